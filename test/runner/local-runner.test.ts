@@ -1,127 +1,38 @@
-// src/runner against a whole service: real processes run real scripts, are killed, stopped and replaced. The clock follows the
-// machine's, because a runner uses its own; the test only lets leases expire.
-import { type ChildProcess, spawn } from 'node:child_process';
+// src/runner against a whole service: real processes run real scripts, are killed, stopped and replaced.
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, promises, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { promises, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken, revokeServiceToken } from '#domain/identity/tokens/service-tokens.ts';
-import type { Organization } from '#domain/organization/organizations/model.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
-import { seconds, setClock } from '#foundation/clock.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
+import { seconds } from '#foundation/clock.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { cacheVariables } from '../../src/runner/isolation/package-caches.ts';
-import { createOwner, createProject } from '../support/callers.ts';
-import { endLease, pace } from '../support/mission-world.ts';
-import { compiled, isRunning, projectFolder } from '../support/processes.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { endLease } from '../support/mission-world.ts';
+import { isRunning } from '../support/processes.ts';
+import { openScriptWorld } from '../support/script-world.ts';
 
-let world: World;
-let acme: Organization;
-let alice: string;
-let projectId: string;
-let folder: string;
-let service: string;
-let turned = 0;
-const turn = (ms: number): void => {
-  turned += ms;
-};
-const runners: { process: ChildProcess; output: string }[] = [];
-
-beforeAll(async () => {
-  world = await openWorld();
-  setClock(() => Date.now() + turned);
-  folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-  // Scripts of a runner that is root run as separate users.
-  chmodSync(folder, 0o777);
-  openStorage(folderStorage(path.join(folder, 'contents')));
-  ({ organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme'));
-  service = (await createServiceToken({ name: 'runner', orgId: acme.id })).token;
-  projectId = await createProject(world, { token: alice }, 'Shop');
-});
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
-
-async function killRunners(): Promise<void> {
-  for (const { process } of runners.splice(0)) {
-    if (process.exitCode !== null || process.signalCode !== null) continue;
-    process.kill('SIGKILL');
-    await once(process, 'exit');
-  }
-}
-
-function startRunner(token = service, more: Record<string, string> = {}) {
-  const env = {
-    PATH: process.env.PATH,
-    PLATFORM_URL: world.url,
-    TMPDIR: folder,
-    // Most scripts here wait for files, and their processes are inspected.
-    CONFINEMENT: 'none',
-    HARNESS_INSTALL: 'off',
-    HARNESS_TEST: 'off',
-    HARNESSES_DIR: path.join(folder, 'harnesses'),
-    ...pace,
-    ...more,
-  };
-  const child = spawn(process.execPath, [compiled('runner/runner')], { cwd: projectFolder, env });
-  const runner = { process: child, output: '' };
-  child.stdin.on('error', () => {}).write(`${token}\n`);
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));
-  runners.push(runner);
-  return runner;
-}
-
-/** Starts a mission with a script. */
-async function mission(prompt: string): Promise<string> {
-  const schedule = { interval: 'daily', time: '00:00', timezone: 'UTC' };
-  const triggers = [{ kind: 'schedule', schedule }];
-  const body = { projectId, name: 'Script', prompt, templateKey: 'script', triggers, enabled: false };
-  const { id } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
-  return (await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: alice })).body.runId;
-}
-
-const fields = `id status missionProgress missionActivity missionCostUsd lastError
-  sandboxes { sandboxId status terminationReason } artifacts { kind contentType caption criterion criterionPassed sizeBytes url }`;
-const look = async (runId: string) =>
-  (
-    await world.graphql(`query ($runId: String!) { run(runId: $runId) { ${fields} } }`, {
-      token: alice,
-      variables: { runId },
-    })
-  ).body.data.run;
-
-/** Repeats `ask` until `right` accepts its answer; fails after a time limit. */
-async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): Promise<T> {
-  const end = Date.now() + 100_000;
-  for (;;) {
-    const answer = await ask();
-    if (right(answer)) return answer;
-    if (Date.now() > end)
-      throw new Error(`waited in vain: ${JSON.stringify(answer)} ${runners.map(({ output }) => output)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-/** Polls the row, which costs a fraction of a request to the service. */
-const ended = async (runId: string) => {
-  await until(
-    () => world.knex('runs').where({ id: runId }).first('status'),
-    ({ status }) => ['completed', 'failed', 'canceled'].includes(status),
-  );
-  return look(runId);
-};
-const detail = async (sandboxId: string) => (await world.rest('GET', `/sandboxes/${sandboxId}`, { token: alice })).body;
-const log = async ({ sandboxId }: { sandboxId: string }, part = 'session') => {
-  const [{ role, sessionId }] = (await detail(sandboxId)).sessions;
-  const query = `role=${role}&sessionId=${sessionId}&part=${part}`;
-  return (await world.rest('GET', `/sandboxes/${sandboxId}/logs?${query}`, { token: alice })).body;
-};
+const {
+  world,
+  acme,
+  alice,
+  folder,
+  service,
+  turn,
+  killRunners,
+  startRunner,
+  mission,
+  look,
+  until,
+  ended,
+  detail,
+  log,
+  close,
+} = await openScriptWorld();
+afterAll(close);
 
 describe('one local runner', () => {
   beforeAll(() => void startRunner(service, { RUNS_AT_ONCE: '5' }));
@@ -476,7 +387,7 @@ describe('the local runner', () => {
     });
     expect((await environments())[0]).toMatchObject({ status: 'destroyed' });
     // The next runner opens a preview of its own.
-    turned += seconds(11);
+    turn(seconds(11));
     startRunner();
     await until(environments, ([newest]) => newest.status === 'active');
     await world.graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', {
@@ -511,7 +422,7 @@ describe('the local runner', () => {
     expect(isRunning(Number(said.content.match(/\d+/)[0]))).toBe(false);
     expect(readdirSync(folder).filter((name) => name.startsWith('mission-'))).toEqual([]);
     expect(await look(runId)).toMatchObject({ status: 'running', lastError: null });
-    turned += seconds(61);
+    turn(seconds(61));
     await releaseSilentRuns();
     expect(await look(runId)).toMatchObject({ status: 'dispatching' });
     await world.knex('runs').where({ id: runId }).update({ status: 'canceled' });
