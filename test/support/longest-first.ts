@@ -40,7 +40,9 @@ const waiting = [
 /** Other files of more than five seconds, the slowest first. */
 const busy = [
   'surfaces/console-application',
+  'surfaces/console-runs',
   'surfaces/console-forms',
+  'surfaces/console-organization-forms',
   'limits',
   'surfaces/pages-in-browser',
   'surfaces/idempotency-key',
