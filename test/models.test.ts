@@ -25,6 +25,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   chat_connections: { paused_until: 'read by the previous release' },
   claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
   agent_registrations: { claim_token_digest: 'identifies a secret' },
+  directory_tokens: { digest: 'identifies a secret' },
   connections: { report_id: 'finds a repeated report' },
   inbound_hooks: { sealed_secret: 'a secret' },
   integrations: {

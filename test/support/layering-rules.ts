@@ -236,6 +236,7 @@ const ownProtocol = [
   'mcp-gateway',
   'operator',
   'scheduler',
+  'scim',
 ];
 
 export const surfacesAreIndependent: Rule = (tree) =>

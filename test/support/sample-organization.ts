@@ -293,6 +293,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     ...{ orgId: organization.id, userId: member!.id, vendor: 'github', host: 'api.github.com' },
     ...{ account: '2', login: `login-of-${n}`, createdAt: present() },
   });
+  const directory = await noteDirectory(world, organization.id, n);
   const views = await world.graphql(
     'mutation ($input: MissionViewRequest!) { createMissionView(input: $input) { id } }',
     { session, variables: { input: { name: `View of ${name}`, layout: 'list', filters: {} } } },
@@ -323,6 +324,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     providerId: provider.id,
     itemId: `event-${deliveryId}`,
     runtimeTokenId: (await createServiceToken({ name: `Rack of ${name}`, orgId: organization.id })).id,
+    ...directory,
     ...ofOwner,
     ...ofProject,
   };
@@ -343,6 +345,34 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
 const records: string[] = [];
 /** The services of a world, its MCP server and its providers are on loopback. */
 const sampleOutbound = { allowLoopback: true, resolveTxt: async () => records.map((record) => [record]) };
+
+/** A token of an identity provider, with a user and a group that it maintains. */
+async function noteDirectory(world: World, orgId: string, n: number) {
+  const [directoryTokenId, userId, directoryGroupId] = [
+    newId('directoryToken'),
+    await noteDirectoryUser(world, orgId),
+    newId('directoryGroup'),
+  ];
+  const at = { createdAt: present(), updatedAt: present() };
+  await world.knex('directory_tokens').insert({
+    ...{ id: directoryTokenId, orgId, name: `Directory of ${n}`, digest: digest(directoryTokenId) },
+    ...{ createdAt: present(), expiresAt: present() + days(365) },
+  });
+  const group = { id: directoryGroupId, orgId, displayName: `Group of ${n}`, role: 'member', version: 1 };
+  await world.knex('directory_groups').insert({ ...group, ...at });
+  const member = { orgId, groupId: directoryGroupId, directoryUserId: userId };
+  await world.knex('directory_group_members').insert(member);
+  return { directoryTokenId, directoryGroupId };
+}
+
+async function noteDirectoryUser(world: World, orgId: string): Promise<string> {
+  const id = newId('directoryUser');
+  await world.knex('directory_users').insert({
+    ...{ id, orgId, userName: id, email: `${id}@example.com`, active: true, isOffered: true, version: 1 },
+    ...{ createdAt: present(), updatedAt: present() },
+  });
+  return id;
+}
 
 /** An event that waits for an approval. */
 async function noteDelivery(world: World, orgId: string, hookId: string): Promise<string> {
@@ -617,6 +647,8 @@ const plain: Record<string, string | number | boolean> = {
   'connectIntegration.vendor': 'builtin',
   'connectIntegration.displayName': 'Connected',
   'createRuntimeToken.name': 'Rack',
+  'createDirectoryToken.name': 'Identity provider',
+  'createDirectoryToken.expiresInDays': 365,
   'rotateIntegration.credentials': 'sk-new',
   'sendMessage.text': 'Use the UTC helper.',
   'answerElicitation.text': 'Yes.',
@@ -697,7 +729,8 @@ const adders: Record<string, string | ((sample: SampleOrganization, world: World
   issueComments: 'commentOnIssue',
   runs: 'runScheduledTask',
   runCalls: addCall,
-  auditEvents: 'createInvite',
+  directoryUsers: ({ organization }, world) => noteDirectoryUser(world, organization.id),
+  auditEvents: 'createIssue',
   auditEntries: 'createIssue',
   auditCheckpoints: addCheckpoint,
   sandboxes: (sample) => startSandbox(place(sample)),

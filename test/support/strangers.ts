@@ -48,7 +48,7 @@ const openToBound: Record<string, string> = {
   inboxUpdated: 'counts the items of its own project alone',
 };
 /** Fields that require a person in the console alongside their scope. */
-const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken']);
+const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken', 'createDirectoryToken']);
 /** Fields about another project, although no id in `ofProject` says so: the project is named directly, or in the body. */
 const ofOtherProject = [
   'projectMcp',

@@ -12,6 +12,7 @@ import type { Person } from '../../organization/people/model.ts';
 import { Registration } from '../agent-identities/model.ts';
 import { AccessToken } from '../oauth/access-tokens.ts';
 import { SignIn } from '../oauth/sign-ins.ts';
+import { DirectoryToken } from '../tokens/directory-tokens.ts';
 import { Token } from '../tokens/model.ts';
 import { ServiceToken } from '../tokens/service-tokens.ts';
 
@@ -27,6 +28,7 @@ interface Known {
 const kinds: Record<string, (secret: string) => Promise<Known | undefined>> = {
   pat_: async (secret) => Token.find({ digest: digest(secret) }),
   srv_: async (secret) => ServiceToken.find({ digest: digest(secret) }),
+  scm_: async (secret) => DirectoryToken.find({ digest: digest(secret) }),
   oat_: ownerOfAccessToken,
   agt_: ownerOfAccessToken,
 };

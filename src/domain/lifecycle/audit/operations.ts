@@ -6,6 +6,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
 import { Registration } from '../../identity/agent-identities/model.ts';
 import { clientsOfTokens } from '../../identity/oauth/access-tokens.ts';
+import { DirectoryToken } from '../../identity/tokens/directory-tokens.ts';
 import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
 import { Person } from '../../organization/people/model.ts';
 import { AuditEvent } from './model.ts';
@@ -85,6 +86,7 @@ export async function namesOfActors(ids: readonly string[]): Promise<ActorName[]
   const found = await Promise.all([
     of('usr_').length > 0 ? Person.findByKeys('id', of('usr_')) : [],
     of('svc_').length > 0 ? ServiceToken.findByKeys('id', of('svc_')) : [],
+    of('sct_').length > 0 ? DirectoryToken.findByKeys('id', of('sct_')) : [],
     of('act_').length > 0 ? clientsOfTokens(of('act_')) : [],
     of('reg_').length > 0 ? Registration.findByKeys('id', of('reg_')) : [],
   ]);

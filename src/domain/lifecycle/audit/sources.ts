@@ -10,6 +10,7 @@ import { ProviderIdentity } from '../../identity/identity-providers/identity-mod
 import { IdentityProvider } from '../../identity/identity-providers/model.ts';
 import { SignIn } from '../../identity/oauth/sign-ins.ts';
 import { Session } from '../../identity/sessions/model.ts';
+import { DirectoryToken } from '../../identity/tokens/directory-tokens.ts';
 import { Token } from '../../identity/tokens/model.ts';
 import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
 import {
@@ -19,6 +20,7 @@ import {
   BillingSubscription,
   CreditRequest,
 } from '../../money/billing/model.ts';
+import { DirectoryGroup, DirectoryGroupMember, DirectoryUser } from '../../organization/directory/model.ts';
 import { Invite } from '../../organization/invites/model.ts';
 import { Membership } from '../../organization/memberships/model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
@@ -100,6 +102,12 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   sessions: source('session', Session, { name: 'user_agent', created: 'started', person: 'person_id' }),
   tokens: source('token', Token),
   service_tokens: source('runtime_token', ServiceToken),
+  directory_tokens: source('directory_token', DirectoryToken),
+  directory_users: source('directory_user', DirectoryUser, { name: 'user_name' }),
+  directory_groups: source('directory_group', DirectoryGroup, { name: 'display_name' }),
+  directory_group_members: source('directory_group_member', DirectoryGroupMember, {
+    ...{ key: ['group_id', 'directory_user_id'], name: 'directory_user_id', created: 'added', deleted: 'removed' },
+  }),
   sign_ins: source('application', SignIn, { name: 'client_name', created: 'authorized', person: 'user_id' }),
   agent_registrations: source('agent_identity', Registration, {
     ...{ name: 'agent_name', ends: { claimed_at: 'claimed', revoked_at: 'revoked' }, person: 'user_id' },

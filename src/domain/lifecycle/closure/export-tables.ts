@@ -10,6 +10,7 @@ import { SignInDomain } from '../../identity/identity-providers/domain-model.ts'
 import { ProviderIdentity } from '../../identity/identity-providers/identity-model.ts';
 import { IdentityProvider } from '../../identity/identity-providers/model.ts';
 import { SignIn } from '../../identity/oauth/sign-ins.ts';
+import { DirectoryToken } from '../../identity/tokens/directory-tokens.ts';
 import { Token } from '../../identity/tokens/model.ts';
 import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
 import {
@@ -20,6 +21,7 @@ import {
   CreditRequest,
 } from '../../money/billing/model.ts';
 import { CreditEntry, CreditLot, CreditTransfer } from '../../money/credits/model.ts';
+import { DirectoryGroup, DirectoryGroupMember, DirectoryUser } from '../../organization/directory/model.ts';
 import { Invite } from '../../organization/invites/model.ts';
 import { Membership } from '../../organization/memberships/model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
@@ -125,6 +127,7 @@ const ofOrganization: readonly Model[] = [
     McpBinding,
     McpCall,
   ],
+  ...[DirectoryToken, DirectoryUser, DirectoryGroup, DirectoryGroupMember],
   ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal, InboxMark],
   ...[CreditLot, CreditTransfer, CreditRequest],
   ...[AuditEvent, AuditCheckpoint, AuditStream, WebhookEndpoint, WebhookDelivery],

@@ -7,6 +7,7 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { conflict, forbidden, missingScopes, notFound } from '#foundation/problem.ts';
 import { forgetIdentities } from '../../identity/identity-providers/operations.ts';
 import { leaveOrganization } from '../../identity/sessions/operations.ts';
+import { withdrawOffer } from '../../organization/directory/offers.ts';
 import { revokeInvitesTo } from '../../organization/invites/operations.ts';
 import { Membership } from '../../organization/memberships/model.ts';
 import { hasOtherOwner, ownOrganizationOnly } from '../../organization/memberships/operations.ts';
@@ -81,9 +82,12 @@ export async function removeMember(trx: Transaction, member: Membership): Promis
   await endAuthority(trx, { orgId, userId });
   await leaveOrganization(trx, { userId, orgId });
   await forgetIdentities(trx, { userId, orgId });
-  // A pending invite would let the person join again.
+  // A pending invite, or an offer of the directory, would let the person join again.
   const person = await Person.find({ id: userId }, trx);
-  if (person) await revokeInvitesTo(trx, orgId, person.email);
+  if (person) {
+    await revokeInvitesTo(trx, orgId, person.email);
+    await withdrawOffer(trx, orgId, person.email);
+  }
   await Membership.query(trx).deleteById([orgId, userId]);
 }
 

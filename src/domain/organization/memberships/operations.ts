@@ -67,6 +67,18 @@ const otherOwnerSql = `select m.user_id from memberships m join people p on p.id
 export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Membership): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
 
+const setRolesSql = `update memberships m set role = w.role from unnest($2::text[], $3::text[]) w (user_id, role)
+  where m.org_id = $1 and m.user_id = w.user_id and m.role <> 'owner' and m.role <> w.role`;
+
+/** Sets the roles of several members, except owners. The organization must be locked. */
+export async function setRoles(
+  trx: Transaction,
+  orgId: string,
+  roles: readonly { userId: string; role: OrgRole }[],
+): Promise<void> {
+  await sql(setRolesSql, [orgId, roles.map(({ userId }) => userId), roles.map(({ role }) => role)], trx);
+}
+
 /** Locks a membership like `lockMembership`. @throws 404 for a person who is not a member, 409 in a closed organization */
 export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Membership> {
   const membership = await lockMembership(trx, orgId, userId);

@@ -1,0 +1,96 @@
+// Operations of the identity provider on the users of its directory. A user who becomes inactive or is deleted loses the membership at
+// once, like a removed member.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { directoryCounts } from '../../organization/directory/bounds.ts';
+import { changeDirectory } from '../../organization/directory/change.ts';
+import { DirectoryUser } from '../../organization/directory/model.ts';
+import { withdrawOffer } from '../../organization/directory/offers.ts';
+import { applyGroupRoles } from '../../organization/directory/roles.ts';
+import { revokeInvitesTo } from '../../organization/invites/operations.ts';
+import { Membership } from '../../organization/memberships/model.ts';
+import { Person } from '../../organization/people/model.ts';
+import { lockMember, removeMember } from '../offboarding/membership-changes.ts';
+
+export type UserInput = Pick<
+  DirectoryUser,
+  'userName' | 'externalId' | 'email' | 'displayName' | 'formattedName' | 'givenName' | 'familyName' | 'active'
+>;
+
+const unique = {
+  directory_users_name: 'userName',
+  directory_users_external: 'externalId',
+  directory_users_email: 'emails.value',
+};
+
+/** @throws 409 for a name, external id or address of another user, and at the limit */
+export const createUser = (caller: Caller, input: UserInput): Promise<DirectoryUser> =>
+  changeDirectory(caller, unique, async (trx, orgId) => {
+    const { users: max } = directoryCounts;
+    if ((await DirectoryUser.query(trx).where({ orgId }).resultSize()) >= max)
+      throw conflict(`A directory may have ${max} users.`);
+    const createdAt = now();
+    const isOffered = input.active && !(await findMember(trx, orgId, input.email));
+    const user = {
+      ...{ id: newId('directoryUser'), orgId, ...input, isOffered, version: 1, createdAt, updatedAt: createdAt },
+    };
+    await DirectoryUser.insert(trx, user);
+    return user;
+  });
+
+export const findUser = (caller: Caller, id: string): Promise<DirectoryUser> =>
+  DirectoryUser.get({ id, orgId: ownOrganization(caller) });
+
+/**
+ * Changes a user. Another address is another person: the present one loses access, and the other one may join.
+ * @param change Returns the new values, or throws
+ * @throws 404, 409 as `createUser`, and when the last owner would be removed
+ */
+export const changeUser = (
+  caller: Caller,
+  id: string,
+  change: (user: DirectoryUser) => UserInput,
+): Promise<DirectoryUser> =>
+  changeDirectory(caller, unique, async (trx, orgId) => {
+    const user = (await DirectoryUser.lock(trx, { id: id as DirectoryUser['id'], orgId })) ?? DirectoryUser.refuse();
+    const input = change(user);
+    const isSame = (Object.keys(input) as (keyof UserInput)[]).every((name) => input[name] === user[name]);
+    if (isSame) return user;
+    const begins = input.active && (!user.active || input.email !== user.email);
+    if (user.active && (!input.active || input.email !== user.email)) await endAccess(trx, user);
+    const isMember = begins && (await findMember(trx, orgId, input.email)) !== undefined;
+    const changes = {
+      ...input,
+      isOffered: begins ? !isMember : input.active && user.isOffered,
+      version: user.version + 1,
+      updatedAt: now(),
+    };
+    await DirectoryUser.patch(trx, { id: user.id, orgId }, changes);
+    if (isMember) await applyGroupRoles(trx, orgId, [id]);
+    return { ...user, ...changes };
+  });
+
+/** Deletes a user, who loses access. @param check Throws to refuse. @throws 404, 409 for the last owner */
+export const deleteUser = (caller: Caller, id: string, check: (user: DirectoryUser) => void): Promise<void> =>
+  changeDirectory(caller, unique, async (trx, orgId) => {
+    const user = (await DirectoryUser.lock(trx, { id: id as DirectoryUser['id'], orgId })) ?? DirectoryUser.refuse();
+    check(user);
+    if (user.active) await endAccess(trx, user);
+    await DirectoryUser.query(trx).deleteById(user.id);
+  });
+
+async function findMember(trx: Transaction, orgId: Id<'organization'>, email: string): Promise<Membership | undefined> {
+  const person = await Person.find({ email }, trx);
+  return person && Membership.find({ orgId, userId: person.id }, trx);
+}
+
+async function endAccess(trx: Transaction, { orgId, email }: DirectoryUser): Promise<void> {
+  const member = await findMember(trx, orgId, email);
+  if (member) return removeMember(trx, await lockMember(trx, orgId, member.userId));
+  await revokeInvitesTo(trx, orgId, email);
+  await withdrawOffer(trx, orgId, email);
+}

@@ -1,0 +1,31 @@
+// The transaction of a change of a directory: changes are serialized per organization, together with those of its memberships.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { conflict } from '#foundation/problem.ts';
+import { lockOrganization } from '../organizations/operations.ts';
+
+/**
+ * Runs a change in a transaction that has locked the organization.
+ * @param unique Names of unique indexes, with the attribute that each refers to
+ * @throws 409 naming an attribute whose value another record has
+ */
+export async function changeDirectory<T>(
+  caller: Caller,
+  unique: Readonly<Record<string, string>>,
+  work: (trx: Transaction, orgId: Id<'organization'>) => Promise<T>,
+): Promise<T> {
+  const orgId = ownOrganization(caller);
+  try {
+    return await transaction(async (trx) => {
+      await lockOrganization(trx, orgId);
+      return work(trx, orgId);
+    });
+  } catch (error) {
+    const index = Object.keys(unique).find((name) => isUniqueViolation(error, name));
+    if (index) throw conflict.field(unique[index]!, 'belongs to another record of the directory');
+    throw error;
+  }
+}

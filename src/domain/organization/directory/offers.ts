@@ -1,0 +1,54 @@
+// Offers of a directory: a person whom an identity provider has provisioned, and who is no member yet, joins with one click after sign-in,
+// which proves that the address is theirs (docs/decisions/0075-a-directory-manages-memberships.md).
+import type { Id } from '#foundation/ids.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { notFound } from '#foundation/problem.ts';
+import { Membership } from '../memberships/model.ts';
+import { addMember } from '../memberships/operations.ts';
+import { joinOpenOrganizationSql } from '../organizations/join.ts';
+import { isOrganizationOpen, lockOrganization } from '../organizations/operations.ts';
+import { normalizeEmail } from '../people/email.ts';
+import type { Person } from '../people/model.ts';
+import { DirectoryUser } from './model.ts';
+import { rolesByGroups } from './roles.ts';
+
+export interface DirectoryOffer {
+  orgId: Id<'organization'>;
+  organizationName: string;
+}
+
+/** Maximum offers that a person is shown. */
+const shown = 50;
+
+const offersSql = `select u.org_id, o.name as organization_name from directory_users u ${joinOpenOrganizationSql('u.org_id')}
+  where u.email = $1 and u.active and u.is_offered order by u.created_at, u.id limit ${shown}`;
+
+/** The organizations that the person may join, because their directories contain the person's address. */
+export async function directoryOffersFor({ id, email }: Pick<Person, 'id' | 'email'>): Promise<DirectoryOffer[]> {
+  const offers = await sql<DirectoryOffer>(offersSql, [normalizeEmail(email)]);
+  const joined = new Set((await Membership.findAll({ userId: id })).map(({ orgId }) => orgId));
+  return offers.filter(({ orgId }) => !joined.has(orgId));
+}
+
+/** Makes the person a member, with the role of their groups. @throws 404 without an offer */
+export const acceptDirectoryOffer = (
+  { id, email }: Pick<Person, 'id' | 'email'>,
+  orgId: string,
+): Promise<Id<'organization'>> =>
+  transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const [user] = await DirectoryUser.patchReturning(
+      trx,
+      { orgId: orgId as Id<'organization'>, email: normalizeEmail(email), active: true, isOffered: true },
+      { isOffered: false },
+    );
+    if (!user || !(await isOrganizationOpen(trx, orgId))) throw notFound('organization');
+    const [groups] = await rolesByGroups(trx, orgId, [user.id]);
+    await addMember(trx, user.orgId, id, groups!.role);
+    return user.orgId;
+  });
+
+/** Withdraws the offer to this address, so that a person who was removed cannot join again. */
+export const withdrawOffer = async (trx: Transaction, orgId: Id<'organization'>, email: string): Promise<void> => {
+  await DirectoryUser.patch(trx, { orgId, email: normalizeEmail(email) }, { isOffered: false });
+};

@@ -1,0 +1,10 @@
+// The directory of an organization belongs to its owners.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject } from '#access/reach.ts';
+import { forbidden } from '#foundation/problem.ts';
+
+/** Checks that the caller may manage the directory of the organization. @throws 403 unless the caller is an owner */
+export function requireOwner(caller: Caller): void {
+  beyondOneProject(caller);
+  if (caller.role !== 'owner') throw forbidden('Only an owner can manage the directory of the organization.');
+}
