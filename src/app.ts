@@ -41,6 +41,7 @@ import { createOAuth, type OAuthSettings } from './surfaces/oauth/surface.ts';
 import { createOperator } from './surfaces/operator/surface.ts';
 import { createReference } from './surfaces/reference/surface.ts';
 import { createRest } from './surfaces/rest/surface.ts';
+import { createScim } from './surfaces/scim/surface.ts';
 
 export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'report'> {
   version: string;
@@ -67,8 +68,8 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   const report: Report = (exchange, error) => log.failure(exchange, error);
   const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many invalid credentials.');
   const meter = createMeter(settings);
-  const callersOf = (resource: Resource): CallerSettings => ({
-    authenticate: createAuthenticate(failures, resource),
+  const callersOf = (place: Resource | 'scim'): CallerSettings => ({
+    authenticate: createAuthenticate(failures, place),
     meter,
     report,
   });
@@ -95,6 +96,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
     createMcp({ schema, version, readContent: readWholeContent, ...callersOf('mcp') }),
     createMcpGateway({ version, ...callersOf('api') }),
     createArtifacts({ report }),
+    createScim(callersOf('scim')),
     createReference({ report, document: rest.document }),
     createOperator({ version, ...callersOf('api') }),
   ].map(guarded);

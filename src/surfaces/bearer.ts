@@ -7,6 +7,7 @@ import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
 import { refusalOfCredential } from '#domain/identity/refusals/operations.ts';
 import { recheckSession } from '#domain/identity/sessions/operations.ts';
+import { callerOfDirectoryToken } from '#domain/identity/tokens/directory-tokens.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
@@ -18,23 +19,32 @@ import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
 import { answerProblem } from './frame.ts';
 
-type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
+/** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is none. */
+type Place = Resource | 'scim';
+type LookUp = (secret: string, place: Place) => Promise<Caller | null>;
 
-/** Look-ups by the prefix of the secret. A personal access token is valid at every resource, any other credential at one. */
+/** A look-up of credentials that resources accept; at the SCIM endpoint there is none. */
+const atResource =
+  (lookUp: (secret: string, resource: Resource) => Promise<Caller | null>): LookUp =>
+  async (secret, place) =>
+    place === 'scim' ? null : lookUp(secret, place);
+
+/** Look-ups by the prefix of the secret. A personal access token is valid at every resource, any other credential at one place. */
 const kinds: Record<string, LookUp> = {
-  pat_: callerOfToken,
-  srv_: async (secret, resource) => (resource === 'api' ? callerOfServiceToken(secret) : null),
-  agt_: callerOfAgentToken,
-  oat_: callerOfOAuthToken,
+  pat_: atResource(callerOfToken),
+  srv_: async (secret, place) => (place === 'api' ? callerOfServiceToken(secret) : null),
+  agt_: atResource(callerOfAgentToken),
+  oat_: atResource(callerOfOAuthToken),
+  scm_: async (secret, place) => (place === 'scim' ? callerOfDirectoryToken(secret) : null),
 };
 
 /** The format of secrets that `newSecret` creates. Any other text cannot be a token of this service, and is rejected without a look-up. */
-const bearer = /^Bearer +((?:pat|srv|agt|oat)_[\w-]{43})$/i;
+const bearer = /^Bearer +((?:pat|srv|agt|oat|scm)_[\w-]{43})$/i;
 const isWellFormed = (header: string): boolean => bearer.test(header);
 
-async function callerOf(header: string, resource: Resource): Promise<Caller | null> {
+async function callerOf(header: string, place: Place): Promise<Caller | null> {
   const secret = bearer.exec(header)?.[1];
-  return (secret && (await kinds[secret.slice(0, 4)]?.(secret, resource))) || null;
+  return (secret && (await kinds[secret.slice(0, 4)]?.(secret, place))) || null;
 }
 
 const suspects = createCapacity({
@@ -45,16 +55,16 @@ const suspects = createCapacity({
   description: 'Too many invalid credentials were sent from this network.',
 });
 
-/** Returns the caller of a request to this resource. Only the API accepts the console's cookie. @throws 401 with a challenge */
-export function createAuthenticate(failures: Throttle, resource: Resource) {
-  const withoutHeader = resource === 'api' ? callerOfCookie : () => null;
+/** Returns the caller of a request to this place. Only the API accepts the console's cookie. @throws 401 with a challenge */
+export function createAuthenticate(failures: Throttle, place: Place) {
+  const withoutHeader = place === 'api' ? callerOfCookie : () => null;
   // The credential is looked up even for a network with too many failures, so that a valid one works from any network. For such a network,
   // only a few concurrent look-ups are allowed, so that its guesses do not exhaust the database.
   const lookUp = async (header: string, network: string): Promise<Caller | null> => {
     const mayGuess = isWellFormed(header) && (await failures.isOver(network));
-    if (!mayGuess) return callerOf(header, resource);
+    if (!mayGuess) return callerOf(header, place);
     const hold = await suspects.take(network);
-    return callerOf(header, resource).finally(() => hold.release());
+    return callerOf(header, place).finally(() => hold.release());
   };
   const look = async (header: string, exchange: Exchange): Promise<Caller | null> => {
     const network = networkOf(exchange.address);
@@ -68,7 +78,7 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
   return async (exchange: Exchange): Promise<Caller> => {
     const header = exchange.req.headers.authorization;
     const caller = header === undefined ? await withoutHeader(exchange) : await look(header, exchange);
-    if (!caller) throw challenge(resource, header !== undefined);
+    if (!caller) throw challenge(place, header !== undefined);
     exchange.credentialId = caller.credentialId;
     exchange.scopes = caller.scopes;
     exchange.caller = caller;
@@ -91,8 +101,8 @@ export async function recheckCaller(exchange: Exchange, { orgId }: Caller): Prom
 }
 
 /** The 401 with its challenge, which contains `error` only when a token was presented (RFC 6750 §3). */
-function challenge(resource: Resource, presented: boolean) {
-  const metadata = `resource_metadata="${resourceMetadataUrl(resource)}"`;
+function challenge(place: Place, presented: boolean) {
+  const metadata = place === 'scim' ? 'realm="scim"' : `resource_metadata="${resourceMetadataUrl(place)}"`;
   const parameters = [...(presented ? ['error="invalid_token"'] : []), metadata];
   return unauthenticated(
     presented

@@ -1,0 +1,85 @@
+// Groups as resources of SCIM (RFC 7643, section 4.2): read from bodies and operations, and written.
+import { z } from 'zod';
+import { directoryText } from '#domain/organization/directory/bounds.ts';
+import type { Filter } from '#domain/organization/directory/filter.ts';
+import type { GroupInput, MemberChange } from '#domain/organization/directory/groups.ts';
+import type { Related } from '#domain/organization/directory/lists.ts';
+import type { DirectoryGroup } from '#domain/organization/directory/model.ts';
+import { invalid } from '#foundation/problem.ts';
+import { boundedText, fieldErrorsOf, nameText } from '#graph/validation.ts';
+import { locationOf, schemaIds } from './documents.ts';
+import { ScimError } from './errors.ts';
+import {
+  isObject,
+  type JsonObject,
+  type PatchOperation,
+  readMember,
+  readTextValue,
+  refuseUnknown,
+} from './operations.ts';
+import { metaOf } from './resource.ts';
+
+const shape = z.object({
+  displayName: nameText(directoryText.name),
+  externalId: boundedText(directoryText.externalId).nullable(),
+});
+
+export interface GroupChange {
+  input: GroupInput;
+  members: MemberChange[];
+}
+
+/** The values of a group after the operations. @param group The present group; absent for a new one, and for one that is replaced */
+export function groupInput(operations: readonly PatchOperation[], group?: GroupInput): GroupChange {
+  const draft = { displayName: group?.displayName ?? null, externalId: group?.externalId ?? null };
+  const members: MemberChange[] = [];
+  for (const operation of operations) {
+    const { op, attribute } = operation;
+    const value = op === 'remove' ? null : operation.value;
+    if (attribute === 'displayname') draft.displayName = readTextValue('displayName', value);
+    else if (attribute === 'externalid') draft.externalId = readTextValue('externalId', value);
+    else if (attribute === 'members') members.push(memberChange(operation));
+    else refuseUnknown(operation);
+  }
+  const parsed = shape.safeParse({ ...draft, displayName: draft.displayName ?? undefined });
+  if (!parsed.success) throw invalid.fields(fieldErrorsOf(parsed.error));
+  return { input: parsed.data, members };
+}
+
+function memberChange({ op, filter, value }: PatchOperation): MemberChange {
+  if (filter) {
+    if (op === 'remove') return { kind: 'remove', ids: idsOfFilter(filter) };
+    throw new ScimError(400, 'path: a filter of members can only be used to remove them.', 'invalidPath');
+  }
+  const ids = idsOf(value);
+  if (op === 'remove') return value == null ? { kind: 'set', ids: [] } : { kind: 'remove', ids };
+  return { kind: op === 'add' ? 'add' : 'set', ids };
+}
+
+/** The ids of `value eq "id"`, also of several joined by `or`. */
+function idsOfFilter(filter: Filter): string[] {
+  if (filter.kind === 'or') return filter.of.flatMap(idsOfFilter);
+  const isId = filter.kind === 'compare' && filter.attribute === 'value' && filter.comparator === 'eq';
+  if (isId && typeof filter.value === 'string') return [filter.value];
+  throw new ScimError(400, 'path: members are selected by value eq and an id.', 'invalidFilter');
+}
+
+function idsOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : value == null ? [] : [value]).map((one, index) => {
+    const id = isObject(one) ? readMember(one, 'value') : one;
+    if (typeof id === 'string' && id !== '' && id.length <= directoryText.externalId.max) return id;
+    throw invalid.field(`members.${index}.value`, 'must be the id of a user');
+  });
+}
+
+/** The resource of a group; without `members`, they are left out. */
+export const groupResource = (group: DirectoryGroup, members?: readonly Related[]): JsonObject => ({
+  schemas: [schemaIds.group],
+  id: group.id,
+  ...(group.externalId !== null && { externalId: group.externalId }),
+  displayName: group.displayName,
+  ...(members && {
+    members: members.map(({ id, name }) => ({ value: id, $ref: locationOf(`Users/${id}`), display: name })),
+  }),
+  meta: metaOf('Group', group),
+});
