@@ -46,6 +46,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/issues/new': page(async () => (await import('./issues/issue-forms.tsx')).NewIssue),
   '/issues/:id': page(async () => (await import('./issues/issue.tsx')).Issue),
   '/members': page(async () => (await import('./organization/members.tsx')).Members),
+  '/directory': page(async () => (await import('./organization/directory.tsx')).Directory),
   '/integrations': page(async () => (await import('./integrations/integrations.tsx')).Integrations),
   '/hooks': page(async () => (await import('./hooks/hooks.tsx')).Hooks),
   '/hooks/:id': page(async () => (await import('./hooks/hook.tsx')).Hook),

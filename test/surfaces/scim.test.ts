@@ -2,8 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { directoryTokens } from '#domain/identity/tokens/directory-tokens.ts';
-import { acceptDirectoryOffer, directoryOffersFor } from '#domain/organization/directory/offers.ts';
+import { acceptDirectoryOffer, directoryOffersFor, takeOffer } from '#domain/organization/directory/offers.ts';
 import { days } from '#foundation/clock.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { type Account, createMember, createOwner } from '../support/callers.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -135,6 +136,8 @@ it('a provisioned person joins after sign-in, has the role of their groups, and 
   await acceptDirectoryOffer(bob, alice.organization.id);
   await world.rest('DELETE', `/organizations/${alice.organization.id}/memberships/${bob.id}`, { session });
   expect([await stateOf('bob@'), await directoryOffersFor(bob)]).toEqual(['removed', []]);
+  const take = (email: string) => transaction((trx) => takeOffer(trx, alice.organization.id, email));
+  expect([await take('bob@example.com'), await take('nobody@example.com')]).toEqual([null, undefined]);
 
   const events = await world.field('{ auditEvents(limit: 200) { data { action actor { type id name } } } }', {
     session,

@@ -709,6 +709,26 @@ export type DiffSide =
   /** The version before the change. */
   | 'old';
 
+/** A role that a group can give. Owners are appointed by owners only. */
+export type DirectoryGroupRole =
+  /** Everything except changes of owners. */
+  | 'admin'
+  /** Works with projects, agents and missions. */
+  | 'member'
+  /** Reads only. */
+  | 'viewer';
+
+/** Whether a user of the directory belongs to the organization. */
+export type DirectoryUserState =
+  /** The identity provider has deactivated the user. */
+  | 'inactive'
+  /** The person is a member. */
+  | 'member'
+  /** The person was a member and was removed here. The identity provider can offer it again. */
+  | 'removed'
+  /** The person has not joined yet: the account page offers it after sign-in. */
+  | 'waiting';
+
 /** Effects of missions outside of the platform that wait for a person. */
 export type EffectPolicyInput = {
   /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
@@ -3336,6 +3356,48 @@ export type RevokeAgentDelegationMutationVariables = Exact<{
 
 export type RevokeAgentDelegationMutation = { revokeAgentDelegation: { kind: string, revokedTokens: number } };
 
+export type DirectoryTokensQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type DirectoryTokensQuery = { directoryTokens: { data: Array<{ id: string, name: string, createdAt: number, expiresAt: number, lastUsedAt: number | null, revokedAt: number | null }> } };
+
+export type DirectoryGroupsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type DirectoryGroupsQuery = { directoryGroups: { data: Array<{ id: string, displayName: string, role: DirectoryGroupRole | null, memberCount: number }> }, me: { role: OrgRole | null } };
+
+export type DirectoryUsersQueryVariables = Exact<{
+  query?: InputMaybe<Scalars['String']['input']>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type DirectoryUsersQuery = { directoryUsers: { nextCursor: string | null, data: Array<{ id: string, userName: string, email: string, displayName: string | null, state: DirectoryUserState, updatedAt: number }> } };
+
+export type CreateDirectoryTokenMutationVariables = Exact<{
+  name: Scalars['String']['input'];
+  expiresInDays: Scalars['Int']['input'];
+}>;
+
+
+export type CreateDirectoryTokenMutation = { createDirectoryToken: { name: string, token: string } };
+
+export type RevokeDirectoryTokenMutationVariables = Exact<{
+  directoryTokenId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeDirectoryTokenMutation = { revokeDirectoryToken: { id: string } };
+
+export type SetDirectoryGroupRoleMutationVariables = Exact<{
+  directoryGroupId: Scalars['String']['input'];
+  role?: InputMaybe<DirectoryGroupRole>;
+}>;
+
+
+export type SetDirectoryGroupRoleMutation = { setDirectoryGroupRole: { id: string } };
+
 export type LinkAccountMutationVariables = Exact<{
   orgId: Scalars['String']['input'];
   userId: Scalars['String']['input'];
@@ -4733,6 +4795,30 @@ export const agentDelegations: Operation<AgentDelegationsQuery, AgentDelegations
 
 export const revokeAgentDelegation: Operation<RevokeAgentDelegationMutation, RevokeAgentDelegationMutationVariables> = {
   text: 'mutation RevokeAgentDelegation($delegationId:String!){revokeAgentDelegation(delegationId:$delegationId){kind revokedTokens}}',
+};
+
+export const directoryTokens: Operation<DirectoryTokensQuery, DirectoryTokensQueryVariables> = {
+  text: 'query DirectoryTokens{directoryTokens{data{id name createdAt expiresAt lastUsedAt revokedAt}}}',
+};
+
+export const directoryGroups: Operation<DirectoryGroupsQuery, DirectoryGroupsQueryVariables> = {
+  text: 'query DirectoryGroups{directoryGroups{data{id displayName role memberCount}}me{role}}',
+};
+
+export const directoryUsers: Operation<DirectoryUsersQuery, DirectoryUsersQueryVariables> = {
+  text: 'query DirectoryUsers($query:String$limit:Int!$cursor:String){directoryUsers(query:$query limit:$limit cursor:$cursor){data{id userName email displayName state updatedAt}nextCursor}}',
+};
+
+export const createDirectoryToken: Operation<CreateDirectoryTokenMutation, CreateDirectoryTokenMutationVariables> = {
+  text: 'mutation CreateDirectoryToken($name:String!$expiresInDays:Int!){createDirectoryToken(name:$name expiresInDays:$expiresInDays){name token}}',
+};
+
+export const revokeDirectoryToken: Operation<RevokeDirectoryTokenMutation, RevokeDirectoryTokenMutationVariables> = {
+  text: 'mutation RevokeDirectoryToken($directoryTokenId:String!){revokeDirectoryToken(directoryTokenId:$directoryTokenId){id}}',
+};
+
+export const setDirectoryGroupRole: Operation<SetDirectoryGroupRoleMutation, SetDirectoryGroupRoleMutationVariables> = {
+  text: 'mutation SetDirectoryGroupRole($directoryGroupId:String!$role:DirectoryGroupRole){setDirectoryGroupRole(directoryGroupId:$directoryGroupId role:$role){id}}',
 };
 
 export const linkAccount: Operation<LinkAccountMutation, LinkAccountMutationVariables> = {

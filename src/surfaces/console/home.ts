@@ -4,6 +4,11 @@ import { z } from 'zod';
 import { wholePerson } from '#access/reach.ts';
 import { type OfferedProvider, providerOfAddress } from '#domain/identity/identity-providers/operations.ts';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
+import {
+  acceptDirectoryOffer,
+  type DirectoryOffer,
+  directoryOffersFor,
+} from '#domain/organization/directory/offers.ts';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
 import { createOrganization } from '#domain/organization/organizations/operations.ts';
 import { updateOwnName } from '#domain/organization/people/operations.ts';
@@ -11,6 +16,7 @@ import { isoTime } from '#foundation/clock.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Handler } from '#foundation/http/http.ts';
+import type { Id } from '#foundation/ids.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { closurePath } from './closure.ts';
@@ -31,18 +37,20 @@ const inboxOf = ({ slug }: { slug: string }): string => `${organizationPath(slug
 export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const { organizations } = visitor;
   const { isOrgOnly } = visitor.caller;
-  const [invites, offer, required] = await Promise.all([
+  const [invites, offers, offer, required] = await Promise.all([
     isOrgOnly ? [] : pendingInvitesFor(visitor.person.email),
+    isOrgOnly ? [] : directoryOffersFor(visitor.person),
     passkeyOffer(exchange, visitor),
     requiredProviderOf(visitor),
   ]);
   const isNew = organizations.length === 0;
   const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
     ${invites.length > 0 && invitesCard(visitor, invites)}
+    ${offers.length > 0 && offersCard(visitor, offers)}
     ${offer}
     ${!isNew && organizationsCard(visitor)}
     ${required && requiredProviderCard(required)}
-    ${isOrgOnly ? otherOrganizationsCard : creationCard(visitor, invites.length > 0)}
+    ${isOrgOnly ? otherOrganizationsCard : creationCard(visitor, invites.length + offers.length > 0)}
     ${personCard(visitor)}`;
   return answerPage(exchange, 200, {
     title: 'Account',
@@ -70,6 +78,13 @@ export const acceptOwnInvite: Handler = personsForm(async (exchange, { person, c
   seeOther(exchange, '/console');
 });
 
+export const acceptOwnOffer: Handler = personsForm(async (exchange, { person, caller }, form) => {
+  wholePerson(caller);
+  const { org_id } = fieldsOf(form, z.object({ org_id: recordId }));
+  await chooseOrganization(caller, await acceptDirectoryOffer(person, org_id as Id<'organization'>));
+  seeOther(exchange, '/console');
+});
+
 export const createOwnOrganization: Handler = personsForm(async (exchange, { caller }, form) => {
   const organization = await createOrganization(caller, fieldsOf(form, name(text.organizationName)));
   await chooseOrganization(caller, organization.id);
@@ -90,6 +105,19 @@ const invitesCard = (visitor: Visitor, invites: PendingInvite[]): Html => html`<
         <form method="post" action="/console/invites/accept">${csrfField(visitor)}
           <input type="hidden" name="invite_id" value="${invite.id}">
           <button aria-label="Join ${invite.organizationName}">Join</button></form>
+      </li>`,
+    )}</ul>
+  </section>`;
+
+const offersCard = (visitor: Visitor, offers: DirectoryOffer[]): Html => html`<section class="card">
+    <h2>Your work account</h2>
+    <ul class="list">${offers.map(
+      ({ orgId, organizationName }) => html`<li class="row">
+        <div><strong>${organizationName}</strong>
+          <div class="muted small">The directory of this organization contains your address.</div></div>
+        <form method="post" action="/console/directory/accept">${csrfField(visitor)}
+          <input type="hidden" name="org_id" value="${orgId}">
+          <button aria-label="Join ${organizationName}">Join</button></form>
       </li>`,
     )}</ul>
   </section>`;

@@ -88,6 +88,7 @@ export const organizationPages = {
     menu: 'organization',
     actions: [['members:write', 'Invite somebody']],
   },
+  '/directory': { title: 'Directory', scopes: ['members:write'], menu: 'organization' },
   '/integrations': {
     title: 'Integrations',
     scopes: ['integrations:read'],

@@ -7,7 +7,14 @@ import { allowMethods, framed, type Report } from '../frame.ts';
 import { answerApplicationFile, applicationBase } from './application.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
-import { acceptOwnInvite, changeOwnName, createOwnOrganization, showAccount, showHome } from './home.ts';
+import {
+  acceptOwnInvite,
+  acceptOwnOffer,
+  changeOwnName,
+  createOwnOrganization,
+  showAccount,
+  showHome,
+} from './home.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
@@ -68,6 +75,7 @@ function pagesOf(issuer: string | null): Map<string, Methods> {
     [accountAddress, { GET: showAccount }],
     ['/console/organizations', { POST: createOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
+    ['/console/directory/accept', { POST: acceptOwnOffer }],
     ['/console/name', { POST: changeOwnName }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],

@@ -6,6 +6,7 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { forbidden } from '#foundation/problem.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { text } from '#limits.ts';
+import { takeOffer } from '../../organization/directory/offers.ts';
 import { acceptInviteTo } from '../../organization/invites/operations.ts';
 import { addMember, lockMembership } from '../../organization/memberships/operations.ts';
 import { domainOf, emailAddress, normalizeEmail } from '../../organization/people/email.ts';
@@ -84,7 +85,11 @@ async function requireMember(
   found: Person | undefined,
 ): Promise<Person> {
   if (found && (await lockMembership(trx, orgId, found.id))) return found;
-  const role = (await acceptInviteTo(trx, orgId, found?.email ?? email)) ?? defaultRole;
+  const address = found?.email ?? email;
+  const invited = await acceptInviteTo(trx, orgId, address);
+  // A user whom the directory has deactivated does not come back by the default role.
+  const offered = invited ?? (await takeOffer(trx, orgId, address));
+  const role = offered === undefined ? defaultRole : offered;
   if (!role) return rejectAnswer(`${email} is not a member of the organization. Ask an admin for an invite.`);
   const person = found ?? (await ensurePerson(trx, email, name));
   await addMember(trx, orgId, person.id, role);

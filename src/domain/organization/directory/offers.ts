@@ -9,7 +9,7 @@ import { joinOpenOrganizationSql } from '../organizations/join.ts';
 import { isOrganizationOpen, lockOrganization } from '../organizations/operations.ts';
 import { normalizeEmail } from '../people/email.ts';
 import type { Person } from '../people/model.ts';
-import { DirectoryUser } from './model.ts';
+import { DirectoryUser, type GroupRole } from './model.ts';
 import { rolesByGroups } from './roles.ts';
 
 export interface DirectoryOffer {
@@ -33,20 +33,30 @@ export async function directoryOffersFor({ id, email }: Pick<Person, 'id' | 'ema
 /** Makes the person a member, with the role of their groups. @throws 404 without an offer */
 export const acceptDirectoryOffer = (
   { id, email }: Pick<Person, 'id' | 'email'>,
-  orgId: string,
+  orgId: Id<'organization'>,
 ): Promise<Id<'organization'>> =>
   transaction(async (trx) => {
-    await lockOrganization(trx, orgId);
-    const [user] = await DirectoryUser.patchReturning(
-      trx,
-      { orgId: orgId as Id<'organization'>, email: normalizeEmail(email), active: true, isOffered: true },
-      { isOffered: false },
-    );
-    if (!user || !(await isOrganizationOpen(trx, orgId))) throw notFound('organization');
-    const [groups] = await rolesByGroups(trx, orgId, [user.id]);
-    await addMember(trx, user.orgId, id, groups!.role);
-    return user.orgId;
+    const role = await takeOffer(trx, orgId, normalizeEmail(email));
+    if (!role || !(await isOrganizationOpen(trx, orgId))) throw notFound('organization');
+    await addMember(trx, orgId, id, role);
+    return orgId;
   });
+
+/**
+ * Takes the offer to this address, and returns the role of its groups: null when the directory has no offer to a user that it contains,
+ * because the user is inactive or was removed; undefined for an address that it does not contain.
+ */
+export async function takeOffer(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  email: string,
+): Promise<GroupRole | null | undefined> {
+  if (!(await DirectoryUser.find({ orgId, email }, trx))) return undefined;
+  await lockOrganization(trx, orgId);
+  const offered = { orgId, email, active: true, isOffered: true };
+  const [user] = await DirectoryUser.patchReturning(trx, offered, { isOffered: false });
+  return user ? (await rolesByGroups(trx, orgId, [user.id]))[0]!.role : null;
+}
 
 /** Withdraws the offer to this address, so that a person who was removed cannot join again. */
 export const withdrawOffer = async (trx: Transaction, orgId: Id<'organization'>, email: string): Promise<void> => {

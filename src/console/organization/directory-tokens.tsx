@@ -1,0 +1,117 @@
+// The tokens with which the identity provider of the organization provisions users and groups.
+import { useState } from 'preact/hooks';
+import {
+  type CreateDirectoryTokenMutation,
+  createDirectoryToken,
+  type DirectoryTokensQuery,
+  directoryTokens,
+  revokeDirectoryToken,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Copy } from '../kit/copy-as.tsx';
+import { FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { api, now } from '../kit/page.ts';
+import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { listFrom, useReading } from '../kit/reading.ts';
+import { Day, Time } from '../kit/words.tsx';
+
+const endpoint = `${api.replace(/\/v1$/, '')}/scim/v2`;
+
+type Created = CreateDirectoryTokenMutation['createDirectoryToken'];
+
+export function DirectoryTokens() {
+  const reading = useReading(directoryTokens, {});
+  const [created, setCreated] = useState<Created | null>(null);
+  const form = useForm({
+    name: 'directory token',
+    initial: { name: '', expiresInDays: '365' },
+    async send({ name, expiresInDays }, key) {
+      const input = { name, expiresInDays: Number(expiresInDays) };
+      setCreated((await mutate(createDirectoryToken, input, key)).createDirectoryToken);
+      reading.read();
+    },
+  });
+  return (
+    <>
+      <Card title="Connect an identity provider">
+        <p>Enter this address and a token in your identity provider, and choose bearer authentication.</p>
+        <Commands>{endpoint}</Commands>
+        {created ? (
+          <NewToken created={created} close={() => setCreated(null)} />
+        ) : (
+          <FormFrame form={form} action="Create token" labels={{ name: 'Name', expiresInDays: 'Days' }}>
+            <Text form={form} name="name" label="Name" maxLength={100} required>
+              The identity provider that uses it.
+            </Text>
+            <Text form={form} name="expiresInDays" label="Days" type="number" min={1} max={730} required>
+              The token expires after this time.
+            </Text>
+          </FormFrame>
+        )}
+      </Card>
+      <Card title="Tokens">
+        <ListView
+          list={listFrom(reading, (data) => data.directoryTokens.data)}
+          skeleton={<Skeleton rows={1} height={54} />}
+          empty={<p>There is no token yet.</p>}
+        >
+          {(rows) => (
+            <ul class="rows">
+              {rows.map((one) => (
+                <TokenRow key={one.id} token={one} read={reading.read} />
+              ))}
+            </ul>
+          )}
+        </ListView>
+      </Card>
+    </>
+  );
+}
+
+const NewToken = ({ created: { name, token }, close }: { created: Created; close(): void }) => (
+  <>
+    <div class="note" role="status">
+      <strong>Created the token “{name}”.</strong>
+      <div>Copy it now. You won’t see it again.</div>
+    </div>
+    <Commands>{token}</Commands>
+    <div class="actions">
+      <Copy text={token} label="Copy token" />
+      <button type="button" class="quiet slim" onClick={close}>
+        Done
+      </button>
+    </div>
+  </>
+);
+
+interface TokenProperties {
+  token: DirectoryTokensQuery['directoryTokens']['data'][number];
+  read(): void;
+}
+
+const TokenRow = ({ token: { id, name, createdAt, expiresAt, lastUsedAt, revokedAt }, read }: TokenProperties) => (
+  <li class="next-row wrap">
+    <div class="grow">
+      <strong class="break">
+        <bdi>{name}</bdi>
+      </strong>
+      <div class="muted small break">
+        created <Time at={createdAt} /> · expires <Day at={expiresAt} /> ·{' '}
+        {lastUsedAt === null ? 'never used' : 'last used '}
+        {lastUsedAt !== null && <Time at={lastUsedAt} />}
+      </div>
+    </div>
+    {revokedAt === null && expiresAt > now() ? (
+      <Action
+        label="Revoke"
+        describes={`Revoke the token ${name}`}
+        class="danger slim"
+        question="The identity provider can no longer change members. Present members stay."
+        act={(key) => mutate(revokeDirectoryToken, { directoryTokenId: id }, key).then(read)}
+      />
+    ) : (
+      <Pill status={revokedAt === null ? 'expired' : 'revoked'} />
+    )}
+  </li>
+);

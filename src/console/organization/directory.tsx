@@ -1,0 +1,170 @@
+// The directory: users and groups that an identity provider maintains, the roles of groups, and the tokens of the provider.
+import { useState } from 'preact/hooks';
+import {
+  type DirectoryGroupRole,
+  type DirectoryGroupsQuery,
+  type DirectoryUsersQuery,
+  directoryGroups,
+  directoryUsers,
+  setDirectoryGroupRole,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Heading } from '../kit/heading.tsx';
+import { Action, Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { listFrom, useFilter, useList, useReading } from '../kit/reading.ts';
+import { plural, Time } from '../kit/words.tsx';
+import { DirectoryTokens } from './directory-tokens.tsx';
+
+export function Directory() {
+  const groups = useReading(directoryGroups, {});
+  const isOwner = groups.data?.me.role === 'owner';
+  return (
+    <>
+      <Heading title="Directory" />
+      <p class="muted">
+        Your identity provider, such as Entra ID or Okta, adds and removes members by SCIM 2.0. A person it removes
+        loses access with the next request.
+      </p>
+      <div class="columns">
+        <div class="column">
+          <Groups reading={groups} isOwner={isOwner} />
+          <Users />
+        </div>
+        <div class="column">
+          {groups.data &&
+            (isOwner ? (
+              <DirectoryTokens />
+            ) : (
+              <Card title="Connect an identity provider">
+                <p>Owners create the token that an identity provider needs.</p>
+              </Card>
+            ))}
+        </div>
+      </div>
+    </>
+  );
+}
+
+type GroupRow = DirectoryGroupsQuery['directoryGroups']['data'][number];
+
+interface GroupsProperties {
+  reading: Parameters<typeof listFrom<DirectoryGroupsQuery, GroupRow>>[0] & { read(): void };
+  isOwner: boolean;
+}
+
+const Groups = ({ reading, isOwner }: GroupsProperties) => (
+  <Card title="Groups">
+    <p class="muted">
+      A person has the highest role of their groups, and is a member without one. Owners keep their role.
+    </p>
+    <ListView
+      list={listFrom(reading, (data) => data.directoryGroups.data)}
+      skeleton={<Skeleton rows={2} height={54} />}
+      empty={<p>The identity provider has sent no group yet.</p>}
+    >
+      {(rows) => (
+        <ul class="rows">
+          {rows.map((group) => (
+            <Group key={group.id} group={group} isOwner={isOwner} read={reading.read} />
+          ))}
+        </ul>
+      )}
+    </ListView>
+  </Card>
+);
+
+const roles: readonly DirectoryGroupRole[] = ['viewer', 'member', 'admin'];
+
+function Group({ group, isOwner, read }: { group: GroupRow; isOwner: boolean; read(): void }) {
+  const { id, displayName, role, memberCount } = group;
+  const [wanted, setWanted] = useState<DirectoryGroupRole | null>(role);
+  return (
+    <li class="next-row wrap">
+      <div class="grow">
+        <strong class="break">
+          <bdi>{displayName}</bdi>
+        </strong>
+        <div class="muted small">{plural(memberCount, 'user')}</div>
+      </div>
+      {isOwner ? (
+        <>
+          <select
+            class="slim-select"
+            aria-label={`Role of the members of ${displayName}`}
+            value={wanted ?? ''}
+            onChange={({ currentTarget }) => setWanted((currentTarget.value || null) as DirectoryGroupRole | null)}
+          >
+            <option value="">no role</option>
+            {roles.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+          {wanted !== role && (
+            <Action
+              label="Save"
+              describes={`Save the role of ${displayName}`}
+              class="slim"
+              act={(key) => mutate(setDirectoryGroupRole, { directoryGroupId: id, role: wanted }, key).then(read)}
+            />
+          )}
+        </>
+      ) : (
+        <span class="tag">{role ?? 'no role'}</span>
+      )}
+    </li>
+  );
+}
+
+type UserRow = DirectoryUsersQuery['directoryUsers']['data'][number];
+
+const stateWords: Record<UserRow['state'], string> = {
+  member: 'member',
+  waiting: 'waiting to join',
+  removed: 'removed here',
+  inactive: 'inactive',
+};
+
+function Users() {
+  const [find, setFind] = useFilter('find');
+  const list = useList(
+    directoryUsers,
+    { query: find, limit: 50 },
+    (data) => data.directoryUsers,
+    ({ id }) => id,
+  );
+  return (
+    <Card title="Users">
+      <div class="filters">
+        <label>
+          Find a user
+          <input type="search" value={find ?? ''} onInput={({ currentTarget }) => setFind(currentTarget.value)} />
+        </label>
+      </div>
+      <ListView
+        list={list}
+        skeleton={<Skeleton rows={4} height={54} />}
+        empty={<p>{find ? 'No matching users.' : 'The identity provider has sent no user yet.'}</p>}
+      >
+        {(rows) => (
+          <ul class="rows">
+            {rows.map(({ id, userName, email, displayName, state, updatedAt }) => (
+              <li class="next-row wrap" key={id}>
+                <div class="grow">
+                  <strong class="break">
+                    <bdi>{displayName ?? userName}</bdi>
+                  </strong>
+                  <div class="muted small break">
+                    {email} · changed <Time at={updatedAt} />
+                  </div>
+                </div>
+                <span class={state === 'member' ? 'tag good' : 'tag'}>{stateWords[state]}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListView>
+    </Card>
+  );
+}
