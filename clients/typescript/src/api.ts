@@ -1155,6 +1155,21 @@ export interface CancelRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** A group after a change of its role. */
+export interface ChangedDirectoryGroup {
+  /** The id, which starts with `scg_`: the id of the group at the SCIM endpoint. */
+  id: string;
+  /** Name of the group at the identity provider. */
+  displayName: string;
+  /** Id of the group at the identity provider; null when it sends none. */
+  externalId: string | null;
+  /** The role that the group gives to its members; null when it gives none. */
+  role: 'admin' | 'member' | 'viewer' | null;
+  /** When the identity provider created the group. */
+  createdAt: number;
+  /** When the group was last changed. */
+  updatedAt: number;
+}
 /** The content of a changed file before or after the change. */
 export interface ChangedFile {
   /** The content in base64, at most 1,048,576 bytes before the encoding; null without a change, when the file does not exist on that side, and when its commit is not at the source host. */
@@ -1488,6 +1503,13 @@ export interface CreateCreditRequest {
   message: string;
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
+}
+/** The parameters of `createDirectoryToken`. */
+export interface CreateDirectoryTokenParameters {
+  /** A label for people, 1 to 100 characters. */
+  name: string;
+  /** Days until the token expires, 1 to 730. */
+  expiresInDays?: number;
 }
 /** The parameters of `createIdentityProvider`. */
 export interface CreateIdentityProviderParameters {
@@ -1855,6 +1877,19 @@ export interface CreateWithdrawalRequest {
   /** The reason, at most 2000 characters, which is kept with the order. */
   reason?: string;
 }
+/** A new directory token with its bearer value, which no other response contains. */
+export interface CreatedDirectoryToken {
+  /** The id, which starts with `sct_`; not a secret. */
+  id: string;
+  /** A label for people. */
+  name: string;
+  /** The bearer value, which starts with `scm_`. Only its digest is stored, so it cannot be returned again. */
+  token: string;
+  /** When the token was created. */
+  createdAt: number;
+  /** When the token stops working. */
+  expiresAt: number;
+}
 /** A new link, with its address. */
 export interface CreatedRunShare {
   share: RunShare;
@@ -2088,6 +2123,85 @@ export interface DestroyEnvironmentResponse {
   ok: true;
   /** The id of the environment; starts with `env_`. */
   environmentId: string;
+}
+/** A group that the identity provider of the organization maintains. */
+export interface DirectoryGroup {
+  /** The id, which starts with `scg_`: the id of the group at the SCIM endpoint. */
+  id: string;
+  /** Name of the group at the identity provider. */
+  displayName: string;
+  /** Id of the group at the identity provider; null when it sends none. */
+  externalId: string | null;
+  /** The role that the group gives to its members; null when it gives none. */
+  role: 'admin' | 'member' | 'viewer' | null;
+  /** When the identity provider created the group. */
+  createdAt: number;
+  /** When the group was last changed. */
+  updatedAt: number;
+  /** Number of its users, inactive ones included. */
+  memberCount: number;
+}
+/** The groups of a directory. */
+export interface DirectoryGroups {
+  /** The groups by name: at most 1000. */
+  data: DirectoryGroup[];
+}
+/** A token with which the identity provider of the organization provisions users and groups (SCIM 2.0). */
+export interface DirectoryToken {
+  /** The id, which starts with `sct_`; not a secret. */
+  id: string;
+  /** A label for people; several tokens may have the same. */
+  name: string;
+  /** When the token was created. */
+  createdAt: number;
+  /** When the token stops, or stopped, working. */
+  expiresAt: number;
+  /** The last use, accurate to the minute; null when it was never used. */
+  lastUsedAt: number | null;
+  /** When the token was revoked; null for one that was not. */
+  revokedAt: number | null;
+}
+/** The directory tokens of an organization. */
+export interface DirectoryTokens {
+  /** The tokens, revoked ones last, each newest first: at most 50. */
+  data: DirectoryToken[];
+}
+/** A user that the identity provider of the organization maintains. */
+export interface DirectoryUser {
+  /** The id, which starts with `scu_`: the id of the user at the SCIM endpoint. */
+  id: string;
+  /** Name of the user at the identity provider. */
+  userName: string;
+  /** Id of the user at the identity provider; null when it sends none. */
+  externalId: string | null;
+  /** The address whose account is the person. */
+  email: string;
+  /** The name at the identity provider; the account of the person keeps its own. */
+  displayName: string | null;
+  /** Whether the identity provider lets the person be a member. */
+  active: boolean;
+  /** Whether the person belongs to the organization. */
+  state: 'member' | 'waiting' | 'removed' | 'inactive';
+  /** When the identity provider created the user. */
+  createdAt: number;
+  /** When the identity provider last changed the user. */
+  updatedAt: number;
+}
+/** One page of a list of DirectoryUser records. */
+export interface DirectoryUserPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: DirectoryUser[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `directoryUsers`. */
+export interface DirectoryUsersParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Only users whose address or user name contains this text, without regard to case. */
+  query?: string;
 }
 /** The parameters of `disconnectIntegration`. */
 export interface DisconnectIntegrationParameters {
@@ -3794,6 +3908,11 @@ export interface ReviewComment {
   /** When the review was submitted. */
   createdAt: number;
 }
+/** The parameters of `revokeDirectoryToken`. */
+export interface RevokeDirectoryTokenParameters {
+  /** The `id` of the token. */
+  directoryTokenId: string;
+}
 /** The parameters of `revokeIntegration`. */
 export interface RevokeIntegrationParameters {
   /** An integration of the organization. */
@@ -4665,6 +4784,13 @@ export interface SetAuditStreamParameters {
     /** The number after which deliveries begin. Absent means the present position, or the beginning of the log. */
     after?: number;
   };
+}
+/** The parameters of `setDirectoryGroupRole`. */
+export interface SetDirectoryGroupRoleParameters {
+  /** The `id` of the group. */
+  directoryGroupId: string;
+  /** The role; null to give none. */
+  role?: 'admin' | 'member' | 'viewer';
 }
 /** The parameters of `setIntegrationModels`. */
 export interface SetIntegrationModelsParameters {
@@ -6230,8 +6356,14 @@ export interface Operations {
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
   /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
+  /** The users that the identity provider of the organization maintains, newest first. Requires the scope `members:read`. */
+  directoryUsers: { input: DirectoryUsersParameters; output: DirectoryUserPage };
+  /** The groups that the identity provider of the organization maintains. Requires the scope `members:read`. */
+  directoryGroups: { input: {}; output: DirectoryGroups };
   /** The runtime tokens of the organization, including revoked ones. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
+  /** The directory tokens of the organization, including ended ones. Only an owner may. Requires the scope `members:write`. */
+  directoryTokens: { input: {}; output: DirectoryTokens };
   /** Domains of email addresses of the organization, at most 20. Requires the scope `sign-in:read`. */
   signInDomains: { input: {}; output: SignInDomainList };
   /** Identity providers of the organization, at most 10. Requires the scope `sign-in:read`. */
@@ -6280,6 +6412,8 @@ export interface Operations {
   auditEntries: { input: AuditEntriesParameters; output: AuditEntryPage };
   /** The destination to which the audit log of the organization is sent, and whether it accepts the deliveries. Requires the scope `audit:read`. */
   auditStream: { input: {}; output: AuditStreaming };
+  /** Sets the role that a group gives to its members, which applies to them at once. A member of several groups has the highest of their roles, and is a member without one; owners keep their role. Only an owner may. Requires the scope `members:write`. */
+  setDirectoryGroupRole: { input: SetDirectoryGroupRoleParameters; output: ChangedDirectoryGroup };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
@@ -6294,6 +6428,10 @@ export interface Operations {
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
+  /** Creates a token for the identity provider and returns its bearer value once. Its holder can add and remove members of the organization, and nothing else. Only an owner in the console may. Requires the scope `members:write`. */
+  createDirectoryToken: { input: CreateDirectoryTokenParameters; output: CreatedDirectoryToken };
+  /** Revokes a token at once. Users and groups that it has provisioned stay. Only an owner may. Requires the scope `members:write`. */
+  revokeDirectoryToken: { input: RevokeDirectoryTokenParameters; output: DirectoryToken };
   /** Adds a domain of email addresses, which counts once its TXT record is found. Requires the scope `sign-in:write`. */
   createSignInDomain: { input: CreateSignInDomainParameters; output: SignInDomain };
   /** Looks for the TXT record of a domain. One organization at a time can have proved a domain. Requires the scope `sign-in:write`. */
@@ -6577,7 +6715,10 @@ export const routes = {
 
 /** The documents of the operations that only GraphQL has. */
 export const documents = {
+  directoryUsers: 'query directoryUsers($limit:Int!=50$cursor:String$query:String){directoryUsers(limit:$limit cursor:$cursor query:$query){data{id userName externalId email displayName active state createdAt updatedAt}nextCursor}}',
+  directoryGroups: 'query directoryGroups{directoryGroups{data{id displayName externalId role createdAt updatedAt memberCount}}}',
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
+  directoryTokens: 'query directoryTokens{directoryTokens{data{id name createdAt expiresAt lastUsedAt revokedAt}}}',
   signInDomains: 'query signInDomains{signInDomains{domains{id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}}',
   identityProviders: 'query identityProviders{identityProviders{providers{id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
@@ -6602,6 +6743,7 @@ export const documents = {
   auditRetention: 'query auditRetention{auditRetention{days}}',
   auditEntries: 'query auditEntries($limit:Int!=50$cursor:String){auditEntries(limit:$limit cursor:$cursor){data{number entry leafHash}nextCursor}}',
   auditStream: 'query auditStream{auditStream{stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}}}',
+  setDirectoryGroupRole: 'mutation setDirectoryGroupRole($directoryGroupId:String!$role:DirectoryGroupRole){setDirectoryGroupRole(directoryGroupId:$directoryGroupId role:$role){id displayName externalId role createdAt updatedAt}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
   setProjectEffectPolicy: 'mutation setProjectEffectPolicy($projectId:String!$policy:EffectPolicyInput){setProjectEffectPolicy(projectId:$projectId policy:$policy){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
@@ -6609,6 +6751,8 @@ export const documents = {
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
+  createDirectoryToken: 'mutation createDirectoryToken($name:String!$expiresInDays:Int!=365){createDirectoryToken(name:$name expiresInDays:$expiresInDays){id name token createdAt expiresAt}}',
+  revokeDirectoryToken: 'mutation revokeDirectoryToken($directoryTokenId:String!){revokeDirectoryToken(directoryTokenId:$directoryTokenId){id name createdAt expiresAt lastUsedAt revokedAt}}',
   createSignInDomain: 'mutation createSignInDomain($input:CreateSignInDomainRequest!){createSignInDomain(input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   verifySignInDomain: 'mutation verifySignInDomain($domainId:String!){verifySignInDomain(domainId:$domainId){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   updateSignInDomain: 'mutation updateSignInDomain($domainId:String!$input:UpdateSignInDomainRequest!){updateSignInDomain(domainId:$domainId input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
@@ -6699,6 +6843,7 @@ export const listings = {
   auditCheckpoints: 'data',
   webhookEndpoints: 'data',
   webhookDeliveries: 'data',
+  directoryUsers: 'data',
   issueComments: 'data',
   agentVersions: 'data',
   auditEntries: 'data',
