@@ -54,6 +54,9 @@ it('every read without a route has its pinned scope and tool', () => {
     changedFile            -                                                   artifacts:read       -
     chatConnections        -                                                   integrations:read    list_chat_connections
     compareAgentVersions   -                                                   missions:read        compare_agent_versions
+    directoryGroups        -                                                   members:read         -
+    directoryTokens        -                                                   members:write        -
+    directoryUsers         -                                                   members:read         -
     identityProviders      -                                                   sign-in:read         -
     inboxCount             -                                                   missions:read        -
     inboxUpdated           -                                                   missions:read        -
@@ -97,6 +100,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
     createCheckpointUpload -                                                   missions:run         -
+    createDirectoryToken   -                                                   members:write        -
     createIdentityProvider -                                                   sign-in:write        -
     createIssue            -                                                   missions:run         create_issue
     createMissionView      -                                                   missions:read        -
@@ -125,6 +129,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     restoreAgentVersion    -                                                   agents:write         restore_agent_version
     restoreInboxItem       -                                                   missions:read        restore_inbox_item
     retryAuditStream       -                                                   audit:read           -
+    revokeDirectoryToken   -                                                   members:write        -
     revokeIntegration      -                                                   integrations:write   -
     revokeRunShare         -                                                   missions:run         -
     revokeRuntimeToken     -                                                   integrations:write   -
@@ -132,6 +137,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     rotateIntegration      -                                                   integrations:write   -
     setAuditRetention      -                                                   organizations:write  -
     setAuditStream         -                                                   audit:read           -
+    setDirectoryGroupRole  -                                                   members:write        -
     setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectConnectors   -                                                   projects:write       set_project_connectors
     setProjectEffectPolicy -                                                   projects:write       set_project_effect_policy

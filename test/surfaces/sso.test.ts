@@ -310,6 +310,27 @@ describe('a provider', () => {
     const { body } = await graphqlIn(browser, '{ me { role } }');
     expect(body.data.me).toEqual({ role: 'viewer' });
   });
+
+  it('signs in a user of the directory with the role of their groups, and none that the directory has deactivated', async () => {
+    await tested();
+    const session = await ownerSession();
+    const { token } = await world.field('mutation { createDirectoryToken(name: "Okta") { token } }', { session });
+    const scim = async (method: string, path: string, body: object) =>
+      (await world.request(method, `/scim/v2/${path}`, { token, body })).body;
+    const { id } = await scim('POST', 'Users', { userName: 'new@example.com' });
+    const group = await scim('POST', 'Groups', { displayName: 'Auditors', members: [{ value: id }] });
+    await world.field(`mutation { setDirectoryGroupRole(directoryGroupId: "${group.id}", role: viewer) { id } }`, {
+      session,
+    });
+    asUser('new');
+    const browser = browserOf();
+    expect((await wholeWay(browser)).status).toBe(303);
+    expect((await graphqlIn(browser, '{ me { role } }')).body.data.me).toEqual({ role: 'viewer' });
+    await scim('PUT', `Users/${id}`, { userName: 'new@example.com', active: false });
+    expect((await graphqlIn(browser, '{ me { role } }')).status).toBe(401);
+    // The default role of the provider does not bring the user back.
+    expect((await wholeWay(browserOf())).status).toBe(403);
+  });
 });
 
 describe('a required provider', () => {
