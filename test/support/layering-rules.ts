@@ -646,6 +646,18 @@ export const filesHaveAtMost250Lines: Rule = (tree) =>
     .filter(([file, lines]) => lines > maxLines && !longFiles[file])
     .map(([file, lines]) => `${file} has ${lines} lines: split files of more than ${maxLines} lines by idea.`);
 
+const maxLinesOfTestFiles = 500;
+
+export const testFilesHaveAtMost500Lines: Rule = (tree) =>
+  Object.entries(tree)
+    .filter(([file]) => file.endsWith('.test.ts'))
+    .map(([file, text]) => [file, text.trimEnd().split('\n').length] as const)
+    .filter(([, lines]) => lines > maxLinesOfTestFiles)
+    .map(
+      ([file, lines]) =>
+        `${file} has ${lines} lines: cut test files of more than ${maxLinesOfTestFiles} lines by story.`,
+    );
+
 const maxLinesOfTests = 100;
 
 /** Callbacks of `it`, functions and hooks of test files; a `describe` only groups. Blocks end at the indentation of their first line. */

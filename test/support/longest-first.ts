@@ -31,6 +31,7 @@ const waiting = [
   'clients/pull',
   'foundation/replica',
   'runner/workspace',
+  'runner/connected-models',
   'runner/caps',
   'runner/self-test',
   'foundation/backup',
