@@ -69,7 +69,7 @@ async function runPodMission(limits: Limits, pace: Pace, stopping: AbortSignal):
     mirrors,
     retention: null,
     waiting: new Set(),
-    routes: readRoutes(process.env),
+    routes: { ...readRoutes(process.env), isRelay: true },
     trust: null,
     prepared: openPrepared({ ...kept, folder: path.join(data, 'environments') }),
     images: openImageStore({ ...kept, folder: path.join(data, 'images') }),

@@ -96,7 +96,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     await missions.until(async () => runner.output.includes(`${runId} is done`));
   });
 
-  it('is handed back with the reason when a quota refuses its pod, and is executed later', async () => {
+  it('is handed back with the reason when a quota refuses its Job', async () => {
     await missions.killRunners();
     runner = missions.startRunner({ ...settings, KUBERNETES_START_MS: '1500' });
     await missions.until(async () => runner.output.includes('claims runs'));

@@ -52,9 +52,7 @@ export function clusterSettings(env: NodeJS.ProcessEnv): ClusterSettings | null 
     cpus: setting('KUBERNETES_CPUS', 2),
     startMs: setting('KUBERNETES_START_MS', 10 * 60_000),
     podVariables: Object.fromEntries(
-      ['ATTESTATION_NOTES', 'SETUP_TIMEOUT_MS', 'EGRESS_PRIVATE_HOSTS'].flatMap((name) =>
-        env[name] ? [[name, env[name]]] : [],
-      ),
+      ['ATTESTATION_NOTES', 'SETUP_TIMEOUT_MS'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     ),
     keepSeconds: setting('KUBERNETES_KEEP_SECONDS', 300),
   };

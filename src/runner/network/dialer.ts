@@ -14,6 +14,8 @@ export interface RouteSettings {
   privateHosts: ReadonlySet<string>;
   /** The proxy of this machine; null when the machine reaches the internet without one. */
   upstream: URL | null;
+  /** Whether the proxy is the relay of a cluster, which checks all hosts itself. */
+  isRelay?: boolean;
   /** PEM of the certificate authorities that verify hosts whose TLS ends at the runner. */
   roots: string;
   resolve?: typeof systemLookup;
@@ -51,7 +53,7 @@ export function readRoutes(env: NodeJS.ProcessEnv): RouteSettings {
   return { privateHosts: new Set(privateHosts), upstream: proxy ? new URL(proxy) : null, roots: readRoots(env) };
 }
 
-export function openDialer({ privateHosts, upstream, resolve = systemLookup }: RouteSettings): Dialer {
+export function openDialer({ privateHosts, upstream, isRelay = false, resolve = systemLookup }: RouteSettings): Dialer {
   const lookup = promisify(resolve);
 
   /** A checked address; null means the machine's proxy resolves the name, because this machine cannot. */
@@ -69,6 +71,7 @@ export function openDialer({ privateHosts, upstream, resolve = systemLookup }: R
 
   return {
     async connect(host, port) {
+      if (upstream && isRelay) return throughProxy(upstream, host, port);
       const address = await addressOf(host, port);
       if (upstream && !privateHosts.has(`${host}:${port}`)) return throughProxy(upstream, host, port);
       return open(connect({ host: address!, port }), host);

@@ -1,0 +1,81 @@
+// The relay of a cluster: a mission reaches the platform with its own lease only, and hosts that the runner of the cluster allows.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { claimRun, finishRun, heartbeat } from '../../src/runner/generated/operations.ts';
+import { openRelay } from '../../src/runner/kubernetes/relay.ts';
+import { openTokens } from '../../src/runner/kubernetes/tokens.ts';
+import { openDialer } from '../../src/runner/network/dialer.ts';
+import { through } from '../../src/runner/protocol/via.ts';
+
+/** A server that answers with what it has received. */
+const server = createServer(async (request, response) => {
+  const { method, url, headers } = request;
+  const { authorization, 'x-api-key': key } = headers;
+  response.end(JSON.stringify({ method, url, authorization, key, body: await text(request) }));
+});
+const tokens = openTokens('srv_secret');
+const token = tokens.sign({ runId: 'run_1', leaseId: 'lease_1', claimId: 'claim_1' });
+let [target, address]: [string, string] = ['', ''];
+let relay: Awaited<ReturnType<typeof openRelay>>;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  target = `http://${host}`;
+  const routes = { privateHosts: new Set([host]), upstream: null, roots: '' };
+  const models = { anthropic: { base: `${target}/vendor`, headers: { 'x-api-key': 'real-key' } }, openai: null };
+  const own = { platformUrl: target, serviceToken: 'srv_secret', tokens, models, routes };
+  relay = await openRelay({ ...own, port: 0 });
+  address = `http://127.0.0.1:${relay.port}`;
+});
+afterAll(async () => {
+  await relay.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const graph = async (query: string, variables: object, bearer = token) => {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ query, variables });
+  const answer = await fetch(`${address}/platform/graphql`, { method: 'POST', headers, body });
+  return { status: answer.status, ...(await answer.json()) };
+};
+
+it('sends requests of the lease to the platform with the token of the service, and no others', async () => {
+  const lease = { runId: 'run_1', leaseId: 'lease_1' };
+  const sent = await graph(finishRun.text, { input: { ...lease, status: 'completed' } });
+  expect(sent).toMatchObject({ status: 200, url: '/graphql', authorization: 'Bearer srv_secret' });
+  expect(await graph(claimRun.text, { input: { claimId: 'claim_1' } })).toMatchObject({ status: 200 });
+  const refused = await Promise.all([
+    graph(finishRun.text, { input: { ...lease, leaseId: 'lease_2' } }),
+    graph(finishRun.text, { input: { ...lease, runId: 'run_2' } }),
+    graph(heartbeat.text, { input: { runs: [lease, { runId: 'run_2', leaseId: 'lease_2' }] } }),
+    graph(claimRun.text, { input: { claimId: 'claim_2' } }),
+    graph('{ organizations { data { id } } }', { leaseId: 'lease_1' }),
+  ]);
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+  expect(await graph(finishRun.text, { input: lease }, `${token}x`)).toMatchObject({ status: 401 });
+});
+
+it('adds the key of a model, and reaches the hosts that the runner allows', async () => {
+  const model = await fetch(`${address}/models/${token}/anthropic/v1/messages`, { method: 'POST', body: '{}' });
+  expect(await model.json()).toEqual({ method: 'POST', url: '/vendor/v1/messages', key: 'real-key', body: '{}' });
+  const via = through(address, token);
+  const repository = await fetch(`${via.host(`${target}/a/b.git`)}/info/refs?service=git-upload-pack`);
+  expect(await repository.json()).toMatchObject({ url: '/a/b.git/info/refs?service=git-upload-pack' });
+  expect((await fetch(via.host('http://127.0.0.1:9/'))).status).toBe(502);
+  expect((await fetch(through(address, 'wrong.token').host(target))).status).toBe(401);
+});
+
+it('opens connections for programs of missions, by the token of the mission', async () => {
+  const [host, port] = [new URL(target).hostname, Number(new URL(target).port)];
+  const dialer = (login: string) => {
+    const upstream = new URL(address.replace('//', `//mission:${login}@`));
+    return openDialer({ privateHosts: new Set(), upstream, isRelay: true, roots: '' });
+  };
+  const socket = await dialer(token).connect(host, port);
+  socket.end('GET /through HTTP/1.0\r\n\r\n');
+  expect(await text(socket)).toContain('"url":"/through"');
+  await expect(dialer('wrong.token').connect(host, port)).rejects.toThrow('answered 407');
+  await expect(dialer(token).connect('127.0.0.1', 9)).rejects.toThrow('answered 502');
+});
