@@ -7,13 +7,15 @@ import type { Task } from './harness/port.ts';
 import { isolate } from './isolated-step.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
 import { hasEgress } from './isolation/isolation.ts';
+import { type ForkedStep, fetchForkedStep } from './protocol/forked-recording.ts';
 import { type Gateway, openGateway } from './protocol/gateway.ts';
 import { openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
 import { peopleServer } from './protocol/people-server.ts';
 import type { McpCommand } from './protocol/platform.ts';
 import { openQuestions, type Questions } from './protocol/questions.ts';
-import { openRecorder } from './protocol/recorder.ts';
+import { openRecorder, type Recorder } from './protocol/recorder.ts';
+import { openReplayedCalls, type ReplayedCalls } from './protocol/replayed-calls.ts';
 import { keysOf, type McpServer, type Upstreams } from './protocol/upstreams.ts';
 import { recordStep } from './recorded-step.ts';
 import { type RunPlace, type RunPlaces, variablesOf } from './run-place.ts';
@@ -35,15 +37,15 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   const upstreams: Upstreams = { ...capabilities.models, mcp: {} };
   const models = openModels(platform, lease, upstreams, capabilities.models);
   const upload = openCheckpoints(platform, lease, capabilities.mirrors);
-  const { questions, meter, recorder } = openCalls(settings);
-  const share = openShared(settings, places, upstreams, { questions, meter, recorder });
+  const { questions, meter, recorder, replaying } = openCalls(settings);
+  const share = openShared(settings, places, upstreams, { questions, meter, recorder, replaying });
   let session: string | null = null;
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
     const { harness, skillRepos, userPrompt, isReadOnly } = step.agent;
     const found = findHarness(capabilities, harness);
     const asked = askEarly(settings, models);
-    const runPlace = await places.of(step);
+    const { runPlace, replay } = await openPlace(settings, places, replaying, step);
     const { place, account, checkout, limits, connections, services } = runPlace;
     const { gateway, sessions } = await share(runPlace);
     const skills = await installSkills(platform, lease, skillRepos, place, account);
@@ -57,10 +59,9 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     const { add, ...connected } = connectServers(settings, upstreams, gateway, questions, mcpServers, commands);
     const save = () => upload(step, isolated.runScript, place, checkout.base, () => session);
     const servers = openStepServers(settings, step, runPlace, isolated, questions);
+    const begun = { step, runPlace, found, mcp: connected.mcp, replay };
     const task: Task = {
-      ...launch,
-      ...requestOf(step, maxCalls),
-      ...connected,
+      ...{ ...launch, ...requestOf(step, maxCalls), ...connected },
       env: { ...launch.env, ...variablesOf(runPlace), ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
       ...{ program: found.program, command: found.command, metered: meter.follow, home: place.home },
       prompt: turn.map(({ text }) => text).join('\n\n'),
@@ -82,7 +83,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
         session = begun;
       },
       // Files that a read-only agent leaves in the checkout are discarded with the mission.
-      ...recordStep(settings, recorder, { step, runPlace, found, mcp: connected.mcp }, isReadOnly ? null : save),
+      ...recordStep(settings, recorder, begun, isReadOnly ? null : save),
       ...{ deliver: isReadOnly ? async () => {} : checkout.deliver, attest: checkout.attest },
       clear: () => servers.end().then(isolated.close),
     };
@@ -107,26 +108,59 @@ function findHarness({ found }: RunnerCapabilities, harness: string): Found {
 const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): string =>
   `${isolation.description} ${caps.description}\n${checkout.description}\n${skills.description}`.trim();
 
-/** Meter, questions and recorder of the calls through the gateway. */
+/** Meter, questions, recorder and replay of the calls through the gateway. */
 function openCalls({ platform, capabilities, lease, askAgainMs }: RunSettings) {
   const questions = openQuestions(lease.runId, capabilities.waiting);
   const meter = openMeter(platform, lease, askAgainMs, questions.modelCallParked);
-  const recorder = capabilities.replayed ?? openRecorder(platform, lease, capabilities.mirrors);
-  return { questions, meter, recorder };
+  const recorder = openRecorder(platform, lease, capabilities.mirrors);
+  const replaying = openReplaying(capabilities);
+  return { questions, meter, recorder, replaying };
 }
+
+/** The place of the step. A replay begins at the commit of the recording, and answers the calls of the step. */
+async function openPlace(
+  { platform, capabilities }: RunSettings,
+  places: RunPlaces,
+  replaying: ReturnType<typeof openReplaying>,
+  step: Step,
+): Promise<{ runPlace: RunPlace; replay: ReplayedCalls | null }> {
+  const forked =
+    step.replay && (await fetchForkedStep(platform, { ...step, replay: step.replay }, capabilities.mirrors));
+  return { runPlace: await places.of(step, forked?.startSha), replay: replaying.open(forked) };
+}
+
+/** The replay of the present step: that of the runner, or of a step of a fork. */
+function openReplaying({ replayed }: RunnerCapabilities) {
+  let present: ReplayedCalls | null = replayed ?? null;
+  return {
+    present: () => present,
+    open(forked: ForkedStep | null): ReplayedCalls | null {
+      if (!replayed) present = forked ? openReplayedCalls({ steps: [forked.part] }, forked.before) : null;
+      return present;
+    },
+  };
+}
+
+/** Calls of a replay are recorded, too: a fork can be forked. */
+const observing = ({ recorder, replaying }: ReturnType<typeof openCalls>): Pick<Recorder, 'observe'> => ({
+  observe(request, response) {
+    recorder.observe(request, response);
+    return replaying.present()?.observe(request, response) ?? false;
+  },
+});
 
 /** The gateway of a run: the first step of an agent opens it, the others share it. */
 function openShared(
   { platform, capabilities }: RunSettings,
   places: RunPlaces,
   upstreams: Upstreams,
-  { meter, questions, recorder }: ReturnType<typeof openCalls>,
+  calls: ReturnType<typeof openCalls>,
 ) {
   let shared: Shared | undefined;
   return async ({ isolation, place, checkout }: RunPlace): Promise<Shared> => {
     if (shared) return shared;
     const socket = hasEgress(isolation.level) ? socketsOf(place).gateway : null;
-    const gateway = await openGateway(upstreams, socket, meter, questions.modelCalled, recorder);
+    const gateway = await openGateway(upstreams, socket, calls.meter, calls.questions.modelCalled, observing(calls));
     platform.conceal([gateway.key, ...keysOf(capabilities.models)]);
     places.beforeClosing(gateway.close);
     shared = { gateway, sessions: new Set(checkout.sessions) };

@@ -2,6 +2,7 @@
 import type { Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import type { Recorder } from './protocol/recorder.ts';
+import type { ReplayedCalls } from './protocol/replayed-calls.ts';
 import type { RunPlace } from './run-place.ts';
 import type { RunSettings, StepContext } from './step-context.ts';
 
@@ -11,16 +12,18 @@ interface Begun {
   found: Found;
   /** Addresses of the MCP servers at the gateway by their names. */
   mcp: Record<string, string>;
+  replay: ReplayedCalls | null;
 }
 
 function describeBeginning({ lease, orgId }: RunSettings, { step, runPlace, found, mcp }: Begun): object {
-  const { environment, checkpoint } = step;
+  const { environment, checkpoint, replay } = step;
   const { checkout, place } = runPlace;
   const secrets = environment.secrets.map((secret) => ({ ...secret, value: '[secret]' }));
-  // The signed address of a checkpoint is a credential.
+  // A signed address is a credential.
   const order = {
     ...step,
     checkpoint: checkpoint && { ...checkpoint, url: '' },
+    replay: replay && { ...replay, url: '' },
     environment: { ...environment, secrets },
   };
   return {
@@ -34,7 +37,7 @@ function describeBeginning({ lease, orgId }: RunSettings, { step, runPlace, foun
 }
 
 /**
- * Begins the recording of a step if the organization wants it.
+ * Begins the recording of a step if the organization wants it, and its replay if there is one.
  * @param upload Stores the workspace and returns the id of its tree; null for an agent that changes nothing.
  */
 export function recordStep(
@@ -42,15 +45,22 @@ export function recordStep(
   recorder: Recorder,
   begun: Begun,
   upload: (() => Promise<string>) | null,
-): Pick<StepContext, 'save' | 'endRecording'> {
+): Pick<StepContext, 'save' | 'endRecording' | 'replay'> {
   let tree: string | null = null;
+  const { replay } = begun;
   const { stepId, isRecorded } = begun.step;
-  if (isRecorded) recorder.begin(stepId, describeBeginning(settings, begun));
+  const beginning = describeBeginning(settings, begun);
+  if (isRecorded) recorder.begin(stepId, beginning);
+  replay?.begin(stepId, beginning);
   return {
+    replay,
     async save() {
       if (upload) tree = await upload();
       await recorder.save();
     },
-    endRecording: (failure) => recorder.end({ failure, tree }),
+    async endRecording(failure) {
+      await replay?.end({ failure, tree });
+      return recorder.end({ failure, tree, ...(replay?.isCut() && { isCut: true }) });
+    },
   };
 }

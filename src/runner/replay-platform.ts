@@ -10,17 +10,24 @@ import {
   registerSandbox,
 } from './generated/operations.ts';
 import { type Connection, RequestRejected } from './protocol/platform.ts';
-import type { RecordedRun } from './protocol/recording-lines.ts';
+import type { RecordedPart, RecordedRun } from './protocol/recording-lines.ts';
 import { directly } from './protocol/via.ts';
 
 /** No program listens at this address: the gateway answers all calls from the recording. */
 const nowhere = 'http://127.0.0.1:9';
 
-type Reported = Record<string, unknown> & { seq: number; fragments: unknown[]; runs?: { runId: string }[] };
+type Reported = Record<string, unknown> & {
+  seq: number;
+  fragments: unknown[];
+  sessionId?: string;
+  runs?: { runId: string }[];
+};
 
 /** Opens the platform of a replay. @param repository Address of a repository at the recorded commit; null without one. */
 export function openReplayPlatform({ steps }: RecordedRun, repository: string | null): Connection {
   let at = 0;
+  /** The newest session of each role: it has another id than the recorded one. */
+  const sessions = new Map<string, string>();
   const { start } = steps[0]!.step;
 
   function answerTo(operation: unknown, input: Reported): object {
@@ -38,8 +45,10 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
       return { ...start, url: repository, username: null, password: null, pushWaits: true };
     }
     if (operation === finishStep) {
+      const { role } = steps[at]!.step.order.agent;
+      if (input.sessionId) sessions.set(role, input.sessionId);
       const next = input.status === 'completed' ? steps[++at] : undefined;
-      return { outcome: next ? 'next' : 'done', failure: null, step: next?.step.order ?? null };
+      return { outcome: next ? 'next' : 'done', failure: null, step: next ? orderOf(next, sessions) : null };
     }
     return { ok: true, prNumber: null };
   }
@@ -64,9 +73,15 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
   } as Connection;
 }
 
+/** The step as a replay of the runner carries it out, also one of a fork that has itself replayed a recording. */
+function orderOf({ step: { order } }: RecordedPart, sessions: ReadonlyMap<string, string>): Step {
+  const resumeSessionId = order.resumeSessionId && (sessions.get(order.agent.role) ?? null);
+  return { ...order, resumeSessionId, isRecorded: false, replay: null };
+}
+
 /** The run in the form of the response to its claim. */
 export function claimedRun({ steps }: RecordedRun): Claimed {
-  const { run, order } = steps[0]!.step;
+  const { run } = steps[0]!.step;
   const time = 24 * 60 * 60_000;
   return {
     ...run,
@@ -75,6 +90,6 @@ export function claimedRun({ steps }: RecordedRun): Claimed {
     stepTimeoutMs: time,
     answerTimeoutMs: time,
     maxTurns: 1_000,
-    step: order as Step,
+    step: orderOf(steps[0]!, new Map()),
   };
 }

@@ -24,11 +24,9 @@ export async function replayRun(
   const folder = await makeTemporaryFolder('replay-');
   try {
     const origin = await originOf(recorded, repository, folder.folder);
-    const differed = new AbortController();
-    const replayed = openReplayedCalls(recorded, () => differed.abort());
-    const stopping = AbortSignal.any([signal, differed.signal]);
+    const replayed = openReplayedCalls(recorded);
     const platform = openReplayPlatform(recorded, origin);
-    await executeRun(platform, claimedRun(recorded), pace, { ...capabilities, replayed }, stopping);
+    await executeRun(platform, claimedRun(recorded), pace, { ...capabilities, replayed }, signal);
     return report(recorded, replayed.result());
   } finally {
     await folder.remove();
@@ -44,7 +42,8 @@ function report(
   console.log(
     isSame
       ? `The replay of ${runId} ends as recorded: ${steps.length} step${steps.length === 1 ? '' : 's'}, ${answered} calls, ${tree ? `the tree ${tree}` : 'no tree, because the agent changes no files'}.`
-      : `The replay of ${runId} differs after ${answered} calls. ${difference ?? `It ended after ${ended} of ${steps.length} steps.`}`,
+      : (difference ??
+          `The replay of ${runId} differs after ${answered} calls. It ended after ${ended} of ${steps.length} steps.`),
   );
   return isSame;
 }

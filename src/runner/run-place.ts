@@ -52,7 +52,7 @@ export function openPlaces(settings: RunSettings) {
   const opened = new Map<Isolation, RunPlace>();
   const closing: (() => Promise<void>)[] = [];
 
-  async function open(isolation: Isolation, step: Step): Promise<RunPlace> {
+  async function open(isolation: Isolation, step: Step, startSha: string | null): Promise<RunPlace> {
     const isScript = isolation === scripts;
     // Agents without isolation run as the runner's user; its scripts run as another user where possible.
     const account = isolation.level === 'none' && !isScript ? undefined : await newAccount();
@@ -63,7 +63,7 @@ export function openPlaces(settings: RunSettings) {
     closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
     const connections = countConnections();
     const { agent, checkpoint } = step;
-    const from = { mirrors, hasNotes, checkpoint };
+    const from = { mirrors, hasNotes, checkpoint, startSha };
     const checkout = await checkOut(platform, { lease, place, account, author: agent.name, ...from });
     const plan = await planOf(step.environment, place.work);
     const interception = await openInterception(plan, isolation, place, routes);
@@ -89,11 +89,11 @@ export function openPlaces(settings: RunSettings) {
   }
 
   return {
-    /** The folder and isolation of a step; opened at the first step that uses the isolation. */
-    async of(step: Step): Promise<RunPlace> {
+    /** The folder and isolation of a step; opened at the first step that uses the isolation. @param startSha The commit to begin from */
+    async of(step: Step, startSha: string | null = null): Promise<RunPlace> {
       const isolation = step.agent.harness === 'shell' ? scripts : ofAgents;
       if (!isolation) throw new Error(`This runner has no ${step.agent.harness}.`);
-      const found = opened.get(isolation) ?? (await open(isolation, step));
+      const found = opened.get(isolation) ?? (await open(isolation, step, startSha));
       opened.set(isolation, found);
       found.interception?.secrets.renew(step.environment.secrets);
       return found;

@@ -180,7 +180,7 @@ function offer() {
     places: runsAtOnce,
     ...capacityWithin(limits),
     ...(limits.cpus && { cpus: limits.cpus }),
-    modelVendors: ownVendors,
+    ...{ modelVendors: ownVendors, replays: true },
     notice: (installer?.notice() ?? obstacle)?.slice(0, 300),
   };
 }

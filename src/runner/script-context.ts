@@ -44,6 +44,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     prompt: turnParts(step, false),
     remember: () => {},
     save: async () => {},
+    replay: null,
     endRecording: async () => '',
     deliver: checkout.deliver,
     attest: checkout.attest,

@@ -14,7 +14,7 @@ import type { Meter } from './protocol/meter.ts';
 import type { StepModels } from './protocol/models.ts';
 import type { Platform } from './protocol/platform.ts';
 import type { Questions } from './protocol/questions.ts';
-import type { Recorder } from './protocol/recorder.ts';
+import type { ReplayedCalls } from './protocol/replayed-calls.ts';
 import type { OpenShell } from './protocol/terminals.ts';
 import type { Upstreams } from './protocol/upstreams.ts';
 import type { PromptPart } from './workspace/instructions.ts';
@@ -46,7 +46,7 @@ export interface RunnerCapabilities {
   hasNotes: boolean;
   setupTimeoutMs: number;
   /** Answers the calls of agents in place of models and tools; absent except in a replay. */
-  replayed?: Recorder | undefined;
+  replayed?: ReplayedCalls | undefined;
   /** Network of the engine in which images are built. */
   buildNetwork: string;
   /** Retention of workspaces; null means that they are removed with their mission. */
@@ -96,7 +96,9 @@ export interface StepContext {
   prompt: readonly PromptPart[];
   /** Stores the workspace as a checkpoint, if it has changed; also while the harness works. */
   save(): Promise<void>;
-  /** Ends the recording of the step. @returns the reason why it is incomplete; empty on success */
+  /** The replay of the step; null for a step whose calls are made. */
+  replay: ReplayedCalls | null;
+  /** Ends the recording and the replay of the step. @returns the reason why it is incomplete; empty on success */
   endRecording(failure: string): Promise<string>;
   /** Pushes the agent's commits and reports them as work of the session; called once its harness has ended. */
   deliver(session: Session): Promise<void>;

@@ -4,12 +4,14 @@ import { type Message, openConversation } from './harness/conversation.ts';
 import type { Harness, HarnessEvent, Turn } from './harness/port.ts';
 import type { State } from './protocol/heartbeat.ts';
 import type { Journal } from './protocol/journal.ts';
-import type { StepModels } from './protocol/models.ts';
 import { askTool } from './protocol/people-server.ts';
 import type { Preview } from './protocol/preview.ts';
 import type { Questions } from './protocol/questions.ts';
+import type { StepContext } from './step-context.ts';
 import { trackProgress } from './step-progress.ts';
 import { clip } from './text.ts';
+
+type Steered = Pick<StepContext, 'models' | 'questions' | 'replay'>;
 
 export function openEvents(
   journal: Journal,
@@ -46,7 +48,7 @@ export function openEvents(
   }
 
   /** Forwards the orders of heartbeats to the harness, its models and its questions. */
-  function steerWith(harness: Harness, models: StepModels | null, questions: Questions | null) {
+  function steerWith(harness: Harness, { models, questions, replay }: Steered) {
     const talk = openConversation(harness, {
       prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
       acknowledged: (messageId) => acknowledge(state, messageId),
@@ -54,7 +56,8 @@ export function openEvents(
         Object.assign(state, { activity: isInterrupted ? 'Interrupted' : title, changed: true }),
     });
     turnEnded = talk.turnEnded;
-    state.steer = (desired, messages) => talk.steer(desired, withoutAnswers(messages, questions, state));
+    // Messages wait for the end of a replay, which they would change.
+    if (!replay) state.steer = (desired, messages) => talk.steer(desired, withoutAnswers(messages, questions, state));
     if (models) state.updateModels = models.update;
     return talk;
   }

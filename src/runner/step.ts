@@ -55,11 +55,11 @@ export async function work(
   context.questions?.begin(journal);
   const harness = context.start(events.take);
   context.place.guard(harness.pid, context.enclosure?.watchdogArguments);
-  const talk = events.steerWith(harness, context.models, context.questions);
+  const talk = events.steerWith(harness, context);
   const terminals = openStepTerminals(platform, lease, session, context, events.state);
   const decided = new AbortController();
   const usage = watchUsage(context, harness, pace.sample, decided.signal);
-  const saving = repeat(() => saveCheckpoint(context, journal), pace.checkpoint, decided.signal);
+  const saving = keepCheckpoints(context, journal, pace, decided.signal);
   void repeat(() => reportConnectionsOf(platform, lease, context), pace.heartbeat, decided.signal);
   const heartbeat = startHeartbeat(platform, lease, session.sandboxId, events.state, usage.unreported, pace);
   try {
@@ -67,21 +67,22 @@ export async function work(
       ...endings(harness, talk.over, events.result),
       heartbeat.stopped,
       journal.broken,
-      ...failuresAround(context, journal),
+      ...endsAround(context, journal),
       usage.exceeded,
       once(stopping, 'abort', { signal: decided.signal }).then(() => runnerStopped),
       timeUp(timeout, run.answerTimeoutMs, context.questions, decided.signal),
     ]);
-    await Promise.all([harness.end(), terminals.end()]);
-    const failure = decision && ((await usage.reason(decision === runnerStopped)) ?? decision);
+    await Promise.all([endHarness(context, harness, talk.over, pace), terminals.end()]);
+    const ended = decision && ((await usage.reason(decision === runnerStopped)) ?? decision);
     context.place.guard(undefined);
     await events.closePreview();
     decided.abort();
     await saving;
-    await saveLast(context, journal, usage.isOverDisk(), failure);
+    await saveLast(context, journal, usage.isOverDisk(), ended);
+    const failure = ended === runnerStopped ? ended : (context.replay?.result().difference ?? ended);
     await Promise.all([journal.close(), context.meter?.settled(), reportConnectionsOf(platform, lease, context)]);
     // The commits of a failed step are pushed too, because another step continues from them; they are attested with the calls so far.
-    await context.deliver(session);
+    if (!context.replay?.isCut()) await context.deliver(session);
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();
     return { ...events.result, session, failure };
@@ -119,9 +120,11 @@ function openStepJournal(
   lease: RunLease,
   session: Session & { stepId: string },
   { flush }: Pace,
-  { meter }: StepContext,
+  { meter, replay }: StepContext,
 ): Journal {
   const journal = openJournal(platform, lease, session, flush);
+  // Calls that a recording has answered cost nothing.
+  if (replay) return { ...journal, usage: () => {}, cost: () => {} };
   return { ...journal, usage: (one) => void (meter?.isUsed() || journal.usage(one)) };
 }
 
@@ -135,9 +138,16 @@ const endings = (harness: Harness, over: Promise<Turn>, result: { output: string
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 
-/** Failures outside of the harness: its models, and the services of its environment. */
-const failuresAround = ({ models, broken }: StepContext, { log }: Journal): Promise<string>[] => [
+/** Ends the harness. It stores its session when its turn ends, which a call that is held would prevent. */
+async function endHarness({ replay }: StepContext, harness: Harness, over: Promise<Turn>, { grace }: Pace) {
+  if (replay?.isCut()) await Promise.race([harness.interrupt().then(() => over), wait(grace)]).catch(() => {});
+  await harness.end();
+}
+
+/** Ends outside of the harness: of its models, of the services of its environment, and of a replay, which names the failure itself. */
+const endsAround = ({ models, broken, replay }: StepContext, { log }: Journal): Promise<string>[] => [
   ...(models ? [models.failed] : []),
+  ...(replay ? [replay.over().then(() => '')] : []),
   broken.then((why) => {
     log(`${why}\n`);
     return why;
@@ -168,6 +178,10 @@ const saveCheckpoint = (context: StepContext, journal: Journal): Promise<void> =
     if (error instanceof RequestRejected && error.code === 'lease_lost') throw error;
     journal.log(`No checkpoint: ${clip((error as Error).message, 2_000)}\n`);
   });
+
+/** A replay is not saved: it begins again in another runtime, from the workspace before the step. */
+const keepCheckpoints = (context: StepContext, journal: Journal, { checkpoint }: Pace, ended: AbortSignal) =>
+  context.replay ? Promise.resolve() : repeat(() => saveCheckpoint(context, journal), checkpoint, ended);
 
 /** An incomplete recording does not fail the mission. */
 async function saveLast(context: StepContext, journal: Journal, isOverDisk: boolean, failure: string): Promise<void> {

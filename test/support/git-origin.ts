@@ -52,6 +52,7 @@ export async function openCheckout(
     ...{ mirrors, checkout, origin, account, author, mask },
     reopen: () => reopen(origin),
     checkpoint: null,
+    wanted: null,
   });
   return { checkout, ...workspace };
 }

@@ -191,6 +191,8 @@ export type ClaimRunRequest = {
   notice?: InputMaybe<Scalars['String']['input']>;
   /** Maximum number of concurrent missions. */
   places?: InputMaybe<Scalars['Int']['input']>;
+  /** Whether the runtime answers the calls of a step with `replay` from a recording. Absent means no: it then gets no forks of missions. */
+  replays?: InputMaybe<Scalars['Boolean']['input']>;
   /** The name of this runtime, shown to people. */
   runtime: Scalars['String']['input'];
   /** The versions of the harnesses, shown to people. */
@@ -865,7 +867,7 @@ export type TemplateBase =
   /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
   | 'machine';
 
-export type StepPartsFragment = { stepId: string, traceparent: string | null, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, isRecorded: boolean, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, instanceType: string, cpus: number | null, memoryMb: number, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
+export type StepPartsFragment = { stepId: string, traceparent: string | null, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, isRecorded: boolean, replay: { url: string, runId: string, stepId: string, call: number | null } | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, instanceType: string, cpus: number | null, memoryMb: number, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
 
 export type ClaimRunMutationVariables = Exact<{
   input: ClaimRunRequest;
@@ -1121,7 +1123,7 @@ export type ReportMcpCallMutationVariables = Exact<{
 export type ReportMcpCallMutation = { answer: { ok: true } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble isRecorded checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble isRecorded replay{url runId stepId call}checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
@@ -1225,7 +1227,7 @@ export const finishSandbox: Operation<FinishSandboxMutation, FinishSandboxMutati
 };
 
 export const finishStep: Operation<FinishStepMutation, FinishStepMutationVariables> = {
-  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble isRecorded checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
+  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble isRecorded replay{url runId stepId call}checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const finishRun: Operation<FinishRunMutation, FinishRunMutationVariables> = {

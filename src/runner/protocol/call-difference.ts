@@ -1,23 +1,47 @@
-// Compares the calls of a replay with those of its recording, ignoring values that differ in every run: folders, ids and dates.
+// Compares the calls of a replay with those of its recording, ignoring what differs in every run: folders, ids, hashes of commits and dates.
 import { createHash } from 'node:crypto';
 import type { Json } from '../harness/fragments.ts';
 
 /** Folders of the mission by their names. */
 export type Folders = Record<string, string>;
 
-const changing: [RegExp, string][] = [
-  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '{uuid}'],
-  [/\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?\b/g, '{date}'],
-  [/\b(?:127\.0\.0\.1|localhost):\d+/g, '{address}'],
+/** The beginning of a word in a JSON string, where the letter of an escaped line break may come before it. */
+const begin = String.raw`(?:(?<=\\[nrt])|(?<!\w))`;
+
+/**
+ * Values that differ in every run. Answers of the recording that name one of `isNamed` get the value of the replay in its place. A short
+ * hash may have only digits; a number of the JSON itself follows a colon, a comma or a bracket.
+ */
+const changing = [
+  { pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, name: '{uuid}', isNamed: true },
+  {
+    pattern: new RegExp(String.raw`${begin}\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?\b`, 'g'),
+    ...{ name: '{date}', isNamed: false },
+  },
+  { pattern: /\b(?:127\.0\.0\.1|localhost):\d+/g, name: '{address}', isNamed: true },
+  {
+    pattern: new RegExp(String.raw`${begin}(?<![:,[])[0-9a-f]{7,64}(?!\w)`, 'g'),
+    ...{ name: '{hash}', isNamed: true },
+  },
 ];
 
+interface Normalized {
+  body: string;
+  /** Replaced values that an answer may name, in their order. */
+  named: string[];
+}
+
 /** Longer folders come first, because one may be within another. */
-export function normalized(text: string, folders: Folders): string {
-  let result = text;
+export function normalized(text: string, folders: Folders): Normalized {
+  const named: string[] = [];
+  let body = text;
   const byLength = Object.entries(folders).sort(([, a], [, b]) => b.length - a.length);
-  for (const [name, folder] of byLength) result = result.replaceAll(folder, `{${name}}`);
-  for (const [pattern, name] of changing) result = result.replace(pattern, name);
-  return result;
+  for (const [name, folder] of byLength) body = body.replaceAll(folder, `{${name}}`);
+  for (const { pattern, name, isNamed } of changing) {
+    if (isNamed) named.push(...(body.match(pattern) ?? []));
+    body = body.replace(pattern, name);
+  }
+  return { body, named };
 }
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

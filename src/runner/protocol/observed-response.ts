@@ -15,6 +15,8 @@ export const chosenHeaders = (headers: Record<string, unknown>): Record<string, 
 export class ObservedResponse extends ServerResponse {
   observe: ((bytes: Buffer) => void) | null = null;
   sentHeaders: Record<string, string> = {};
+  /** Whether the call is not answered: a fork begins with it. */
+  isWithheld = false;
 
   override writeHead(...args: unknown[]): this {
     const headers = args.findLast((one) => typeof one === 'object' && one !== null) ?? {};

@@ -7,7 +7,7 @@ import type { RunLease } from '../contract.ts';
 import type { Mask } from '../text.ts';
 import { chosenHeaders, type ObservedResponse } from './observed-response.ts';
 import type { Platform } from './platform.ts';
-import type { RecordedCall } from './recording-lines.ts';
+import type { RecordedCall, RecordedEnd } from './recording-lines.ts';
 import { uploadPart } from './recording-part.ts';
 import { hasSplitSecret } from './split-secrets.ts';
 
@@ -110,6 +110,8 @@ function openLines() {
   };
 }
 
+export type StepResult = Pick<RecordedEnd, 'failure' | 'tree' | 'isCut'>;
+
 export interface Recorder {
   /** Observes a call from now until its end, before its request is read. @returns whether the observer answers the call itself */
   observe(request: IncomingMessage, response: ObservedResponse): boolean;
@@ -118,7 +120,7 @@ export interface Recorder {
   /** Begins a step. @param order What a replay needs to begin it. */
   begin(stepId: string, order: object): void;
   /** Ends the step once its harness has ended. @returns the reason why its recording is incomplete; empty on success */
-  end(result: { failure: string; tree: string | null }): Promise<string>;
+  end(result: StepResult): Promise<string>;
 }
 
 /** Opens the recorder of a mission. @param folder Folder of the runner, for a part until it is uploaded. */
@@ -149,7 +151,7 @@ export function openRecorder(platform: Platform, lease: RunLease, folder: string
       if (stepId === null) return false;
       const call = { stepId, number: ++number, at: Date.now() };
       const ended = recordCall(request, response, call, mask).then((observed) => {
-        lines.addCall(observed);
+        if (!response.isWithheld) lines.addCall(observed);
         if (lines.isFull()) void save();
         open.delete(ended);
       });

@@ -53,25 +53,45 @@ export interface RecordedEnd {
   failure: string;
   /** The id of the git tree of all files; null for an agent that changes none. */
   tree: string | null;
+  /** Whether the step is the replayed part of a fork, and has ended with a call that was not answered. */
+  isCut?: boolean;
 }
 
 export interface RecordedRun {
   /** The steps of the run, in their order. */
-  steps: { step: RecordedStep; calls: RecordedCall[]; end: RecordedEnd | null }[];
+  steps: RecordedPart[];
+}
+
+export interface RecordedPart {
+  step: RecordedStep;
+  calls: RecordedCall[];
+  end: RecordedEnd | null;
+  /** Number of the call with which the step ends, and which is not answered; absent when the step is replayed as a whole. */
+  endsWith?: number | undefined;
 }
 
 /** Parses the lines of a recording. @throws for a text that is not a recording */
 export function readRecording(text: string): RecordedRun {
-  const steps = new Map<string, RecordedRun['steps'][number]>();
-  for (const line of text.split('\n').filter(Boolean)) {
-    const read = JSON.parse(line) as RecordedStep | RecordedCall | RecordedEnd;
-    const known = steps.get(read.stepId);
-    // A step that another runtime has repeated counts as it was the last time.
-    if (read.type === 'step') steps.set(read.stepId, { step: read, calls: [], end: null });
-    else if (read.type === 'call') known?.calls.push(read);
-    else if (known) known.end = read;
-  }
-  for (const { calls } of steps.values()) calls.sort((a, b) => a.number - b.number);
+  const steps = new Map<string, RecordedPart>();
+  for (const line of text.split('\n').filter(Boolean)) addLine(steps, JSON.parse(line));
+  for (const part of steps.values()) finishPart(part);
   if (steps.size === 0) throw new Error('The file has no step of a recording.');
   return { steps: [...steps.values()] };
+}
+
+export type RecordedLine = RecordedStep | RecordedCall | RecordedEnd;
+
+/** A step that another runtime has repeated counts as it was the last time. */
+export function addLine(steps: Map<string, RecordedPart>, line: RecordedLine): void {
+  const known = steps.get(line.stepId);
+  if (line.type === 'step') steps.set(line.stepId, { step: line, calls: [], end: null });
+  else if (line.type === 'call') known?.calls.push(line);
+  else if (known) known.end = line;
+}
+
+/** Sorts the calls of a step once all its lines are read. */
+export function finishPart(part: RecordedPart): RecordedPart {
+  part.calls.sort((a, b) => a.number - b.number);
+  if (part.end?.isCut) part.endsWith = (part.calls.at(-1)?.number ?? 0) + 1;
+  return part;
 }

@@ -1,18 +1,25 @@
-// Answers the calls of an agent from a recording, in the place of the recorder. A call is answered by the first recorded one with the same
-// route and body that has not been used; the first call without such an answer ends the replay.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// Answers the calls of an agent from a recording, in the place of models and tools. A call is answered by the first recorded one with the
+// same route and body that has not been used; the first call without such an answer ends the replay. The replay of a fork ends with a call
+// that is held without an answer.
+import type { IncomingMessage } from 'node:http';
 import { describeDifference, digestOf, type Folders, normalized } from './call-difference.ts';
-import type { Recorder } from './recorder.ts';
-import type { RecordedCall, RecordedRun, RecordedStep } from './recording-lines.ts';
+import type { ObservedResponse } from './observed-response.ts';
+import type { Recorder, StepResult } from './recorder.ts';
+import type { RecordedCall, RecordedPart, RecordedRun, RecordedStep } from './recording-lines.ts';
 import { readBody } from './request-body.ts';
+import { translated } from './translated.ts';
 
 export interface ReplayedCalls extends Recorder {
+  /** Resolves at the end of the replay of the present step before the end of its harness: with the call that is held, or a difference. */
+  over(): Promise<void>;
+  /** Whether the present step has ended with the call that is held. */
+  isCut(): boolean;
   result(): {
     /** Number of calls that were answered from the recording. */
     answered: number;
     /** Number of steps that ended as recorded. */
     ended: number;
-    /** Description of the first difference; null without one. */
+    /** Description of the first difference, a sentence; null without one. */
     difference: string | null;
     /** Id of the git tree at the end of the last step. */
     tree: string | null;
@@ -22,26 +29,24 @@ export interface ReplayedCalls extends Recorder {
 interface Expected {
   call: RecordedCall;
   body: string;
+  /** Values of the request that differ in every run. */
+  named: string[];
   route: string;
   digest: string;
 }
 
 const routeOf = (method: string | undefined, path: string | undefined): string => `${method} ${path?.split('?', 1)[0]}`;
+const isOfModel = (route: string): boolean =>
+  /^POST \/(anthropic|openai)\/.*(messages|responses|completions)$/.test(route);
 
 function expectedCall(call: RecordedCall, folders: Folders): Expected {
-  const body = normalized(call.request ?? '', folders);
-  return { call, body, route: routeOf(call.method, call.path), digest: digestOf(body) };
+  const { body, named } = normalized(call.request ?? '', folders);
+  return { call, body, named, route: routeOf(call.method, call.path), digest: digestOf(body) };
 }
 
-/** The recorded call that answers the request, which then counts as used; otherwise the reason why no call does. */
-function take(left: Expected[], request: IncomingMessage, body: string, number: number): RecordedCall | string {
-  const route = routeOf(request.method, request.url);
-  const digest = digestOf(body);
-  const at = left.findIndex((one) => one.route === route && one.digest === digest);
-  const [found] = at < 0 ? [] : left.splice(at, 1);
-  if (found && !found.call.isOmitted) return found.call;
+/** Why no recorded call answers the request. */
+function differenceOf(left: readonly Expected[], route: string, body: string, number: number): string {
   const name = `Call ${number} (${route})`;
-  if (found) return `${name} cannot be answered: the recording leaves out its content.`;
   const next = left.find((one) => one.route === route);
   if (!next) return `${name} is not in the recording, which has no further call of this route.`;
   if (next.call.isOmitted)
@@ -49,71 +54,145 @@ function take(left: Expected[], request: IncomingMessage, body: string, number: 
   return `${name} differs from call ${next.call.number} of the recording: ${describeDifference(next.body, body)}.`;
 }
 
+/** Folders of the recording that differ from those of the replay. */
+const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
+  new Map(
+    Object.entries(before).flatMap(([name, text]): [string, string][] =>
+      now[name] && now[name] !== text ? [[text, now[name]]] : [],
+    ),
+  );
+
+/** The calls of a step that are left. */
+function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart, recorded: Folders, present: Folders) {
+  const left = calls.map((call) => expectedCall(call, recorded));
+  /** Values of the recording that an answer may name, with those of the replay. */
+  const replaced = replacedFolders(recorded, present);
+  const isAnswered = ({ call }: Expected) => call.number < endsWith;
+  const hasLast = calls.some(({ number }) => number === endsWith);
+  let isModelHeld = false;
+  return {
+    /** The recorded call that answers the request; `held` for one that is made again; otherwise why there is none. */
+    take(request: IncomingMessage, text: string, number: number): RecordedCall | 'held' | { difference: string } {
+      const route = routeOf(request.method, request.url);
+      const { body, named } = normalized(text, present);
+      const digest = digestOf(body);
+      const at = left.findIndex((one) => one.route === route && one.digest === digest);
+      const [found] = at < 0 ? [] : left.splice(at, 1);
+      // The recording of a fork does not have the call that was held.
+      const isLast = !found && !hasLast && endsWith < Number.POSITIVE_INFINITY && !left.some(isAnswered);
+      if ((found && !isAnswered(found)) || (isLast && isOfModel(route))) {
+        isModelHeld ||= isOfModel(route);
+        return 'held';
+      }
+      if (!found) return { difference: differenceOf(left, route, body, number) };
+      for (const [i, value] of found.named.entries()) if (value !== named[i]) replaced.set(value, named[i]!);
+      if (!found.call.isOmitted) return found.call;
+      return { difference: `Call ${number} (${route}) cannot be answered: the recording leaves out its content.` };
+    },
+    /** Whether only the call is left with which the step ends. */
+    isReached: () => isModelHeld && !left.some(isAnswered),
+    left: () => left,
+    replaced,
+  };
+}
+
 /** The difference between the end of a step and its recording; null without one. */
 function endDifference(
-  { step, end }: RecordedRun['steps'][number],
+  { step, end, endsWith }: RecordedPart,
   left: readonly Expected[],
-  { failure, tree }: { failure: string; tree: string | null },
+  { failure, tree }: StepResult,
 ): string | null {
   const name = `The step of the ${step.order.agent.role}`;
   const [next] = left;
-  if (!end) return `${name} has no end in the recording: its runner was lost.`;
-  if (failure !== end.failure)
-    return `${name} ends with ${JSON.stringify(failure)}; the recording has ${JSON.stringify(end.failure)}.`;
+  if (!end && endsWith === undefined) return `${name} has no end in the recording: its runner was lost.`;
+  const recorded = end?.failure ?? '';
+  if (failure !== recorded && (failure || endsWith === undefined))
+    return `${name} ends with ${JSON.stringify(failure)}; the recording has ${JSON.stringify(recorded)}.`;
   if (next) return `${name} made ${left.length} fewer calls: the first is call ${next.call.number} (${next.route}).`;
-  return tree === end.tree ? null : `${name} ends in the tree ${tree}; the recording has ${end.tree}.`;
+  if (endsWith !== undefined) return `${name} ends before call ${endsWith} of the recording.`;
+  return tree === end!.tree ? null : `${name} ends in the tree ${tree}; the recording has ${end!.tree}.`;
 }
 
-/** Opens the replay of a recording. @param stop Ends the replay at the first difference. */
-export function openReplayedCalls({ steps }: RecordedRun, stop: () => void): ReplayedCalls {
-  let left: Expected[] = [];
-  let folders: Folders = {};
-  let current: RecordedRun['steps'][number] | undefined;
-  let [answered, ended] = [0, 0];
+const foldersOf = ({ folders, run }: Pick<RecordedStep, 'folders' | 'run'>): Folders => ({
+  ...folders,
+  run: run.runId,
+});
+
+function refuse(response: ObservedResponse, message: string): void {
+  const error = { type: 'invalid_request_error', message };
+  response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error }));
+}
+
+function send(
+  response: ObservedResponse,
+  { status, responseHeaders, response: recorded, isWhole }: RecordedCall,
+  replaced: ReadonlyMap<string, string>,
+): void {
+  const longerFirst = [...replaced].sort(([a], [b]) => b.length - a.length);
+  const text = translated(recorded ?? '', longerFirst);
+  response.writeHead(status, responseHeaders);
+  if (isWhole) response.end(text);
+  else response.write(text, () => response.destroy());
+}
+
+/** Opens the replay of a recording. @param before Number of calls that earlier replays of the mission have answered. */
+export function openReplayedCalls({ steps }: RecordedRun, before = 0): ReplayedCalls {
+  let current: RecordedPart | undefined;
+  let calls: ReturnType<typeof openCalls> | undefined;
+  let [answered, ended, isCut] = [before, 0, false];
   let difference: string | null = null;
   let tree: string | null = null;
+  let finish = () => {};
+  let over: Promise<void> = Promise.resolve();
 
-  function differ(what: string): string {
-    difference ??= what;
-    stop();
-    return what;
+  function differ(what: string): void {
+    difference ??= `The replay of ${steps[0]!.step.run.runId} differs after ${answered} calls. ${what}`;
+    finish();
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = normalized((await readBody(request)).toString(), folders);
-    const found = take(left, request, body, answered + 1);
-    if (typeof found === 'string') {
-      const error = { type: 'invalid_request_error', message: differ(found) };
-      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error }));
-      return;
+  async function answer(request: IncomingMessage, response: ObservedResponse): Promise<void> {
+    const found = calls!.take(request, (await readBody(request)).toString(), answered + 1);
+    if (found === 'held') {
+      response.isWithheld = true;
+      return endIfReached();
+    }
+    if ('difference' in found) {
+      differ(found.difference);
+      return refuse(response, found.difference);
     }
     answered++;
-    const { status, responseHeaders, response: text, isWhole } = found;
-    response.writeHead(status, responseHeaders);
-    if (isWhole) response.end(text);
-    else response.write(text ?? '', () => response.destroy());
+    send(response, found, calls!.replaced);
+    endIfReached();
+  }
+
+  function endIfReached(): void {
+    if (!calls!.isReached()) return;
+    isCut = true;
+    finish();
   }
 
   return {
-    observe(request: IncomingMessage, response: ServerResponse): boolean {
+    observe(request, response): boolean {
       answer(request, response).catch(() => response.destroy());
       return true;
     },
     save: async () => {},
     begin(stepId: string, order: object): void {
-      current = steps.find(({ step }) => step.stepId === stepId);
-      folders = (order as Pick<RecordedStep, 'folders'>).folders;
-      left = (current?.calls ?? []).map((call) => expectedCall(call, current!.step.folders));
+      current = steps.find(({ step }) => step.stepId === stepId)!;
+      calls = openCalls(current, foldersOf(current.step), foldersOf(order as RecordedStep));
+      isCut = false;
+      over = new Promise((resolve) => {
+        finish = resolve;
+      });
     },
-    async end(result: { failure: string; tree: string | null }): Promise<string> {
-      const found = difference ?? endDifference(current!, left, result);
+    async end(result): Promise<string> {
+      const found = difference || isCut ? null : endDifference(current!, calls!.left(), result);
       if (found) differ(found);
-      else {
-        ended++;
-        tree = result.tree ?? tree;
-      }
+      if (difference === null) [ended, tree] = [ended + 1, result.tree ?? tree];
       return '';
     },
+    over: () => over,
+    isCut: () => isCut && difference === null,
     result: () => ({ answered, ended, difference, tree }),
   };
 }

@@ -5,7 +5,13 @@ import type { Mask } from '../text.ts';
 export function hasSplitSecret(body: string, mask: Mask): boolean {
   const joined = new Map<string, string[]>();
   try {
-    for (const data of dataOf(body)) collect(parsed(data), '', joined);
+    for (const data of dataOf(body)) {
+      for (const { place, text } of textsOf(parsed(data), '')) {
+        const texts = joined.get(place);
+        if (texts) texts.push(text);
+        else joined.set(place, [text]);
+      }
+    }
   } catch {
     return true;
   }
@@ -26,18 +32,24 @@ function* dataOf(body: string): Generator<string> {
   }
 }
 
-/** Adds each text to those in the same place of other events. Deltas of several outputs may alternate: an index is part of the place. */
-function collect(value: unknown, place: string, joined: Map<string, string[]>): void {
-  if (typeof value === 'string') {
-    const texts = joined.get(place);
-    if (texts) texts.push(value);
-    else joined.set(place, [value]);
-  } else if (Array.isArray(value)) for (const one of value) collect(one, place, joined);
+export interface PlacedText {
+  /** The place in an event: texts in the same place of successive events belong together. */
+  place: string;
+  text: string;
+  /** The object or list that has the text, and its key. */
+  holder: Record<string, unknown>;
+  key: string;
+}
+
+/** The texts of an event. Deltas of several outputs may alternate: an index is part of the place. */
+export function* textsOf(value: unknown, place: string, holder = {}, key = ''): Generator<PlacedText> {
+  if (typeof value === 'string') yield { place, text: value, holder, key };
   else if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value);
+    const isList = Array.isArray(value);
     const indexes = members.filter(([name, one]) => /index$/.test(name) && typeof one === 'number');
-    const within = `${place}${JSON.stringify(indexes)}`;
-    for (const [name, one] of members) collect(one, `${within}.${name}`, joined);
+    const within = isList ? place : `${place}${JSON.stringify(indexes)}`;
+    for (const [name, one] of members) yield* textsOf(one, isList ? place : `${within}.${name}`, value, name);
   }
 }
 

@@ -100,6 +100,20 @@ async function checkedReach({ url, allowLoopback, resolve }: Remote): Promise<Re
   };
 }
 
+/** The id of the commit; null when the repository does not have it. */
+export const commitOf = (folder: string, ref: string): Promise<string | null> =>
+  git(folder, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]).then(
+    (sha) => sha.trim(),
+    () => null,
+  );
+
+/** @throws when the repository no longer has the commit */
+export async function requireCommit(folder: string, sha: string): Promise<string> {
+  const found = await commitOf(folder, sha);
+  if (!found) throw new Error(`The repository has no commit ${sha}, which the mission began from.`);
+  return found;
+}
+
 /** Releases before 2.37 ignore `http.curloptResolve`. */
 async function checkVersion(): Promise<void> {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(await git('/', ['version'])) ?? [];

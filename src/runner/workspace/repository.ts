@@ -43,6 +43,8 @@ export interface CheckoutSettings {
   /** The name of the agent that commits. */
   author: string;
   checkpoint: CheckpointOrder | null;
+  /** The commit to begin from, as the mission that is replayed did; null means the newest one of the base branch. */
+  startSha: string | null;
   /** Whether attestations are pushed as notes of their commits. */
   hasNotes: boolean;
 }
@@ -55,7 +57,7 @@ export async function openOrigin(platform: Platform, input: RunLease & { skillRe
 }
 
 export async function checkOut(platform: Platform, settings: CheckoutSettings): Promise<Checkout> {
-  const { lease, place, account, mirrors, author: name } = settings;
+  const { lease, place, account, mirrors, startSha: wanted, author: name } = settings;
   const origin = await openOrigin(platform, lease).catch((error) => {
     if (error instanceof RequestRejected && error.code === 'conflict') return null;
     throw error;
@@ -66,7 +68,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   const { branch, defaultBranch: baseBranch } = origin;
   const { mask } = platform;
   const workspace = await openWorkspace({
-    ...{ mirrors, checkout: place.work, origin, account, author, mask },
+    ...{ mirrors, checkout: place.work, origin, account, author, mask, wanted },
     reopen: () => openOrigin(platform, lease),
     checkpoint: bundle,
   });

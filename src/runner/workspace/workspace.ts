@@ -8,7 +8,7 @@ import { chownRecursive } from '../isolation/confinement.ts';
 import type { Mask } from '../text.ts';
 import { type Change, type NewCommit, newCommitsOf, readChange } from './change.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
-import { git, type Remote } from './git.ts';
+import { commitOf, git, type Remote, requireCommit } from './git.ts';
 import { type Note, pushNotes } from './notes.ts';
 
 /** The repository of a project. */
@@ -32,6 +32,8 @@ export interface WorkspaceSettings {
   account: Account | undefined;
   /** The checkpoint to begin from, if its commits follow those of the branch. */
   checkpoint: Bundle | null;
+  /** The commit to begin from, unless the branch was begun; null means the newest one of the base branch. */
+  wanted: string | null;
   /** Hides secrets of the environment. Commits that contain a secret are not pushed. */
   mask: Mask;
   /** The author of the commits. */
@@ -89,7 +91,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   // An interrupted mission continues from its branch at the source host.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
-  const start = begun ?? baseSha;
+  const start = begun ?? (settings.wanted && (await requireCommit(mirror, settings.wanted))) ?? baseSha;
   if (!start) throw new Error(`The repository has no branch ${base}.`);
 
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
@@ -215,12 +217,6 @@ async function take(mirror: string, checkpoint: Bundle, begun: string | null): P
     return message.startsWith('git merge-base') ? 'the branch now has other commits' : message;
   }
 }
-
-const commitOf = (mirror: string, ref: string): Promise<string | null> =>
-  git(mirror, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]).then(
-    (sha) => sha.trim(),
-    () => null,
-  );
 
 /**
  * Rejects a checkout whose repository borrows objects from another one on this machine, which the runner may read and the agent may not.
