@@ -52,6 +52,7 @@ import './domain/work/attempts/schema.ts';
 import './domain/work/replays/schema.ts';
 import './domain/work/recordings/schema.ts';
 import './domain/work/reruns/schema.ts';
+import './domain/work/forks/schema.ts';
 import './domain/work/issue-missions/schema.ts';
 import './domain/work/issue-missions/schema-start.ts';
 import './domain/work/project-connectors/schema.ts';

@@ -69,6 +69,7 @@ it('every read without a route has its pinned scope and tool', () => {
     organizationExport     -                                                   organizations:read   -
     outsideEffects         -                                                   missions:read        list_outside_effects
     previewEventTrigger    -                                                   integrations:read    -
+    recordedModelCalls     -                                                   artifacts:read       -
     recordingSettings      -                                                   organizations:read   -
     runEvents              -                                                   sandboxes:read       -
     runGroups              -                                                   missions:read        -
@@ -320,6 +321,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     dismissNotice          POST   /notices/{noticeId}/dismissal            200 setup:write          -
     environment            GET    /environments/{environmentId}            200 environments:read    get_environment
     environments           GET    /environments                            200 environments:read    list_environments
+    forkMission            POST   /runs/{runId}/fork                       201 missions:run         fork_mission
     inbox                  GET    /inbox                                   200 missions:read        list_inbox
     integrations           GET    /integrations                            200 integrations:read    list_integrations
     interruptRun           POST   /runs/{runId}/interruption               200 missions:run         interrupt_run

@@ -55,6 +55,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   runs: {
     automation_id: 'read by the previous release',
     scheduled_task_id: 'read by the previous release',
+    is_replaying: 'claims and the next step read it',
     agent_role: 'the gateway of MCP servers reads it',
     approved_sha: 'what may be merged; a run says mergeBlocker',
     chat_thread_id: 'the thread that the run is reported in',
@@ -93,6 +94,10 @@ const internalColumns: Record<string, Record<string, string>> = {
     outcome: 'the runtime of the step reads it',
     prompt: 'long: the runtime of the step reads it',
     resume_session_id: 'the runtime of the step reads it',
+  },
+  run_forks: {
+    agent: 'the next step has it',
+    source_seq: 'the position of `source_step_id`',
   },
   sandboxes: { lease_id: 'the lease of the runtime' },
   service_tokens: { digest: 'identifies a secret' },

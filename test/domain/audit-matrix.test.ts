@@ -176,6 +176,7 @@ const expected: Record<string, readonly string[] | string> = {
   deleteSandboxTemplate: ['sandbox_template.deleted'],
   allowHost: ['sandbox_template.created', 'project.updated', 'setup_milestone.created'],
   continueRun: ['run.started', 'setup_milestone.created'],
+  forkMission: ['run.started'],
   submitReview: ['review.submitted'],
   mergePullRequest: 'the pull request is merged already',
   resolveReviewComment: ['review_comment.resolved'],

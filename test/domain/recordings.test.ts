@@ -1,11 +1,9 @@
 // Parts of recordings as a runtime reports them: a content no larger than its lines, and the key that the organization has now.
-import { createCipheriv, randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openLines } from '#domain/work/recordings/content.ts';
 import { partsOfRun } from '#domain/work/recordings/operations.ts';
@@ -14,6 +12,7 @@ import { deliveryMs } from '#foundation/http/http.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { encryptPart } from '../support/recorded-run.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -55,12 +54,7 @@ async function upload(bytes: Buffer<ArrayBuffer>): Promise<string> {
   await fetch(uploadUrl, { method: 'PUT', body: bytes });
   return contentKey;
 }
-const encrypted = (key: string, text: string) => {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', Buffer.from(key, 'base64'), nonce);
-  const body = Buffer.concat([cipher.update(brotliCompressSync(text)), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
-};
+const encrypted = (key: string, text: string) => encryptPart(Buffer.from(key, 'base64'), text) as Buffer<ArrayBuffer>;
 const report = (part: string, keyId: string, contentKey: string, sizeBytes: number) =>
   runtime.ask('reportRecordingPart', { ...held, part, keyId, contentKey, calls: 1, omitted: 0, sizeBytes });
 

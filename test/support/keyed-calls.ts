@@ -9,8 +9,11 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { newId } from '#foundation/ids.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner } from './callers.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
+import { recordedLines, writeRecording } from './recorded-run.ts';
 import { noteArtifact, showFragments, startSandbox, writeSteps } from './runtime-records.ts';
 import { openWorld, present } from './world.ts';
 
@@ -294,6 +297,25 @@ export async function openKeyedCalls() {
       const path = `/runs/${id}/continuation`;
       const refused = { path, body: { prompt: 7 } };
       return { path, body: { prompt: 'Go on.' }, table: 'runs', where: { continues_step_id: step.id }, refused };
+    },
+    async '/runs/{runId}/fork'() {
+      const team = [{ name: 'Builder', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5' }];
+      const id = await startRun({ status: 'completed', team: JSON.stringify(team), prompt: unique() });
+      const place = { orgId: acme.id, projectId: projectId as never };
+      await writeSteps(place, id, [{}]);
+      const [step] = await beside('run_steps').where({ run_id: id });
+      await world.field('mutation { setRecordingSettings(isEnabled: true, days: 30) { days } }', { token });
+      openStorage(folderStorage(path.join(repositories, 'contents')));
+      await writeRecording({ ...place, runId: id as never }, recordedLines(step.id, 2));
+      const at = `/runs/${id}/fork`;
+      const body = { stepId: step.id, call: 2 };
+      return {
+        path: at,
+        body,
+        table: 'run_forks',
+        where: { source_run_id: id },
+        refused: { path: at, body: { call: 7 } },
+      };
     },
     async '/notices/{noticeId}/dismissal'() {
       const body = { name: unique(), scopes: ['projects:read'], expiresInDays: 5 };

@@ -39,10 +39,13 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { type GitHub, newPull, openGitHub } from './fake-github.ts';
 import { startThread } from './fake-github-threads.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
 import { openSlack } from './fake-slack.ts';
+import { recordedLines, writeRecording } from './recorded-run.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './root-fields.ts';
 import {
   noteArtifact,
@@ -657,6 +660,7 @@ const plain: Record<string, string | number | boolean> = {
   'updateIssueComment.body': 'In local time, please.',
   'startMission.prompt': 'Make the date test pass.',
   'continueRun.prompt': 'Now in UTC.',
+  'forkMission.call': 2,
   'mergePullRequest.headSha': 'a'.repeat(40),
   'resolveReviewComment.isResolved': true,
   'resolveHostThread.key': hostThread,
@@ -782,15 +786,25 @@ export async function admitted(
   }
   if (name === 'linkAccount') await becomeSourceHost(world, sample.ids.integrationId!);
   if (name === 'resolveHostThread' || name === 'answerHostThread') await startHostThread(world, sample);
-  if (name === 'continueRun' || name.includes('Checkpoint')) {
+  if (name === 'continueRun' || name === 'forkMission' || name.includes('Checkpoint')) {
     await world.knex('runs').where({ id: sample.ids.runId }).update({ status: 'completed', leaseUntil: null });
   }
+  if (name === 'forkMission' || name === 'recordedModelCalls') await recordMission(world, sample);
   const pushed = { branch: 'mission', headSha: 'a'.repeat(40) };
   if (name === 'submitReview') await world.knex('runs').where({ id: sample.ids.runId }).update(pushed);
   if (name === 'mergePullRequest')
     await world.knex('runs').where({ id: sample.ids.runId }).update({ prNumber: 1, prState: 'merged' });
   if (name === 'approvePlan') await world.knex('runs').where({ id: sample.ids.runId }).update({ awaitsApproval: true });
   return { session };
+}
+
+/** Writes the recording of two calls of a model in the step of the run. */
+async function recordMission(world: World, { organization, ids }: SampleOrganization): Promise<void> {
+  openStorage(folderStorage(path.join(tmpdir(), 'aep-recordings')));
+  const of = { orgId: organization.id, projectId: ids.projectId, runId: ids.runId } as Parameters<
+    typeof writeRecording
+  >[0];
+  await writeRecording(of, recordedLines(ids.stepId!, 2));
 }
 
 /** A pull request of the run with a thread, at the connector of its project. */

@@ -82,6 +82,7 @@ describe('the list of MCP tools', () => {
       end_agent_trial: 'adds',
       link_account: 'idempotent, open world',
       mark_inbox_item_done: 'idempotent',
+      fork_mission: 'open world',
       rerun_mission: 'open world',
       restore_agent_version: 'idempotent',
       restore_inbox_item: 'idempotent',

@@ -2389,6 +2389,26 @@ export interface FollowRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** The parameters of `forkMission`. */
+export interface ForkMissionParameters {
+  /** The run with the recording, which has ended. */
+  runId: string;
+}
+/** The body of `POST /runs/{runId}/fork`. */
+export interface ForkMissionRequest {
+  /** The step of the call. */
+  stepId: string;
+  /** Number of the first call in the step that is made again, of a model: `recordedModelCalls` and the download of the recording have it. */
+  call: number;
+  /** A message to the agent at the call; absent means that it is asked to continue. */
+  prompt?: string | null;
+  /** The model from the call on, which the harness of the step runs; absent means that of the agent. */
+  model?: string | null;
+  /** The version of the agent from the call on, with the same harness: its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
+  agentVersion?: number | null;
+  /** Budget of the mission in US dollars, 0.01 to 10,000; absent means that of the other mission. */
+  budgetUsd?: number | null;
+}
 /** The parameters of `handOverRun`. */
 export interface HandOverRunParameters {
   /** The id of the run. */
@@ -3711,6 +3731,37 @@ export interface QualityFiguresParameters {
 export interface QualityReport {
   /** The groups, those with the most missions first. */
   data: QualityFigures[];
+}
+/** A recorded call of a model, with which a fork can begin. */
+export interface RecordedModelCall {
+  /** The step of the call. */
+  stepId: string;
+  /** The role of the agent. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** Position among the calls of models and tools of the step, from 1. */
+  number: number;
+  /** When the call began. */
+  at: number;
+  /** The model that the request names; null when its content is left out. */
+  model: string | null;
+  /** The HTTP status of the answer. */
+  status: number;
+  /** Whether its content is left out, because it exceeds the bounds of a recording. */
+  isOmitted: boolean;
+}
+/** Recorded calls of models, 200 at once. */
+export interface RecordedModelCalls {
+  /** The calls by steps, in the order of their beginning. */
+  data: RecordedModelCall[];
+  /** Whether there are further calls. */
+  hasMore: boolean;
+}
+/** The parameters of `recordedModelCalls`. */
+export interface RecordedModelCallsParameters {
+  /** The id of the run. */
+  runId: string;
+  /** Number of calls to leave out from the beginning. */
+  after?: number;
 }
 /** The model and tool calls of a run as its gateway has carried them, as JSON lines. */
 export interface Recording {
@@ -6316,6 +6367,8 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Starts the mission of a run again, from its beginning: its scheduled task or automation, else a mission with the same prompt, agent and limits. While the run that it started is open, a repeated request returns that run. Requires the scope `missions:run`. */
   rerunMission: { input: RerunMissionParameters; output: Run };
+  /** Starts a mission that continues another one from a call of its recording. The calls before are answered from the recording, at no cost; from the call on, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
+  forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
   /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what has happened so far. Requires the scope `missions:run`. */
@@ -6396,6 +6449,8 @@ export interface Operations {
   runShares: { input: RunSharesParameters; output: RunShares };
   /** Whether the organization records its missions, and for how long. Requires the scope `organizations:read`. */
   recordingSettings: { input: {}; output: RecordingSettings };
+  /** The calls of models in the recording of a run, with each of which a fork can begin; 404 without a recording. Requires the scope `artifacts:read`. */
+  recordedModelCalls: { input: RecordedModelCallsParameters; output: RecordedModelCalls };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
   /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
@@ -6691,6 +6746,7 @@ export const routes = {
   interruptRun: 'POST /runs/{runId}/interruption',
   resumeRun: 'POST /runs/{runId}/resumption',
   rerunMission: 'POST /runs/{runId}/rerun',
+  forkMission: 'POST /runs/{runId}/fork',
   allowHost: 'POST /runs/{runId}/allowed-hosts',
   continueRun: 'POST /runs/{runId}/continuation',
   putMcpBinding: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
@@ -6735,6 +6791,7 @@ export const documents = {
   runEvents: 'query runEvents($runId:String!){runEvents(runId:$runId){data{at kind text}}}',
   runShares: 'query runShares($runId:String!){runShares(runId:$runId){data{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}}}',
   recordingSettings: 'query recordingSettings{recordingSettings{isEnabled days}}',
+  recordedModelCalls: 'query recordedModelCalls($runId:String!$after:Int=0){recordedModelCalls(runId:$runId after:$after){data{stepId role number at model status isOmitted}hasMore}}',
   changedFile: 'query changedFile($runId:String!$path:String!$side:DiffSide!){changedFile(runId:$runId path:$path side:$side){base64}}',
   outsideEffects: 'query outsideEffects($runId:String!){outsideEffects(runId:$runId){data{id runId kind state title text digest error resultUrl decidedBy decidedAt committedAt createdAt updatedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',

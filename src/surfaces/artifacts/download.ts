@@ -6,10 +6,9 @@ import { findArchive } from '#domain/lifecycle/closure/export.ts';
 import { addressExpiry } from '#domain/work/artifacts/address.ts';
 import { readContent } from '#domain/work/artifacts/content.ts';
 import { findArtifactByAddress } from '#domain/work/artifacts/operations.ts';
-import { openLines } from '#domain/work/recordings/content.ts';
+import { openLines, readingCapacity } from '#domain/work/recordings/content.ts';
 import { partsOfRun } from '#domain/work/recordings/operations.ts';
 import { now } from '#foundation/clock.ts';
-import { createCapacity } from '#foundation/http/capacity.ts';
 import { drained } from '#foundation/http/event-stream.ts';
 import { answer, type Exchange } from '#foundation/http/http.ts';
 import { isNotModified } from '#foundation/http/http-cache.ts';
@@ -41,13 +40,6 @@ export async function downloadExport(exchange: Exchange, orgId: string): Promise
   await send(exchange, { ...file, read: (range) => storage().read(key, range) }, expiry);
 }
 
-/** Concurrent downloads of recordings are limited, because each part is decrypted in memory. */
-const recordings = createCapacity({
-  all: 4,
-  perKey: 2,
-  description: 'Too many downloads of recordings at the same time: an organization may read 2 at once.',
-});
-
 /** The lines of a recording. @throws 403, 404, 502 when a part was altered */
 export async function downloadRecording({ res, search }: Exchange, runId: string): Promise<void> {
   if (addressExpiry('recording', runId, new URLSearchParams(search)) === null) {
@@ -55,7 +47,7 @@ export async function downloadRecording({ res, search }: Exchange, runId: string
   }
   const parts = await partsOfRun(runId);
   if (parts.length === 0) throw notFound('recording');
-  const hold = await recordings.take(parts[0]!.orgId);
+  const hold = await readingCapacity.take(parts[0]!.orgId);
   try {
     const lines = await openLines(parts, () => res.destroyed);
     res.writeHead(200, {

@@ -3,6 +3,8 @@ import type { Caller } from '#access/principal.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { canRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
+import type { RunFork } from '../../work/forks/model.ts';
+import { type LiveStep, nextOfFork } from '../../work/forks/replaying.ts';
 import { needsPlanApproval } from '../../work/orchestrator/operations.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { mission } from '../../work/runs/bounds.ts';
@@ -58,12 +60,15 @@ export async function advanceRun(
   steps: readonly RunStep[],
   step: RunStep,
   read: ReadStep,
+  fork: RunFork | undefined,
 ): Promise<{ outcome: StepOutcome; next?: RunStep; failure?: string }> {
   if (read.handover?.role === 'reviewer') {
     const approvedSha = read.handover.review.verdict === 'approve' ? run.headSha : null;
     await recordApproval(trx, run.id, approvedSha);
   }
-  const next = await decideNext(trx, run, steps, step, read);
+  const next = fork
+    ? await afterReplay(trx, run, steps, step, read, fork)
+    : await decideNext(trx, run, steps, step, read);
   if (next === 'done') return { outcome: 'done' };
   if ('failure' in next || steps.length >= mission.steps) {
     const failure =
@@ -71,9 +76,10 @@ export async function advanceRun(
     await recordFailure(trx, run.id, failure);
     return { outcome: 'done', failure };
   }
-  const written = await appendStep(trx, run, next);
+  const written = await appendNext(trx, run, next);
   const held = { id: run.id, leaseId: run.leaseId! };
-  if (step.role === 'planner' && !read.askAgain && (await needsPlanApproval(trx, run))) {
+  // A person has approved the plan of a replayed planner.
+  if (step.role === 'planner' && !fork && !read.askAgain && (await needsPlanApproval(trx, run))) {
     const reason = 'Waiting for a person to approve the plan.';
     await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });
     return { outcome: 'waiting' };
@@ -90,13 +96,36 @@ export async function advanceRun(
   return { outcome: 'next', next: await beginNextStep(trx, run, written) };
 }
 
+/** The step after a replayed one: a difference from the recording fails the mission. */
+async function afterReplay(
+  trx: Transaction,
+  { team }: Run,
+  steps: readonly RunStep[],
+  { role, seq }: RunStep,
+  { error, sessionId, askAgain }: ReadStep,
+  fork: RunFork,
+): Promise<Following> {
+  if (error !== null && !askAgain) return { failure: `The ${role} failed: ${error}` };
+  return nextOfFork(trx, fork, team!, steps, { ...steps[seq]!, sessionId });
+}
+
+/** The next step, or why there is none. */
+type Following = NewStep | LiveStep | { failure: string } | 'done';
+
+async function appendNext(trx: Transaction, run: Run, next: NewStep | LiveStep): Promise<RunStep> {
+  if (!('team' in next)) return appendStep(trx, run, next);
+  const { team, isReplaying, ...step } = next;
+  run.isReplaying = isReplaying;
+  return appendStep(trx, run, step, { team, isReplaying });
+}
+
 async function decideNext(
   trx: Transaction,
   run: Run,
   steps: readonly RunStep[],
   step: RunStep,
   { askAgain, handover, error }: ReadStep,
-): Promise<NewStep | { failure: string } | 'done'> {
+): Promise<Following> {
   const { role, round, agent, hasSchema, sessionId, prompt } = step;
   if (askAgain) {
     const asked = sessionId ? repeatPrompt(askAgain) : `${prompt}\n\n${repeatPrompt(askAgain)}`;

@@ -6,6 +6,7 @@ import { noRoomFor, typesWithin } from '../../projects/instance-types/sizes.ts';
 import { listNamedModels, namedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { missionLimitNames } from '../../projects/sandbox-templates/mission-limits.ts';
+import { findReplaying, type ReplayOrder, replayOrder } from '../../work/forks/replaying.ts';
 import { isRecorded } from '../../work/recordings/settings.ts';
 import { branchOf } from '../../work/runs/branch.ts';
 import { recordTemplateChoices } from '../../work/runs/decisions.ts';
@@ -18,7 +19,7 @@ import { isStructured, type Next, openingStep } from './chain.ts';
 import { environmentOf, type StepEnvironment, templateOf } from './environment.ts';
 import { outputSchemaOf } from './handovers.ts';
 import { withIssue } from './prompts.ts';
-import { noRecovery, type Recovery, recover } from './recovery.ts';
+import { checkpointBefore, noRecovery, type Recovery, recover } from './recovery.ts';
 
 /** A step, as the runtime receives it. */
 export interface StepOrder {
@@ -38,6 +39,8 @@ export interface StepOrder {
   /** The context of the step's span; null when nothing is traced. */
   traceparent: string | null;
   isRecorded: boolean;
+  /** The recording that answers the calls of the step; null for a step whose calls are made. */
+  replay: ReplayOrder | null;
 }
 
 export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promise<StepOrder> {
@@ -46,7 +49,10 @@ export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promis
   const environment = await environmentOf(trx, run, step);
   const agent = { ...step.agent, model: await modelForHarness(trx, run, step.agent) };
   const context = { isRecorded: await isRecorded(trx, run.orgId), traceparent: traceparentOf(run.id, stepId) };
-  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment, ...context };
+  const fork = await findReplaying(trx, run);
+  const replay = fork ? await replayOrder(trx, fork, step) : null;
+  const task = { prompt, outputSchema, resumeSessionId, replay };
+  return { stepId, seq, role, agent, ...task, ...noRecovery, environment, ...context };
 }
 
 /** The model's id; for a model named by a connector, after the API of its server: `messages/…` or `compatible/…`. */
@@ -64,9 +70,11 @@ async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent
 async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<StepOrder> {
   const { leaseId } = run;
   const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
-  const recovery = await recover(trx, run, latest, latest.startedAt !== null && !isOpen);
   const step = isOpen ? latest : await beginStep(trx, latest, leaseId);
-  return { ...(await orderOf(trx, run, step)), ...recovery };
+  const order = await orderOf(trx, run, step);
+  // A replay begins again, from the workspace before the step.
+  if (order.replay) return { ...order, checkpoint: await checkpointBefore(trx, run, latest) };
+  return { ...order, ...(await recover(trx, run, latest, latest.startedAt !== null && !isOpen)) };
 }
 
 /** The row of the next step (./chain.ts decides which agent works on it). */

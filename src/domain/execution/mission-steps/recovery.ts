@@ -6,6 +6,7 @@ import { findReadMessages } from '../../work/runs/messages.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { stepsOf } from '../../work/runs/steps.ts';
+import type { Checkpoint } from '../checkpoints/model.ts';
 import { checkpointFor } from '../checkpoints/operations.ts';
 import { historyPrompt, lostPrompt } from './prompts.ts';
 
@@ -21,6 +22,8 @@ export interface Recovery {
 }
 export const noRecovery = { checkpoint: null, resumePrompt: null, preamble: null };
 
+const orderOfCheckpoint = ({ commitSha, artifactId }: Checkpoint) => ({ commitSha, url: contentAddress(artifactId) });
+
 /**
  * Collects the data for continuing a step. @param wasBegun Whether another runtime has worked on the step, and was lost or handed it back
  */
@@ -28,8 +31,7 @@ export async function recover(trx: Transaction, run: Run, step: RunStep, wasBegu
   const { resumeSessionId } = step;
   if (step.harness === 'shell') return { ...noRecovery, resumeSessionId };
   const found = await checkpointFor(trx, run, step);
-  const checkpoint = found && { commitSha: found.commitSha, url: contentAddress(found.artifactId) };
-  const recovery = { ...noRecovery, resumeSessionId, checkpoint: checkpoint ?? null };
+  const recovery = { ...noRecovery, resumeSessionId, checkpoint: found ? orderOfCheckpoint(found) : null };
   if (!wasBegun && resumeSessionId === null) return recovery;
   const [history, messages] = [await historyOf(trx, run, step), await findReadMessages(trx, run.id)];
   const preamble = historyPrompt({ ...history, wasBegun, messages });
@@ -38,6 +40,12 @@ export async function recover(trx: Transaction, run: Run, step: RunStep, wasBegu
   const since = messages.filter(({ acknowledgedAt }) => acknowledgedAt >= stepCheckpoint.createdAt);
   const resumePrompt = lostPrompt(isoTime(stepCheckpoint.createdAt), since);
   return { ...recovery, resumeSessionId: stepCheckpoint.sessionId, resumePrompt, preamble };
+}
+
+/** The checkpoint with which the step began, for a runtime that begins it again. */
+export async function checkpointBefore(trx: Transaction, run: Run, step: RunStep): Promise<Recovery['checkpoint']> {
+  const found = await checkpointFor(trx, run, { ...step, seq: step.seq - 1 });
+  return found ? orderOfCheckpoint(found) : null;
 }
 
 /** The earlier steps, beginning with those of the continued run. */

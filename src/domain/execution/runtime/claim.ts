@@ -53,6 +53,7 @@ export interface ClaimedRun {
 }
 
 export interface ClaimRequest extends RuntimeOffer {
+  replays?: boolean | null | undefined;
   /** The runtime's own id of this claim: a repeated claim returns the same run. */
   claimId?: string | undefined;
 }
@@ -86,7 +87,8 @@ async function claimNext(
   const { runtime, harnesses, modelVendors, claimId } = claim;
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
   const leaseUntil = now() + lease.lastsMs;
-  const wanted = { runtime, harnesses, modelVendors, types: typesWithin(claim), leaseId, leaseUntil };
+  const replays = claim.replays ?? false;
+  const wanted = { runtime, harnesses, modelVendors, types: typesWithin(claim), replays, leaseId, leaseUntil };
   const run = await claimLongestWaitingRun(trx, caller, { ...wanted, isRepeatable: claimId !== undefined });
   if (!run) return null;
   const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;

@@ -3,6 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { endsAtCall, findReplaying } from '../../work/forks/replaying.ts';
 import { pauseRun } from '../../work/runs/finish.ts';
 import { leaseIsLost, serviceReach } from '../../work/runs/lock.ts';
 import type { Run } from '../../work/runs/model.ts';
@@ -44,13 +45,15 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
       await pauseRun(trx, run);
       return { outcome: 'handed_back', step: null, failure: null };
     }
-    const read = readStep(step, report);
+    const fork = await findReplaying(trx, run);
+    // A step that ends at the call of a fork has no output.
+    const read = readStep(fork && endsAtCall(fork, step) ? { ...step, hasSchema: false } : step, report);
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';
     const ended = { status, error, output, sessionId, turns, finishedAt: now() } as const;
     // These values are set on the step, because the decision about the next step reads them from it.
     Object.assign(step, ended);
-    const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
+    const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read, fork);
     await endStep(trx, step.id, { ...ended, outcome });
     await announce(trx, run.id);
     return answerOf(trx, run, outcome, next, failure);

@@ -40,6 +40,12 @@ export const ClaimRunRequest = request(
         .describe(
           'The vendors whose models the runtime has credentials for; absent means all that its harnesses need.',
         ),
+      replays: z
+        .boolean()
+        .nullish()
+        .describe(
+          'Whether the runtime answers the calls of a step with `replay` from a recording. Absent means no: it then gets no forks of missions.',
+        ),
       notice: boundedText(stepText.notice)
         .nullish()
         .describe('Why a harness is not offered yet, for example because it is being installed; shown to people.'),

@@ -1,6 +1,6 @@
 // GraphQL types for the instructions to a runtime: a step, its agent, and the action after it.
 import { builder } from '#graph/builder.ts';
-import { boolean, int, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
+import { boolean, int, intOrNull, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
@@ -46,6 +46,22 @@ const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>(
     }),
 });
 
+const ReplayOrder = builder.objectRef<NonNullable<StepOrder['replay']>>('ReplayOrder').implement({
+  description: 'The recording that answers the calls of a step to models and tools.',
+  fields: (t) =>
+    members(t, {
+      url: string(
+        'Address of the lines of the recording, valid for an hour; it answers 404 when the recording was deleted.',
+      ),
+      runId: string('The recorded run.'),
+      stepId: string('The recorded step.'),
+      call: intOrNull(
+        'Number of the first call that is not answered: the runtime ends the step with it, and reports its session. Null means that the ' +
+          'whole step is answered.',
+      ),
+    }),
+});
+
 export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
   description: 'The step for an agent of the runtime. Each step has its own session, sandbox and cost.',
   fields: (t) =>
@@ -76,6 +92,10 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
       ),
       isRecorded: boolean(
         'Whether the organization wants the model and tool calls of the step to be recorded, with `openRecordingPart`.',
+      ),
+      replay: typedOrNull(
+        ReplayOrder,
+        'The recording that answers the calls of the step; the step fails at the first call that differs. Null means that calls are made.',
       ),
       checkpoint: typedOrNull(
         CheckpointOrder,

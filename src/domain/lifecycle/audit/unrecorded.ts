@@ -59,6 +59,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   registration_counts: ofNobody,
   run_calls: report,
   run_followers: personal,
+  run_forks: derived,
   run_steps: report,
   run_texts: derived,
   runtime_harnesses: report,

@@ -44,6 +44,7 @@ import { ChangeVersion } from '../../work/change-versions/model.ts';
 import { ChatChannel, ChatConnection, ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
 import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';
+import { RunFork } from '../../work/forks/model.ts';
 import { InboundDelivery } from '../../work/inbound/model.ts';
 import { InboundHook } from '../../work/inbound-hooks/model.ts';
 import { MissionCost } from '../../work/mission-costs/model.ts';
@@ -110,6 +111,7 @@ const ofOrganization: readonly Model[] = [
     RunFollower,
     RunCall,
     Attestation,
+    RunFork,
     Checkpoint,
     ChangeReview,
     ChangeVersion,

@@ -10,6 +10,7 @@ import { OutsideEffect } from '../../projects/effects/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import type { Attestation } from '../../work/attestations/model.ts';
 import { commitsPerRun } from '../../work/attestations/record.ts';
+import { RunFork } from '../../work/forks/model.ts';
 import { Preparation } from '../../work/preparations/model.ts';
 import type { CallKind } from '../../work/run-calls/model.ts';
 import { callsPerRun, readCallsOf } from '../../work/run-calls/record.ts';
@@ -64,6 +65,7 @@ async function readPredicate(trx: Transaction, run: Run, steps: readonly RunStep
       branch: run.branch,
       issue: run.issueId,
       continuesStep: run.continuesStepId,
+      ...(await readFork(trx, run)),
     },
     base: { branch: run.baseBranch, gitCommit: run.baseSha },
     steps: await readSteps(trx, steps),
@@ -77,6 +79,14 @@ async function readPredicate(trx: Transaction, run: Run, steps: readonly RunStep
     reviews: [...agentReviews(steps, commits), ...(await peopleReviews(trx, run, commits))],
     cost: { usd: run.missionCostUsd, isComplete: !run.missionCostIncomplete },
   };
+}
+
+/** The recording that has answered the first calls, up to the call of the step. */
+async function readFork(trx: Transaction, { id: runId, orgId }: Run) {
+  const fork = await RunFork.find({ orgId, runId }, trx);
+  if (!fork) return {};
+  const { sourceRunId, sourceStepId, call, calls } = fork;
+  return { forkedFrom: { run: sourceRunId, step: sourceStepId, call, replayedCalls: calls } };
 }
 
 async function readSteps(trx: Transaction, steps: readonly RunStep[]) {

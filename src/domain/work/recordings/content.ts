@@ -3,6 +3,7 @@
 import { createDecipheriv } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
+import { createCapacity } from '#foundation/http/capacity.ts';
 import { badGateway, notFound } from '#foundation/problem.ts';
 import { storage } from '#foundation/storage/storage.ts';
 import { keyOfPart } from './keys.ts';
@@ -12,8 +13,15 @@ type Part = Pick<RecordingPart, 'id' | 'orgId' | 'contentKey' | 'sizeBytes'>;
 
 const decompress = promisify(brotliDecompress);
 
+/** A part of a recording is decrypted in memory. */
+export const readingCapacity = createCapacity({
+  all: 4,
+  perKey: 2,
+  description: 'Too many recordings are read at the same time: an organization may read 2 at once.',
+});
+
 /** The text of a part. @throws 404 when its content or key is gone, 502 when it was altered or is larger than reported */
-async function readPart({ id, orgId, contentKey, sizeBytes }: Part, number: number): Promise<Buffer> {
+export async function readPart({ id, orgId, contentKey, sizeBytes }: Part, number: number): Promise<Buffer> {
   const [content, found] = await Promise.all([storage().read(contentKey), keyOfPart(orgId, id)]);
   if (!content || !found) throw notFound('content');
   const chunks: Buffer[] = [];

@@ -230,6 +230,8 @@ export class Run extends table('runs', {
   declare pausesAt: number | null;
   /** Reason why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;
+  /** Whether the present step of a fork is answered from the recording. */
+  declare isReplaying: boolean;
   /** Number of claims of the present step that ended with the loss of the runtime. */
   declare claims: number;
   /** When the run began to wait for a runtime; null means when it was created. */

@@ -36,7 +36,7 @@ export async function appendStep(
   trx: Transaction,
   { id: runId, orgId, projectId }: Pick<Run, 'id' | 'orgId' | 'projectId'>,
   step: NewStep,
-  decided: Pick<Run, 'team'> | null = null,
+  decided: Partial<Pick<Run, 'team' | 'isReplaying'>> | null = null,
 ): Promise<RunStep> {
   const { role, harness, model } = step.agent;
   const [before] = await sql<{ seq: number; at: number }>(lastSql, [runId], trx);

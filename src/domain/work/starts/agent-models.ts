@@ -44,6 +44,21 @@ export async function agentColumns(
   return { agentId, agentModel: model, ...(!builtin && { nextHarness, nextVendor }) };
 }
 
+/**
+ * Checks that the harness of the agent runs its model, and that something provides it.
+ * @throws 400, 409 for a model that nothing provides
+ */
+export async function requireModel(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  { harness, model }: { harness: HarnessId; model: string },
+  field: string,
+): Promise<void> {
+  await requireSupportedModel(trx, { orgId, harness, model }, field);
+  if (!(await isAnyKnown(trx, orgId, [{ harness, vendor: providerNeeded({ harness, model }) }])))
+    throw modelRequired(`No connector with a key, and no connected runtime, provides the model ${model}.`);
+}
+
 const isUnnamed = async (trx: Transaction, orgId: Id<'organization'>, model: string): Promise<boolean> =>
   (await listNamedModels(orgId, model, trx)).length === 0;
 

@@ -1,0 +1,39 @@
+// A fork: a run whose first calls are answered from the recording of another run (docs/decisions/0074-a-fork-restarts-its-session.md).
+import { withinReach } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+import { Run, type RunAgent } from '../runs/model.ts';
+
+export class RunFork extends table('run_forks', {
+  runId: column<Run['id']>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  sourceRunId: column<Run['id']>(),
+  /** The step with the call; earlier steps are replayed as a whole. */
+  sourceStepId: column<Id<'runStep'>>(),
+  /** Number of the first call in the step that is made again. */
+  call: column<number>(),
+  /** Calls of all steps before it. */
+  calls: column<number>(),
+  /** Model and version of the agent from the call on; no version means a built-in agent. */
+  model: column<string>(),
+  agentVersion: column<number | null>(),
+  prompt: column<string | null>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'fork';
+  static override idColumn = ['orgId', 'runId'];
+  static override order = '"created_at", "run_id"';
+  static override jsonAttributes = ['agent'];
+  static visibleTo = withinReach;
+
+  static {
+    this.belongsTo('run', Run, 'runId');
+    this.belongsTo('source', Run, 'sourceRunId');
+  }
+
+  /** Position of the step with the call, in both runs. */
+  declare sourceSeq: number;
+  /** The agent from the call on. */
+  declare agent: RunAgent;
+}

@@ -1,0 +1,163 @@
+// Starts a mission that continues another one from a call of its recording: the calls before are answered from the recording, and later ones
+// are made with the agent, model and message that the caller has chosen.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { conflict, invalid, missingScopes, notFound } from '#foundation/problem.ts';
+import { AgentVersion } from '../../projects/agents/version-model.ts';
+import { isModelCall, type RecordedCall, type RecordedStep, readSteps } from '../recordings/calls.ts';
+import { requireConsent } from '../recordings/settings.ts';
+import { taskOfRun } from '../recurring/operations.ts';
+import { inheritPolicy } from '../runs/decisions.ts';
+import { deliverRuns } from '../runs/dispatch.ts';
+import { keepFollowers } from '../runs/followers.ts';
+import { Run, type RunAgent, type WaitingRun } from '../runs/model.ts';
+import { findRun, readRun } from '../runs/operations.ts';
+import { isOpen } from '../runs/states.ts';
+import { RunStep } from '../runs/step-model.ts';
+import { appendStep, stepsOf } from '../runs/steps.ts';
+import { requireModel } from '../starts/agent-models.ts';
+import { writeMission } from '../starts/operations.ts';
+import { forkBounds } from './bounds.ts';
+import { RunFork } from './model.ts';
+import { repeatedStep } from './replaying.ts';
+import { findForkedCall } from './source.ts';
+
+export interface NewFork {
+  runId: string;
+  stepId: string;
+  /** Number of the first call in the step that is made again. */
+  call: number;
+  prompt?: string | null | undefined;
+  model?: string | null | undefined;
+  agentVersion?: number | null | undefined;
+  budgetUsd?: number | null | undefined;
+}
+
+/**
+ * @throws 400 for a call, version or model that is not possible; 402; 403 without the scope to read recordings; 404 for the run, the
+ * step, and a run without a recording; 409 for an open run, and for a recording that cannot be replayed
+ */
+export async function forkMission(caller: Caller, fork: NewFork): Promise<Run> {
+  const source = await findForkable(caller, fork);
+  const recorded = await readSteps(source.id);
+  if (recorded.length === 0) throw notFound('recording');
+  const started: WaitingRun[] = [];
+  // The run is committed before the tracker is called; a repeated request gets the same run and starts no second one.
+  const id = await firstStep(async () => {
+    started[0] = await transaction((trx) => writeFork(trx, caller, fork, recorded));
+    return started[0].id;
+  });
+  await deliverRuns(started, new Map());
+  return Run.get({ id });
+}
+
+async function findForkable(caller: Caller, { runId, stepId }: NewFork): Promise<Run> {
+  const run = await findRun(caller, runId);
+  await RunStep.get({ id: stepId, runId: run.id });
+  if (!caller.scopes.has('artifacts:read')) throw missingScopes(['artifacts:read']);
+  if (isOpen(run)) throw conflict('The run has not ended: its recording is not complete.');
+  return run;
+}
+
+async function writeFork(
+  trx: Transaction,
+  caller: Caller,
+  { stepId, call, ...fork }: NewFork,
+  recorded: readonly RecordedStep[],
+): Promise<WaitingRun> {
+  const source = await readRun(trx, caller, fork.runId);
+  await requireConsent(trx, source.orgId);
+  const steps = await stepsOf(trx, source.id);
+  const { step, calls } = findForkedCall(recorded, steps, stepId, call);
+  const agent = await chooseAgent(trx, source, step, fork);
+  const run = await writeSameMission(trx, caller, source, fork.budgetUsd);
+  const first = repeatedStep(steps, 0, []);
+  await appendStep(trx, { ...source, id: run.id }, first, { team: source.team, isReplaying: true });
+  const { model, version: agentVersion = null } = agent;
+  const forked = { sourceRunId: source.id, sourceStepId: step.id, sourceSeq: step.seq, call, calls };
+  await RunFork.insert(trx, {
+    ...{ runId: run.id, orgId: source.orgId, projectId: source.projectId, ...forked },
+    ...{ model, agentVersion, prompt: fork.prompt ?? null, agent, createdAt: now() },
+  });
+  return run;
+}
+
+/** Writes a run with the task, issue and limits of the other. @throws 409 when its task is deleted; as `writeMission` */
+async function writeSameMission(
+  trx: Transaction,
+  caller: Caller,
+  source: Run,
+  budgetUsd: number | null | undefined,
+): Promise<WaitingRun> {
+  const prompt = await taskOfRun(trx, source);
+  if (prompt === undefined) throw conflict('The task of the run is deleted: there is nothing to start again.');
+  const { projectId, agentId, instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens } = source;
+  const limits = { instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens };
+  const { planApproval, missionTitle, issueId, issueUrl, issueText } = source;
+  const title = missionTitle ?? prompt;
+  const mission = { projectId, prompt, title, agentId, planApproval, budgetUsd: budgetUsd ?? source.budgetUsd };
+  const issue = issueId === null ? null : { id: issueId, url: issueUrl!, text: issueText };
+  const run = await writeMission(trx, caller, { ...mission, ...limits }, issue);
+  await inheritPolicy(trx, run.id, source);
+  await keepFollowers(trx, source.id, run.id);
+  return run;
+}
+
+/** The agent of the step with the chosen version and model. @throws 400 */
+async function chooseAgent(
+  trx: Transaction,
+  { orgId }: Run,
+  { agent, harness }: RunStep,
+  { agentVersion, model }: Pick<NewFork, 'agentVersion' | 'model'>,
+): Promise<RunAgent> {
+  const settings = agentVersion ? await findVersion(trx, agent, agentVersion) : agent;
+  if (settings.harness !== harness)
+    throw invalid.field('agentVersion', `must use the harness ${harness}, whose session continues`);
+  const { userPrompt, skillRepos, effort } = settings;
+  const version = agentVersion ?? agent.version ?? null;
+  const chosen = { ...agent, version, userPrompt, skillRepos, effort, model: model ?? settings.model };
+  await requireModel(trx, orgId, chosen, model ? 'model' : 'agentVersion');
+  return chosen;
+}
+
+async function findVersion(trx: Transaction, { agentId, name }: RunAgent, number: number): Promise<AgentVersion> {
+  if (agentId === null) throw invalid.field('agentVersion', `must be absent: ${name} is built in and has no versions`);
+  const found = await AgentVersion.find({ agentId, number }, trx);
+  if (!found) throw invalid.field('agentVersion', `must be one of the versions of ${name}: ${number} is not`);
+  return found;
+}
+
+/** A call of a model that a fork can begin with. */
+export interface ForkableCall extends Omit<RecordedCall, 'path'> {
+  stepId: string;
+  role: RecordedStep['role'];
+}
+
+/** The calls of models in the recording of a run, in order. @throws 404 for the run, and for one without a recording */
+export async function listForkableCalls(
+  caller: Caller,
+  runId: string,
+  after: number,
+): Promise<{ data: ForkableCall[]; hasMore: boolean }> {
+  const { id } = await findRun(caller, runId);
+  const steps = await readSteps(id);
+  if (steps.length === 0) throw notFound('recording');
+  const calls = steps.flatMap(({ stepId, role, calls }) =>
+    calls.filter(isModelCall).map(({ path: _, ...call }) => ({ stepId, role, ...call })),
+  );
+  return { data: calls.slice(after, after + forkBounds.calls), hasMore: calls.length > after + forkBounds.calls };
+}
+
+/** The forks with these runs. */
+export const forksWithRuns = (runIds: readonly string[], caller: Caller): Promise<RunFork[]> =>
+  RunFork.findByKeys('runId', runIds, withinReach(caller));
+
+/** The newest forks of each of these runs, the oldest first. */
+export async function forksOf(sourceRunIds: readonly string[], caller: Caller): Promise<RunFork[]> {
+  const newest = '"created_at" desc, "run_id" desc';
+  const reach = withinReach(caller);
+  return (await RunFork.findNewestByKeys('sourceRunId', sourceRunIds, reach, forkBounds.perRun, newest)).reverse();
+}

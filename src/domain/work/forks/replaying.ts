@@ -1,0 +1,62 @@
+// The steps of a fork: copies of the steps of its source up to the one with the call, then a step that continues its session.
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { createRecordingAddress } from '../artifacts/address.ts';
+import type { Run, RunAgent } from '../runs/model.ts';
+import type { RunStep } from '../runs/step-model.ts';
+import { type NewStep, stepsOf } from '../runs/steps.ts';
+import { RunFork } from './model.ts';
+
+/** Instruction to a runtime to answer the calls of a step. */
+export interface ReplayOrder {
+  /** Address of the recording. */
+  url: string;
+  runId: string;
+  /** The recorded step. */
+  stepId: string;
+  /** Number of the first call that is not answered, with which the step ends; null means that the whole step is replayed. */
+  call: number | null;
+}
+
+/** The fork whose present step is answered from the recording; undefined for every other run. */
+export const findReplaying = async (trx: Transaction, { id, isReplaying }: Run): Promise<RunFork | undefined> =>
+  isReplaying ? RunFork.query(trx).findOne({ runId: id }) : undefined;
+
+/** Whether the step ends with the call at which the mission was forked. */
+export const endsAtCall = (fork: RunFork | undefined, { seq }: RunStep): boolean => fork?.sourceSeq === seq;
+
+export async function replayOrder(trx: Transaction, fork: RunFork, step: RunStep): Promise<ReplayOrder> {
+  const { sourceRunId: runId, call } = fork;
+  const source = (await stepsOf(trx, runId)).find(({ seq }) => seq === step.seq)!;
+  const url = createRecordingAddress(runId);
+  return { url, runId, stepId: source.id, call: endsAtCall(fork, step) ? call : null };
+}
+
+/** The copy of a step of the source. @param own The steps of the fork, whose sessions have other ids */
+export function repeatedStep(source: readonly RunStep[], seq: number, own: readonly RunStep[]): NewStep {
+  const { agent, round, prompt, hasSchema, isRepeated, resumeSessionId } = source[seq]!;
+  const begun = resumeSessionId === null ? null : source.find(({ sessionId }) => sessionId === resumeSessionId);
+  const session = own.find((one) => one.seq === begun?.seq)?.sessionId ?? null;
+  return { agent, round, prompt, hasSchema, isRepeated, resumeSessionId: session };
+}
+
+/** A step whose calls are made, with the agents from it on. */
+export type LiveStep = NewStep & Pick<Run, 'isReplaying'> & { team: RunAgent[] };
+
+const noSession = 'The harness has kept no session at the call: the mission cannot continue from it.';
+
+/** The step after a replayed one, and the agents from it on. The fork is over once its last step is replayed. */
+export async function nextOfFork(
+  trx: Transaction,
+  fork: RunFork,
+  team: readonly RunAgent[],
+  own: readonly RunStep[],
+  step: RunStep,
+): Promise<NewStep | LiveStep | { failure: string }> {
+  if (!endsAtCall(fork, step)) return repeatedStep(await stepsOf(trx, fork.sourceRunId), step.seq + 1, own);
+  const { round, hasSchema, sessionId, role } = step;
+  if (sessionId === null) return { failure: noSession };
+  const { agent } = fork;
+  const prompt = fork.prompt ?? 'Continue your work.';
+  const next = { agent, round, prompt, hasSchema, isRepeated: false, resumeSessionId: sessionId };
+  return { ...next, team: team.map((one) => (one.role === role ? agent : one)), isReplaying: false };
+}
