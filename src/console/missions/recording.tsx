@@ -4,6 +4,7 @@ import { may } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { plural, size, Time } from '../kit/words.tsx';
+import { ForkableCalls } from './fork.tsx';
 
 export const Recording = ({ runId }: { runId: string }) => (may('artifacts:read') ? <Recorded runId={runId} /> : null);
 
@@ -20,9 +21,12 @@ function Recorded({ runId }: { runId: string }) {
           Kept until <Time at={expiresAt} />.
         </span>
       </p>
-      <a class="button quiet slim" href={url}>
-        Download as JSON lines
-      </a>
+      <div class="answers">
+        <a class="button quiet slim" href={url}>
+          Download as JSON lines
+        </a>
+      </div>
+      <ForkableCalls runId={runId} />
     </Card>
   );
 }

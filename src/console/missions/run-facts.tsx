@@ -142,6 +142,18 @@ export function Figures({ run }: { run: RunPartsFragment }) {
           </dd>
         </div>
       )}
+      {run.fork && (
+        <div>
+          <dt>Forked from</dt>
+          <dd>
+            <a href={pageAt(`/runs/${run.fork.sourceRunId}`)}>another mission at call {run.fork.call}</a>
+            <div class="muted small">
+              {plural(run.fork.calls, 'call')} replayed at no cost, then {run.fork.model}
+              {run.fork.agentVersion !== null && `, version ${run.fork.agentVersion}`}
+            </div>
+          </dd>
+        </div>
+      )}
       {run.prUrl && !run.outcome && (
         <div>
           <dt>Pull request</dt>

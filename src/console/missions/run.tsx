@@ -18,6 +18,7 @@ import { Attestations } from './attestations.tsx';
 import { BlockedHosts } from './blocked-hosts.tsx';
 import { canHear, Decisions } from './decisions.tsx';
 import { Follow } from './follow.tsx';
+import { Forks } from './fork.tsx';
 import { HandOver } from './hand-over.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
@@ -112,6 +113,7 @@ export function Run({ id: runId }: { id: string }) {
                   <Figures run={run} />
                   <Preparations runId={run.id} isOpen={isOpen(run)} />
                   <Recording key={run.status} runId={run.id} />
+                  <Forks runId={run.id} />
                 </>
               ),
             },
