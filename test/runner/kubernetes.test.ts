@@ -1,16 +1,21 @@
 // Missions in pods of a cluster, by a stand-in for its API server whose containers are processes in bubblewrap.
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { seconds } from '#foundation/clock.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
+import { inPath } from '../../src/runner/isolation/programs.ts';
 import { rights } from '../../src/runner/kubernetes/preflight.ts';
 import { startKubernetes } from '../support/fake-kubernetes.ts';
 import { schemaErrorsOf } from '../support/kubernetes-schemas.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
 import { compiled, freePort, projectFolder } from '../support/processes.ts';
 
+/** The official client, where it is installed: it proves the stand-in to be a Kubernetes to others. */
+const kubectl = inPath('kubectl', process.env.PATH);
 const hasBubblewrap = await isOffered('bubblewrap');
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
 let cluster: Awaited<ReturnType<typeof startKubernetes>>;
@@ -56,6 +61,12 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     expect(metadata.name).toMatch(/^mission-[0-9a-f]{24}$/);
     expect(status.conditions).toMatchObject([{ type: 'Complete' }]);
     expect(spec).toMatchObject({ backoffLimit: 0, ttlSecondsAfterFinished: 300 });
+    if (kubectl) {
+      const args = ['--kubeconfig', cluster.config, 'get', 'jobs', '--output', 'name'];
+      const env = { HOME: missions.folder, PATH: process.env.PATH };
+      const { stdout } = await promisify(execFile)(kubectl, args, { env });
+      expect(stdout).toContain(`job.batch/${metadata.name}\n`);
+    }
     // Neither the token of the service nor a key of a model is in an object of the cluster.
     expect(JSON.stringify([...cluster.objects.jobs.values()])).not.toMatch(/srv_|real-key/);
   });

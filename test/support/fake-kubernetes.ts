@@ -207,6 +207,8 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
     if (request.headers.authorization !== `Bearer ${token}`) throw refused(401, 'Unauthorized', 'Unauthorized');
     const body = Buffer.concat(await request.toArray()).toString();
     const read = body ? JSON.parse(body) : null;
+    if (url.pathname === '/api') return { kind: 'APIVersions', versions: ['v1'] };
+    if (url.pathname === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: [groupOf('batch')] };
     if (url.pathname === '/apis/batch/v1') return discovery('batch/v1', ['jobs']);
     if (url.pathname === '/api/v1') return discovery('v1', ['pods', 'events']);
     if (url.pathname === '/apis/authorization.k8s.io/v1')
@@ -320,6 +322,11 @@ const status = ({ code, reason, message }: Refusal) => ({
   ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
   ...{ code, reason, message },
 });
+
+const groupOf = (name: string) => {
+  const version = { groupVersion: `${name}/v1`, version: 'v1' };
+  return { name, versions: [version], preferredVersion: version };
+};
 
 const discovery = (groupVersion: string, plurals: Plural[]) => ({
   kind: 'APIResourceList',
