@@ -30,6 +30,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   credit_reviews: bookkeeping,
   credit_transfers: 'the ledger, which only grows',
   credit_trials: bookkeeping,
+  database_backups: ofNobody,
   idempotency_keys: bookkeeping,
   inbound_keys: bookkeeping,
   inbound_retries: bookkeeping,
