@@ -9,6 +9,7 @@ import { days, hours, minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { commands } from '../../src/surfaces/operator/commands.ts';
 import { type Account, createMember, createOwner } from '../support/callers.ts';
+import { type Browser, browserOf, visitPage } from '../support/cookie-browser.ts';
 import { keepRows } from '../support/database-rows.ts';
 import { client, type OpenIdProvider, openOpenIdProvider } from '../support/fake-openid-provider.ts';
 import { type Answer, openWorld, type Session, type World } from '../support/world.ts';
@@ -71,25 +72,7 @@ const change = async (input: object): Promise<Answer['body']> =>
     { session: await ownerSession(), variables: { domainId, input } },
   );
 
-/** A browser is represented by its cookies by name. */
-type Browser = Map<string, string>;
-const browserOf = (session?: Session): Browser => new Map(session ? [['session', session.secret]] : []);
-
-async function visit(browser: Browser, path: string, form?: Record<string, string>): Promise<Answer> {
-  const headers = {
-    cookie: [...browser].map(([name, value]) => `${name}=${value}`).join('; '),
-    ...(form && { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }),
-  };
-  const body = form && new URLSearchParams(form).toString();
-  const answer = await world.request(form ? 'POST' : 'GET', path, { headers, body });
-  for (const cookie of answer.headers.getSetCookie()) {
-    const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!;
-    if (value) browser.set(name!, value);
-    else browser.delete(name!);
-  }
-  return answer;
-}
-
+const visit = (browser: Browser, path: string, form?: Record<string, string>) => visitPage(world, browser, path, form);
 const pageOf = (id = providerId) => `/sign-in/sso/${id}`;
 
 /** Signs in at the provider, and returns the path to which the provider sends the browser back. */
