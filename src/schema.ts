@@ -17,6 +17,7 @@ import './domain/identity/tokens/schema-runtime-tokens.ts';
 import './domain/identity/tokens/schema-directory-tokens.ts';
 import './domain/identity/delegations/schema.ts';
 import './domain/identity/identity-providers/schema.ts';
+import './domain/identity/identity-providers/schema-domains.ts';
 import './domain/lifecycle/offboarding/schema.ts';
 import './domain/lifecycle/closure/schema-export.ts';
 import './domain/lifecycle/closure/schema.ts';

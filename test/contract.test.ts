@@ -107,6 +107,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     createMissionView      -                                                   missions:read        -
     createRunShare         -                                                   missions:run         -
     createRuntimeToken     -                                                   integrations:write   -
+    createSamlProvider     -                                                   sign-in:write        -
     createSignInDomain     -                                                   sign-in:write        -
     deleteAuditStream      -                                                   audit:read           -
     deleteIdentityProvider -                                                   sign-in:write        -
@@ -124,6 +125,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     openTerminal           -                                                   missions:run         -
     pushCheckpoint         -                                                   missions:run         -
     rejectOutsideEffects   -                                                   missions:run         reject_outside_effects
+    replaceSamlMetadata    -                                                   sign-in:write        -
     resizeTerminal         -                                                   missions:run         -
     resolveHostThread      -                                                   missions:run         resolve_host_thread
     resolveReviewComment   -                                                   missions:run         -

@@ -115,6 +115,8 @@ const expected: Record<string, readonly string[] | string> = {
   updateSignInDomain: ['sign_in_domain.updated'],
   deleteSignInDomain: ['sign_in_domain.deleted'],
   createIdentityProvider: ['identity_provider.connected'],
+  createSamlProvider: ['identity_provider.connected'],
+  replaceSamlMetadata: ['identity_provider.updated'],
   updateIdentityProvider: ['identity_provider.updated'],
   deleteIdentityProvider: ['identity_provider.deleted'],
   deleteWebhookEndpoint: ['webhook_endpoint.deleted'],

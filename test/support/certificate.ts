@@ -12,6 +12,7 @@ const hex = (text: string) => Buffer.from(text, 'hex');
 const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts);
 const octets = (...parts: Uint8Array[]) => der(0x04, ...parts);
 const ecdsaWithSha256 = sequence(hex('06082a8648ce3d040302'));
+const rsaWithSha256 = sequence(hex('06092a864886f70d01010b'), hex('0500'));
 const oid = { commonName: hex('0603550403'), subjectAltName: hex('0603551d11'), basicConstraints: hex('0603551d13') };
 
 export interface Certificate {
@@ -21,8 +22,12 @@ export interface Certificate {
 }
 
 /** A certificate valid for these host names and for 127.0.0.1. */
-export function makeCertificate(hosts: readonly string[] = ['localhost']): Certificate {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export function makeCertificate(hosts: readonly string[] = ['localhost'], kind: 'ec' | 'rsa' = 'ec'): Certificate {
+  const { privateKey, publicKey } =
+    kind === 'ec'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const algorithm = kind === 'ec' ? ecdsaWithSha256 : rsaWithSha256;
   const name = sequence(der(0x31, sequence(oid.commonName, der(0x0c, Buffer.from('test')))));
   const names = sequence(...hosts.map((host) => der(0x82, Buffer.from(host))), der(0x87, Buffer.from([127, 0, 0, 1])));
   const extensions = sequence(
@@ -32,7 +37,7 @@ export function makeCertificate(hosts: readonly string[] = ['localhost']): Certi
   const body = sequence(
     hex('a003020102'), // version 3
     hex('020101'), // serial number 1
-    ecdsaWithSha256,
+    algorithm,
     name,
     sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('490101000000Z'))),
     name,
@@ -40,7 +45,7 @@ export function makeCertificate(hosts: readonly string[] = ['localhost']): Certi
     der(0xa3, extensions),
   );
   const signature = der(0x03, hex('00'), sign('sha256', body, privateKey));
-  const text = sequence(body, ecdsaWithSha256, signature)
+  const text = sequence(body, algorithm, signature)
     .toString('base64')
     .match(/.{1,64}/g)!
     .join('\n');

@@ -44,6 +44,7 @@ import { openStorage } from '#foundation/storage/storage.ts';
 import { type GitHub, newPull, openGitHub } from './fake-github.ts';
 import { startThread } from './fake-github-threads.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
+import { createSamlProvider } from './fake-saml-provider.ts';
 import { openSlack } from './fake-slack.ts';
 import { recordedLines, writeRecording } from './recorded-run.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './root-fields.ts';
@@ -137,6 +138,10 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const issuer = 'http://127.0.0.1:9';
   const provider = await askParts(
     `createIdentityProvider(input: { name: "Provider of ${name}", issuer: "${issuer}", clientId: "c", clientSecret: "s" }) { id }`,
+  );
+  const metadataXml = JSON.stringify(samlMetadata());
+  const saml = await askParts(
+    `createSamlProvider(input: { name: "SAML of ${name}", metadataXml: ${metadataXml} }) { id }`,
   );
   const { endpoint } = await make('/webhook-endpoints', { name: `Webhook of ${name}`, url: 'https://192.0.78.9/' });
   const webhookDeliveryId = await noteWebhookDelivery(world, organization.id, endpoint.id);
@@ -325,6 +330,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     webhookDeliveryId,
     domainId: domain.id,
     providerId: provider.id,
+    samlProviderId: saml.id,
     itemId: `event-${deliveryId}`,
     runtimeTokenId: (await createServiceToken({ name: `Rack of ${name}`, orgId: organization.id })).id,
     ...directory,
@@ -348,6 +354,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
 const records: string[] = [];
 /** The services of a world, its MCP server and its providers are on loopback. */
 const sampleOutbound = { allowLoopback: true, resolveTxt: async () => records.map((record) => [record]) };
+
+const { metadata: samlMetadata } = createSamlProvider('https://saml.example', present);
 
 /** A token of an identity provider, with a user and a group that it maintains. */
 async function noteDirectory(world: World, orgId: string, n: number) {
@@ -479,6 +487,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateIdentityProviderRequest: () => ({
     ...{ name: `Created ${++asked}`, issuer: 'http://127.0.0.1:9', clientId: 'client', clientSecret: 'secret' },
   }),
+  CreateSamlProviderRequest: () => ({ name: `Created ${++asked}`, metadataXml: samlMetadata('own') }),
+  SamlMetadataRequest: () => ({ metadataXml: samlMetadata(++asked % 2 ? 'next' : 'foreign') }),
   UpdateIdentityProviderRequest: () => ({ name: `Renamed ${++asked}` }),
   UpdateInboundHookRequest: () => ({ name: `Renamed ${++asked}` }),
   ReplaceInboundHookSecretRequest: () => ({}),

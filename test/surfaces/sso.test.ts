@@ -465,7 +465,7 @@ describe('a refused sign-in', () => {
     const answer = await visit(browserOf(), pageOf());
     expect(refusal(answer)).toEqual([
       502,
-      'Okta cannot be reached, or does not answer as an OpenID provider. Try again later.',
+      'Okta cannot be reached, or does not answer as an identity provider. Try again later.',
     ]);
     openOutbound({ allowLoopback: false, resolveTxt });
     const session = await ownerSession();

@@ -6,20 +6,27 @@ import {
   providerSignInMs,
   providerSignInsPerHourAndNetwork,
   providerText,
+  samlBounds,
 } from '#domain/identity/identity-providers/bounds.ts';
 import type { IdentityProvider } from '#domain/identity/identity-providers/model.ts';
 import { pathOf } from '#domain/identity/identity-providers/operations.ts';
-import { findProvider, startSignIn, userOfAnswer, useStarted } from '#domain/identity/identity-providers/sign-in.ts';
+import {
+  findProvider,
+  recordAnswer,
+  startSignIn,
+  userOfAnswer,
+  useStarted,
+} from '#domain/identity/identity-providers/sign-in.ts';
 import { ProviderRejection } from '#domain/identity/identity-providers/users.ts';
 import { addProof } from '#domain/identity/sessions/operations.ts';
 import { now } from '#foundation/clock.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
 import { html } from '#foundation/http/html.ts';
-import type { Exchange, Handler } from '#foundation/http/http.ts';
+import { answer, type Exchange, type Handler, mediaType, readForm } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
 import { OutboundError } from '#foundation/http/outbound.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
-import { badGateway, forbidden, notFound, Problem } from '#foundation/problem.ts';
+import { badGateway, forbidden, notFound, Problem, unsupportedMediaType } from '#foundation/problem.ts';
 import { newSecret } from '#foundation/secrets/secrets.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { answerPage, seeOther, type Visitor } from './layout.ts';
@@ -35,14 +42,26 @@ const throttle = createSharedThrottle(
   'Too many sign-ins were started from this network.',
 );
 
-const page = /^\/sign-in\/sso\/(idp_[0-9a-f]{32})(\/return)?$/;
+const page = /^\/sign-in\/sso\/(idp_[0-9a-f]{32})(\/return|\/acs|\/metadata)?$/;
 
-/** The page of a provider at an address: where a sign-in starts, or where the provider sends the browser back. */
-export function findSsoPage(path: string): [route: string, handler: Handler] | undefined {
-  const [, id, isReturn] = page.exec(path) ?? [];
+const handlers = {
+  '': { GET: start },
+  '/return': { GET: finish },
+  '/acs': { POST: takeAnswer },
+  '/metadata': { GET: showMetadata },
+} as const;
+
+/** The pages of a provider at an address: where a sign-in starts, where the provider sends the browser back, and those of SAML. */
+export function findSsoPage(
+  path: string,
+): [route: string, methods: Partial<Record<'GET' | 'POST', Handler>>] | undefined {
+  const [, id, name = ''] = page.exec(path) ?? [];
   if (id === undefined) return undefined;
-  const act = isReturn ? finish : start;
-  return [pathOf('{id}') + (isReturn ?? ''), (exchange) => act(exchange, id)];
+  const methods = Object.entries(handlers[name as keyof typeof handlers]).map(
+    ([method, act]: [string, (exchange: Exchange, id: string) => Promise<void>]) =>
+      [method, (exchange: Exchange) => act(exchange, id)] as const,
+  );
+  return [pathOf('{id}') + name, Object.fromEntries(methods)];
 }
 
 /** Starts a sign-in, for a GET, because `form-action` forbids a form here. A link of another site signs visitors in only as themselves. */
@@ -93,10 +112,36 @@ async function finish(exchange: Exchange, id: string): Promise<void> {
   await signIn(exchange, person, returnTo, proof);
 }
 
+/**
+ * Takes the answer that a SAML provider lets the browser post. The POST of another site has no cookie, so that the browser is sent to the page
+ * that checks it.
+ */
+async function takeAnswer(exchange: Exchange, id: string): Promise<void> {
+  await throttle.take(networkOf(exchange.address));
+  const provider = await findProvider(id, true);
+  if (mediaType(exchange) !== 'application/x-www-form-urlencoded')
+    throw unsupportedMediaType('Send the response as application/x-www-form-urlencoded.');
+  const form = await readForm(exchange, samlBounds.bodyBytes);
+  const state = await explained(exchange, provider, false, () =>
+    recordAnswer(provider, form.get('SAMLResponse') ?? ''),
+  );
+  seeOther(exchange, `${pathOf(id)}/return?state=${state}`);
+}
+
+async function showMetadata(exchange: Exchange, id: string): Promise<void> {
+  const provider = await findProvider(id, true);
+  if (provider.protocol !== 'saml') throw notFound('identity provider');
+  const { ownMetadata } = await import('#domain/identity/identity-providers/saml.ts');
+  answer(exchange, 200, ownMetadata(provider), {
+    'content-type': 'application/samlmetadata+xml',
+    'cache-control': 'no-store',
+  });
+}
+
 /** Turns a failure before the sign-in at the provider into a page. Owners who test see the message of the library. */
 function notStarted({ name }: IdentityProvider, isTest: boolean, error: unknown): Problem {
   const message = isTest && !isUnreachable(error) && error instanceof Error ? ` ${error.message}` : ' Try again later.';
-  return badGateway(`${name} cannot be reached, or does not answer as an OpenID provider.${message}`);
+  return badGateway(`${name} cannot be reached, or does not answer as an identity provider.${message}`);
 }
 
 /**

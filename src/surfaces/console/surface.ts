@@ -113,7 +113,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     if (page) return [path, page];
     if (path.startsWith(applicationBase)) return [`${applicationBase}{file}`, { GET: showApplicationFile }];
     const sso = findSsoPage(path);
-    if (sso) return [sso[0], { GET: sso[1] }];
+    if (sso) return sso;
     if (isShared.test(path)) return [`${sharedBase}{token}`, { GET: showShared }];
     return findOrganizationPage(path);
   };

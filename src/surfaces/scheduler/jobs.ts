@@ -5,6 +5,7 @@ import { continuePullRequests } from '#domain/execution/pull-requests/continue.t
 import { continueParkedRuns, releasePausedRuns } from '#domain/execution/runtime/minutes.ts';
 import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';
 import { checkDomains } from '#domain/identity/identity-providers/domain-checks.ts';
+import { refreshMetadata } from '#domain/identity/identity-providers/saml-providers.ts';
 import { sweepProviderSignIns } from '#domain/identity/identity-providers/sign-in.ts';
 import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { sweepSessions } from '#domain/identity/sessions/operations.ts';
@@ -100,6 +101,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
   { name: 'sweep sign-ins at identity providers', intervalMs: minutes(10), run: sweepProviderSignIns },
   { name: 'check proved domains', intervalMs: minutes(10), run: checkDomains },
+  { name: 'read metadata of identity providers', intervalMs: minutes(10), run: refreshMetadata },
   { name: 'sweep dismissals of notices', intervalMs: hours(1), run: sweepDismissals },
   { name: 'sweep marks of the inbox', intervalMs: hours(1), run: sweepInboxMarks },
   { name: 'notify people about their missions', intervalMs: seconds(2), run: notifyAboutMissions },

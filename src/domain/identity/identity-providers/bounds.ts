@@ -19,6 +19,18 @@ export const providerText = {
 /** The name below a domain at which its TXT record is read. */
 export const challengeName = '_agent-platform-challenge';
 
+/** Bounds of SAML: its metadata, its responses with their encoding, its certificates and their keys. */
+export const samlBounds = {
+  metadataChars: 200_000,
+  metadataUrl: { min: 1, max: 2_000 },
+  metadataMs: hours(24),
+  responseChars: 200_000,
+  bodyBytes: 400_000,
+  certificates: 5,
+  rsaBits: 2_048,
+  id: { max: 255 },
+} as const;
+
 /** Interval of the checks of a proved domain, and the time without its record after which it no longer counts as proved. */
 export const domainCheckMs = { interval: hours(24), grace: days(7), timeout: seconds(5) } as const;
 export const domainChecksPerHour = 60;

@@ -18,7 +18,7 @@ export class ProviderIdentity extends table('provider_identities', {
 }
 
 export class ProviderSignIn extends table('provider_sign_ins', {
-  /** The random `state` of the request to the provider. */
+  /** The random `state` of a request to an OpenID provider, or the id of one to a SAML provider. */
   id: column<string>(),
   orgId: column<Id<'organization'>>(),
   providerId: column<Id<'identityProvider'>>(),
@@ -31,5 +31,6 @@ export class ProviderSignIn extends table('provider_sign_ins', {
   expiresAt: column<number>(),
 }) {
   declare sealedVerifier: string;
+  declare sealedAnswer: string | null;
   declare usedAt: number | null;
 }

@@ -5,12 +5,24 @@ import type { OrgRole } from '#access/roles.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
+export const protocols = ['oidc', 'saml'] as const;
+
 export class IdentityProvider extends table('identity_providers', {
   id: column<Id<'identityProvider'>>(),
   orgId: column<Id<'organization'>>(),
   name: column<string>(),
+  protocol: column<(typeof protocols)[number]>(),
+  /** The issuer of an OpenID provider, the entity id of a SAML provider. */
   issuer: column<string>(),
-  clientId: column<string>(),
+  /** The client id at an OpenID provider. */
+  clientId: column<string | null>(),
+  /** The address of a SAML provider for sign-ins. */
+  signInUrl: column<string | null>(),
+  /** Certificates of a SAML provider in base64, several while it rotates its key. */
+  certificates: column<string[]>(),
+  /** The address from which the metadata of a SAML provider is read every day. */
+  metadataUrl: column<string | null>(),
+  metadataReadAt: column<number | null>(),
   /** Role of people whose first sign-in creates their membership; null admits only members and invited people. */
   defaultRole: column<OrgRole | null>(),
   /** When a test sign-in last succeeded; a provider without one is not offered. */
@@ -24,5 +36,5 @@ export class IdentityProvider extends table('identity_providers', {
   static visibleTo = orgWide;
 
   /** The sealed client secret, which is not a column, so that no read returns it. */
-  declare sealedSecret?: string;
+  declare sealedSecret?: string | null;
 }

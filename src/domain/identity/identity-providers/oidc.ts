@@ -39,7 +39,7 @@ const algorithms = [
 ];
 
 /** The provider with its sealed secret. */
-export type SealedProvider = IdentityProvider & { sealedSecret: string };
+export type SealedProvider = IdentityProvider & { sealedSecret: string | null };
 
 /** Values that bind the answer of the provider to this sign-in. */
 export interface OidcBinding {
@@ -76,13 +76,13 @@ async function configurationOf(provider: SealedProvider): Promise<Configuration>
 }
 
 async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider): Promise<Configuration> {
-  const secret = unseal(secretContext(id), sealedSecret);
+  const secret = unseal(secretContext(id), sealedSecret!);
   // `client_secret_basic` is the default of OpenID Connect Core §9.
   const authentication: ClientAuth = (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     (methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost)(secret)(server, ...rest);
   };
-  const config = await discovery(new URL(issuer), clientId, undefined, authentication, {
+  const config = await discovery(new URL(issuer), clientId!, undefined, authentication, {
     execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
     timeout: providerAnswer.timeoutMs / seconds(1),
     [customFetch]: boundedRequests,

@@ -18,7 +18,7 @@ import { SignInDomain } from './domain-model.ts';
 import { ProviderIdentity } from './identity-model.ts';
 import { IdentityProvider } from './model.ts';
 
-const own = (caller: Caller): Pick<IdentityProvider, 'orgId'> => {
+export const ownProviders = (caller: Caller): Pick<IdentityProvider, 'orgId'> => {
   beyondOneProject(caller);
   return { orgId: ownOrganization(caller) };
 };
@@ -28,10 +28,14 @@ export const pathOf = (providerId: string): string => `/sign-in/sso/${providerId
 /** The address to which the provider sends the browser back. */
 export const returnAddressOf = ({ id }: Pick<IdentityProvider, 'id'>): string =>
   `${addresses().issuer}${pathOf(id)}/return`;
+/** The address to which a SAML provider posts its answer, and the address of the metadata of the service, which is its entity id, too. */
+export const acsAddressOf = ({ id }: Pick<IdentityProvider, 'id'>): string => `${addresses().issuer}${pathOf(id)}/acs`;
+export const entityIdOf = ({ id }: Pick<IdentityProvider, 'id'>): string =>
+  `${addresses().issuer}${pathOf(id)}/metadata`;
 export const secretContext = (providerId: string): string => `identity provider:${providerId}`;
 
 export const listProviders = async (caller: Caller): Promise<IdentityProvider[]> =>
-  IdentityProvider.findAll(own(caller));
+  IdentityProvider.findAll(ownProviders(caller));
 
 export interface NewProvider {
   name: string;
@@ -43,23 +47,40 @@ export interface NewProvider {
 
 /** Connects a provider, which is offered after a test. @throws 400 for an issuer that is no public https address, 409 beyond the maximum */
 export async function createProvider(caller: Caller, input: NewProvider): Promise<IdentityProvider> {
-  const { orgId } = own(caller);
+  const { orgId } = ownProviders(caller);
   const { name, issuer, clientId, clientSecret, defaultRole = null } = input;
   requireIssuer(issuer);
   requireDefaultRole(defaultRole);
-  return transaction(async (trx) => {
+  const fields = { protocol: 'oidc' as const, name, issuer, clientId, defaultRole, ...withoutSaml };
+  return insertProvider(caller, orgId, fields, clientSecret);
+}
+
+const withoutSaml = { signInUrl: null, certificates: [], metadataUrl: null, metadataReadAt: null };
+
+type FieldName =
+  | ('protocol' | 'name' | 'issuer' | 'clientId' | 'defaultRole')
+  | ('signInUrl' | 'certificates' | 'metadataUrl' | 'metadataReadAt');
+
+/** Inserts a provider, which is not tested yet. @throws 409 beyond the maximum */
+export const insertProvider = (
+  caller: Caller,
+  orgId: Id<'organization'>,
+  fields: Pick<IdentityProvider, FieldName>,
+  clientSecret: string | null,
+): Promise<IdentityProvider> =>
+  transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     if ((await IdentityProvider.query(trx).where({ orgId }).resultSize()) >= providerCounts.providers)
       throw conflict(`An organization has at most ${providerCounts.providers} identity providers.`);
     const [id, at] = [newId('identityProvider'), now()];
     const provider = {
-      ...{ id, orgId, name, issuer, clientId, defaultRole, testedAt: null },
+      ...{ ...fields, id, orgId, testedAt: null },
       ...{ createdByUserId: caller.userId, createdAt: at, updatedAt: at },
     };
-    await IdentityProvider.insert(trx, { ...provider, sealedSecret: seal(secretContext(id), clientSecret) });
+    const sealedSecret = clientSecret === null ? {} : { sealedSecret: seal(secretContext(id), clientSecret) };
+    await IdentityProvider.insert(trx, { ...provider, ...sealedSecret });
     return provider;
   });
-}
 
 /** Checks the issuer of an OpenID provider. Each request resolves and checks the host again. @throws 400 */
 function requireIssuer(issuer: string): void {
@@ -74,7 +95,7 @@ function requireIssuer(issuer: string): void {
   }
 }
 
-function requireDefaultRole(role: OrgRole | null): void {
+export function requireDefaultRole(role: OrgRole | null): void {
   if (role === 'owner') throw invalid.field('defaultRole', 'must be admin, member or viewer');
 }
 
@@ -89,13 +110,16 @@ export async function changeProvider(
   providerId: string,
   { clientSecret, ...input }: ProviderChanges,
 ): Promise<IdentityProvider> {
-  const { orgId } = own(caller);
+  const { orgId } = ownProviders(caller);
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   if (input.issuer !== undefined) requireIssuer(input.issuer);
   requireDefaultRole(input.defaultRole ?? null);
   return transaction(async (trx) => {
     const before = await lockProvider(trx, orgId, providerId);
     const after: IdentityProvider = { ...before, ...given, updatedAt: nowAfter(before.updatedAt) };
+    const isOfOidc = input.issuer ?? input.clientId ?? clientSecret;
+    if (before.protocol === 'saml' && isOfOidc !== undefined)
+      throw invalid('A SAML provider has no client: send its metadata.');
     const isMoved = after.issuer !== before.issuer;
     if (isMoved || after.clientId !== before.clientId) {
       await refuseRequired(trx, before);
@@ -111,7 +135,7 @@ export async function changeProvider(
 }
 
 /** The provider, locked together with the domains of the organization. @throws 404 */
-async function lockProvider(
+export async function lockProvider(
   trx: Transaction,
   orgId: Id<'organization'>,
   providerId: string,
@@ -121,14 +145,14 @@ async function lockProvider(
   return provider ?? IdentityProvider.refuse();
 }
 
-async function refuseRequired(trx: Transaction, { id, orgId }: IdentityProvider): Promise<void> {
+export async function refuseRequired(trx: Transaction, { id, orgId }: IdentityProvider): Promise<void> {
   const domain = await SignInDomain.find({ orgId, providerId: id, required: true }, trx);
   if (domain) throw conflict(`${domain.domain} requires this provider. Remove the requirement first.`);
 }
 
 /** Deletes a provider with its known users; its domains have none afterwards. @throws 404, 409 while it is required */
 export async function deleteProvider(caller: Caller, providerId: string): Promise<{ ok: true; id: string }> {
-  const { orgId } = own(caller);
+  const { orgId } = ownProviders(caller);
   return transaction(async (trx) => {
     const provider = await lockProvider(trx, orgId, providerId);
     await refuseRequired(trx, provider);

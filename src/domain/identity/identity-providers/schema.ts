@@ -1,53 +1,48 @@
-// Domains and identity providers of an organization, in the graph. Secrets are taken, and never returned.
+// Identity providers of an organization, in the graph. Secrets are taken, and never returned.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
-import { boolean, epochMs, epochMsOrNull, members, string, stringOrNull, typed, typedOrNull } from '#graph/members.ts';
+import { epochMs, epochMsOrNull, members, string, stringOrNull, typed, typedOrNull } from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { OrgRole } from '../../organization/memberships/schema.ts';
-import { providerCounts, providerText } from './bounds.ts';
-import { SignInDomain } from './domain-model.ts';
-import * as domains from './domains.ts';
-import { IdentityProvider } from './model.ts';
+import { providerCounts, providerText, samlBounds } from './bounds.ts';
+import { IdentityProvider, protocols } from './model.ts';
 import * as operations from './operations.ts';
+import * as saml from './saml-providers.ts';
 
-const DomainType = builder.modelType(SignInDomain, 'SignInDomain').implement({
-  description:
-    'A domain of email addresses. Its provider counts once the organization has proved it with a TXT record.',
-  fields: (t) =>
-    members(t, {
-      id: string('The id, which starts with `dom_`.'),
-      orgId: string('The organization of the domain.'),
-      domain: string('The domain in lower case; internationalized ones in Punycode.'),
-      recordName: t.string({
-        description: 'The name at which the TXT record is read.',
-        resolve: ({ domain }) => domains.recordNameOf(domain),
-      }),
-      recordValue: t.string({ description: 'The value of the TXT record.', resolve: ({ token }) => token }),
-      providerId: stringOrNull('The provider that signs in its addresses; null when none does.'),
-      required: boolean(
-        'Whether members with an address of the domain reach the organization in the console only after a sign-in through a provider of it.',
-      ),
-      verifiedAt: epochMsOrNull('When the domain was proved; null until then, and after a week without its record.'),
-      checkedAt: epochMsOrNull('When the record was last looked for; null before the first check.'),
-      missingSince: epochMsOrNull('Since when the record of a proved domain is missing; null while it is there.'),
-      createdAt: epochMs('When the domain was added.'),
-    }),
+const Protocol = wordSet('IdentityProtocol', protocols, 'The protocol of an identity provider.', {
+  oidc: 'OpenID Connect.',
+  saml: 'SAML 2.0.',
 });
 const ProviderType = builder.modelType(IdentityProvider, 'IdentityProvider').implement({
-  description: 'An OpenID provider of the organization, which signs in people with addresses of its domains.',
+  description: 'An identity provider of the organization, which signs in people with addresses of its domains.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `idp_`.'),
       orgId: string('The organization of the provider.'),
       name: string(`The name on the sign-in page, ${range(providerText.name)} characters.`),
-      issuer: string('The issuer, as in the metadata of the provider.'),
-      clientId: string('The client id at the provider.'),
+      protocol: typed(Protocol.type, 'The protocol.'),
+      issuer: string('The issuer of an OpenID provider, or the entity id of a SAML provider.'),
+      clientId: stringOrNull('The client id at an OpenID provider; null for SAML.'),
+      signInUrl: stringOrNull('The address of a SAML provider for sign-ins; null for OpenID Connect.'),
+      metadataUrl: stringOrNull(
+        'The address from which the metadata of a SAML provider is read every day; null when it has none.',
+      ),
+      metadataReadAt: epochMsOrNull('When the metadata of a SAML provider was last read; null for OpenID Connect.'),
       returnAddress: t.string({
-        description: 'The redirect address to enter at the provider.',
-        resolve: operations.returnAddressOf,
+        description:
+          'The address to enter at the provider: the redirect address, or the assertion consumer service of SAML.',
+        resolve: (provider) =>
+          provider.protocol === 'saml' ? operations.acsAddressOf(provider) : operations.returnAddressOf(provider),
+      }),
+      entityId: t.string({
+        nullable: true,
+        description:
+          'The entity id of the service towards a SAML provider, which is the address of its metadata; null for OpenID Connect.',
+        resolve: (provider) => (provider.protocol === 'saml' ? operations.entityIdOf(provider) : null),
       }),
       defaultRole: typedOrNull(
         OrgRole.type,
@@ -59,36 +54,11 @@ const ProviderType = builder.modelType(IdentityProvider, 'IdentityProvider').imp
       updatedAt: epochMs('When the provider was last changed.'),
     }),
 });
-const DomainList = builder.objectRef<{ domains: SignInDomain[] }>('SignInDomainList').implement({
-  description: 'The domains of an organization.',
-  fields: (t) => members(t, { domains: typed([DomainType], 'The domains by name.') }),
-});
 const ProviderList = builder.objectRef<{ providers: IdentityProvider[] }>('IdentityProviderList').implement({
   description: 'The identity providers of an organization.',
   fields: (t) => members(t, { providers: typed([ProviderType], 'The providers, newest first.') }),
 });
-const DeleteDomainResponse = okIdAnswer('DeleteSignInDomainResponse');
 const DeleteProviderResponse = okIdAnswer('DeleteIdentityProviderResponse');
-
-const CreateDomainRequest = request(
-  'CreateSignInDomainRequest',
-  z
-    .object({
-      domain: boundedText(providerText.domain).describe(
-        'The part of the addresses after the `@`, such as `example.com`.',
-      ),
-    })
-    .meta({ description: 'A new domain.', examples: [{ domain: 'example.com' }] }),
-);
-const UpdateDomainRequest = request(
-  'UpdateSignInDomainRequest',
-  z
-    .object({
-      providerId: boundedText(text.pathId).nullable().optional().describe('The provider of the domain; null for none.'),
-      required: z.boolean().optional().describe('Whether members with an address of the domain must use the provider.'),
-    })
-    .meta({ description: 'Omitted fields keep their value.', examples: [{ required: true }] }),
-);
 
 const name = nameText(providerText.name).describe(
   `The name on the sign-in page, ${range(providerText.name)} characters.`,
@@ -125,16 +95,32 @@ const UpdateProviderRequest = request(
     .meta({ description: 'Omitted fields keep their value.', examples: [{ defaultRole: null }] }),
 );
 
-const domainId = { ...pathId, description: 'The id of the domain.' } as const;
+const metadataXml = boundedText({ min: 1, max: samlBounds.metadataChars })
+  .nullable()
+  .optional()
+  .describe('The metadata of the provider as XML.');
+const metadataUrl = boundedText(samlBounds.metadataUrl)
+  .nullable()
+  .optional()
+  .describe('The https address of the metadata, which is read again every day for new keys.');
+const CreateSamlProviderRequest = request(
+  'CreateSamlProviderRequest',
+  z.object({ name, metadataXml, metadataUrl, defaultRole }).meta({
+    description: 'A new SAML provider, with either its metadata or the address of the metadata.',
+    examples: [{ name: 'Okta', metadataUrl: 'https://acme.okta.com/app/1/sso/saml/metadata', defaultRole: 'member' }],
+  }),
+);
+const SamlMetadataRequest = request(
+  'SamlMetadataRequest',
+  z.object({ metadataXml, metadataUrl }).meta({
+    description: 'The metadata of a SAML provider, or its address.',
+    examples: [{ metadataUrl: 'https://acme.okta.com/app/1/sso/saml/metadata' }],
+  }),
+);
+
 const providerId = { ...pathId, description: 'The id of the provider.' } as const;
 
 builder.queryFields((t) => ({
-  signInDomains: t.field({
-    description: `Domains of email addresses of the organization, at most ${providerCounts.domains}.`,
-    scope: 'sign-in:read',
-    type: DomainList,
-    resolve: async (_, _args, { caller }) => ({ domains: await domains.listDomains(caller) }),
-  }),
   identityProviders: t.field({
     description: `Identity providers of the organization, at most ${providerCounts.providers}.`,
     scope: 'sign-in:read',
@@ -144,38 +130,6 @@ builder.queryFields((t) => ({
 }));
 
 builder.mutationFields((t) => ({
-  createSignInDomain: t.field({
-    description: 'Adds a domain of email addresses, which counts once its TXT record is found.',
-    scope: 'sign-in:write',
-    type: DomainType,
-    args: { input: t.arg({ type: CreateDomainRequest, required: true, description: 'The new domain.' }) },
-    resolve: (_, { input }, { caller }) => domains.createDomain(caller, input),
-  }),
-  verifySignInDomain: t.field({
-    description: 'Looks for the TXT record of a domain. One organization at a time can have proved a domain.',
-    scope: 'sign-in:write',
-    type: DomainType,
-    args: { domainId: t.arg.string(domainId) },
-    resolve: (_, args, { caller }) => domains.verifyDomain(caller, args.domainId),
-  }),
-  updateSignInDomain: t.field({
-    description:
-      'Chooses the provider of a domain, and whether it is required. It can be required once an owner has signed in through it.',
-    scope: 'sign-in:write',
-    type: DomainType,
-    args: {
-      domainId: t.arg.string(domainId),
-      input: t.arg({ type: UpdateDomainRequest, required: true, description: 'The changes.' }),
-    },
-    resolve: (_, args, { caller }) => domains.changeDomain(caller, args.domainId, args.input),
-  }),
-  deleteSignInDomain: t.field({
-    description: 'Deletes a domain whose provider is not required.',
-    scope: 'sign-in:write',
-    type: DeleteDomainResponse,
-    args: { domainId: t.arg.string(domainId) },
-    resolve: (_, args, { caller }) => domains.deleteDomain(caller, args.domainId),
-  }),
   createIdentityProvider: t.field({
     description:
       'Connects an identity provider. It is offered to people once a test sign-in in the console has succeeded.',
@@ -183,6 +137,25 @@ builder.mutationFields((t) => ({
     type: ProviderType,
     args: { input: t.arg({ type: CreateProviderRequest, required: true, description: 'The new provider.' }) },
     resolve: (_, { input }, { caller }) => operations.createProvider(caller, input),
+  }),
+  createSamlProvider: t.field({
+    description:
+      'Connects a SAML provider by its metadata. It is offered to people once a test sign-in in the console has succeeded.',
+    scope: 'sign-in:write',
+    type: ProviderType,
+    args: { input: t.arg({ type: CreateSamlProviderRequest, required: true, description: 'The new provider.' }) },
+    resolve: (_, { input }, { caller }) => saml.createSamlProvider(caller, input),
+  }),
+  replaceSamlMetadata: t.field({
+    description:
+      'Replaces the metadata of a SAML provider. Another entity id or address needs another test; another entity id forgets its users.',
+    scope: 'sign-in:write',
+    type: ProviderType,
+    args: {
+      samlProviderId: t.arg.string(providerId),
+      input: t.arg({ type: SamlMetadataRequest, required: true, description: 'The metadata.' }),
+    },
+    resolve: (_, args, { caller }) => saml.replaceSamlMetadata(caller, args.samlProviderId, args.input),
   }),
   updateIdentityProvider: t.field({
     description: 'Changes a provider. Another issuer or client needs another test; another issuer forgets its users.',

@@ -2,18 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { sql } from '#foundation/postgres/database.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
 import { digest, seal, unseal } from '#foundation/secrets/secrets.ts';
+import { clockSkewMs } from '#limits.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import { useJti } from '../agent-identities/id-jag/replay.ts';
 import { providerSignInMs } from './bounds.ts';
 import { ProviderSignIn } from './identity-model.ts';
 import { IdentityProvider } from './model.ts';
 import type { OidcBinding, SealedProvider } from './oidc.ts';
-import type { ProviderUser } from './users.ts';
+import { type ProviderUser, rejectAnswer } from './users.ts';
 
-/** The library of OpenID Connect, loaded at the first sign-in. */
+/** The libraries of both protocols, loaded at the first sign-in. */
 const oidc = () => import('./oidc.ts');
+const saml = () => import('./saml.ts');
 
 export interface Start {
   /** The secret of the browser's cookie. */
@@ -23,14 +26,15 @@ export interface Start {
   testerId: Id<'person'> | null;
 }
 
-const sealedSql = `select sealed_secret from identity_providers where id = $1`;
+const sealedSql = 'select sealed_secret from identity_providers where id = $1';
+
 /** The provider with its secret. @throws 404 for an unknown one, one of a closed organization, and one without a test */
 export async function findProvider(id: string, isTest: boolean): Promise<SealedProvider> {
   const provider = await IdentityProvider.find({ id: id as IdentityProvider['id'] });
   const organization = provider && (await Organization.find({ id: provider.orgId }));
   if (!provider || organization?.closedAt !== null || (provider.testedAt === null && !isTest))
     throw notFound('identity provider');
-  const [sealed] = await sql<{ sealedSecret: string }>(sealedSql, [id]);
+  const [sealed] = await sql<{ sealedSecret: string | null }>(sealedSql, [id]);
   return { ...provider, sealedSecret: sealed!.sealedSecret };
 }
 
@@ -39,7 +43,10 @@ const context = (id: string) => `provider sign-in:${id}`;
 /** Starts a sign-in, and returns the address at the provider. */
 export async function startSignIn(provider: SealedProvider, { browser, returnTo, testerId }: Start): Promise<string> {
   const [state, nonce, verifier] = [newState(), newState(), newState()];
-  const address = await (await oidc()).oidcAddress(provider, { state, nonce, verifier });
+  const address =
+    provider.protocol === 'saml'
+      ? await (await saml()).samlAddress(provider, state)
+      : await (await oidc()).oidcAddress(provider, { state, nonce, verifier });
   const createdAt = now();
   await ProviderSignIn.query().insert({
     ...{ id: state, orgId: provider.orgId, providerId: provider.id, binding: digest(browser), testerId, returnTo },
@@ -49,24 +56,48 @@ export async function startSignIn(provider: SealedProvider, { browser, returnTo,
   return address;
 }
 
-const newState = (): string => randomBytes(32).toString('base64url');
+/** Begins with an underscore, as ids in XML do. */
+const newState = (): string => `_${randomBytes(32).toString('base64url')}`;
 
 /** A started sign-in that its browser has come back to. */
-export type Started = Pick<ProviderSignIn, 'id' | 'testerId' | 'returnTo' | 'sealedVerifier'>;
+export type Started = Pick<ProviderSignIn, 'id' | 'testerId' | 'returnTo' | 'sealedVerifier' | 'sealedAnswer'>;
 
 const useSql = `update provider_sign_ins set used_at = $4
   where id = $1 and provider_id = $2 and binding = $3 and used_at is null and expires_at > $4
-  returning id, tester_id, return_to, sealed_verifier`;
+  returning id, tester_id, return_to, sealed_verifier, sealed_answer`;
 
 /** Uses up the sign-in of an answer. @throws 400 for an unknown, used or expired one, and in another browser */
 export async function useStarted(provider: IdentityProvider, state: string, browser: string | null): Promise<Started> {
   const [started] = browser ? await sql<Started>(useSql, [state, provider.id, digest(browser), now()]) : [];
-  if (!started) throw invalid('This sign-in expired, was used, or was started in another browser. Start again.');
+  if (!started || (provider.protocol === 'saml' && started.sealedAnswer === null))
+    throw invalid('This sign-in expired, was used, or was started in another browser. Start again.');
   return started;
+}
+
+const answerSql = `update provider_sign_ins set sealed_answer = $3
+  where id = $1 and provider_id = $2 and sealed_answer is null and used_at is null and expires_at > $4 returning id`;
+
+/**
+ * Keeps the answer that a SAML provider posts, for the page on which its browser comes back with its cookie, and returns the id of the
+ * request. The browser sends no cookie with the POST of another site. @throws ProviderRejection, also for an assertion or request that was used
+ */
+export async function recordAnswer(provider: IdentityProvider, response: string): Promise<string> {
+  if (provider.protocol !== 'saml') throw notFound('identity provider');
+  const { user, requestId, assertionId } = await (await saml()).readSamlAnswer(provider, response);
+  const at = now();
+  const used = { issuer: provider.id, jti: assertionId, expiresAt: at + providerSignInMs.open + clockSkewMs };
+  await transaction(async (trx) => {
+    if (!(await useJti('saml', used, trx))) rejectAnswer('Its assertion was used before.');
+    const answer = seal(context(requestId), JSON.stringify(user));
+    const kept = await sql(answerSql, [requestId, provider.id, answer, at], trx);
+    if (kept.length === 0) rejectAnswer('Its assertion answers no open request. Start on the sign-in page.');
+  });
+  return requestId;
 }
 
 /** The user of the provider's answer. @throws ProviderRejection, and the errors of the library and outbound.ts */
 export async function userOfAnswer(provider: SealedProvider, started: Started, search: string): Promise<ProviderUser> {
+  if (started.sealedAnswer !== null) return JSON.parse(unseal(context(started.id), started.sealedAnswer));
   const { nonce, verifier }: Omit<OidcBinding, 'state'> = JSON.parse(
     unseal(context(started.id), started.sealedVerifier),
   );

@@ -5,7 +5,7 @@ import { database, type Transaction } from '#foundation/postgres/database.ts';
 
 /** Whether this is the first use of the id; true for only one of concurrent uses. Without `trx`, the statement is committed by itself. */
 export async function useJti(
-  kind: 'assertion' | 'event',
+  kind: 'assertion' | 'event' | 'saml',
   { issuer, jti, expiresAt }: { issuer: string; jti: string; expiresAt: number },
   trx?: Transaction,
 ): Promise<boolean> {

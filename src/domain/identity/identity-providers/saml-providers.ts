@@ -1,0 +1,120 @@
+// Operations on SAML providers: connected and changed by their metadata, which is read again every day if it has an address.
+import type { Caller } from '#access/principal.ts';
+import type { OrgRole } from '#access/roles.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
+import { isIdentifier } from '#foundation/http/addresses.ts';
+import { OutboundError, sendRequest } from '#foundation/http/outbound.ts';
+import type { Id } from '#foundation/ids.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
+import { badGateway, invalid, Problem } from '#foundation/problem.ts';
+import { providerAnswer, samlBounds } from './bounds.ts';
+import { ProviderIdentity } from './identity-model.ts';
+import { IdentityProvider } from './model.ts';
+import { insertProvider, lockProvider, ownProviders, refuseRequired, requireDefaultRole } from './operations.ts';
+import type { SamlMetadata } from './saml-metadata.ts';
+
+/** The metadata itself, or the address that serves it. */
+export interface MetadataSource {
+  metadataXml?: string | null | undefined;
+  metadataUrl?: string | null | undefined;
+}
+
+/** Reads metadata. @throws 400 for metadata that cannot be used, 502 when its address does not answer */
+async function readMetadata({ metadataXml, metadataUrl }: MetadataSource): Promise<SamlMetadata> {
+  if ((metadataXml == null) === (metadataUrl == null)) throw invalid('Send either metadataXml or metadataUrl.');
+  if (metadataUrl != null && !isIdentifier(metadataUrl.split('?', 1)[0]!))
+    throw invalid.field('metadataUrl', 'must be an https address of a public host');
+  const xml = metadataXml ?? (await fetchMetadata(metadataUrl!));
+  const { parseSamlMetadata } = await import('./saml-metadata.ts');
+  const metadata = parseSamlMetadata(xml, metadataXml == null ? 'metadataUrl' : 'metadataXml');
+  return metadata;
+}
+
+async function fetchMetadata(url: string): Promise<string> {
+  const signal = AbortSignal.timeout(providerAnswer.timeoutMs);
+  const { status, bytes } = await sendRequest(url, { maxBytes: providerAnswer.bytes, signal }).catch((error) => {
+    if (!(error instanceof OutboundError)) throw error;
+    throw badGateway('The address of the metadata does not answer, or is no https address of a public host.');
+  });
+  if (status !== 200) throw badGateway(`The address of the metadata answered ${status}.`);
+  return bytes.toString('utf8');
+}
+
+export interface NewSamlProvider extends MetadataSource {
+  name: string;
+  defaultRole?: OrgRole | null | undefined;
+}
+
+/** Connects a SAML provider, which is offered after a test. @throws 400 and 502 as for its metadata, 409 beyond the maximum */
+export async function createSamlProvider(caller: Caller, input: NewSamlProvider): Promise<IdentityProvider> {
+  const { orgId } = ownProviders(caller);
+  const { name, defaultRole = null, metadataUrl = null } = input;
+  requireDefaultRole(defaultRole);
+  await releaseTransaction();
+  const metadata = await readMetadata(input);
+  const read = { ...metadata, metadataUrl, metadataReadAt: now() };
+  return insertProvider(caller, orgId, { protocol: 'saml', name, clientId: null, defaultRole, ...read }, null);
+}
+
+/**
+ * Replaces the metadata of a SAML provider. Another entity id or address needs another test; another entity id forgets its users.
+ * @throws as `createSamlProvider`, 404, and 409 for another entity id or address while the provider is required
+ */
+export async function replaceSamlMetadata(
+  caller: Caller,
+  providerId: string,
+  source: MetadataSource,
+): Promise<IdentityProvider> {
+  const { orgId } = ownProviders(caller);
+  const known = await IdentityProvider.get({ id: providerId as IdentityProvider['id'], orgId });
+  if (known.protocol !== 'saml') throw invalid('An OpenID provider has no SAML metadata.');
+  await releaseTransaction();
+  return applyMetadata(orgId, providerId, await readMetadata(source), source.metadataUrl ?? null);
+}
+
+const applyMetadata = (
+  orgId: Id<'organization'>,
+  providerId: string,
+  metadata: SamlMetadata,
+  metadataUrl: string | null,
+): Promise<IdentityProvider> =>
+  transaction(async (trx) => {
+    const before = await lockProvider(trx, orgId, providerId);
+    const isMoved = metadata.issuer !== before.issuer;
+    const isOther = isMoved || metadata.signInUrl !== before.signInUrl;
+    if (isOther) await refuseRequired(trx, before);
+    if (isMoved) await ProviderIdentity.query(trx).where({ orgId, providerId: before.id }).delete();
+    const at = nowAfter(before.updatedAt);
+    const changes = { ...metadata, metadataUrl, metadataReadAt: at, updatedAt: at, ...(isOther && { testedAt: null }) };
+    await IdentityProvider.patch(trx, { id: before.id }, changes);
+    return { ...before, ...changes };
+  });
+
+// A provider is claimed by the change of `metadata_read_at`, so that one process reads its metadata.
+const claimSql = `update identity_providers set metadata_read_at = $1 where id in (
+    select id from identity_providers where metadata_url is not null and metadata_read_at <= $2
+    order by metadata_read_at limit 20 for update skip locked)
+  returning ${columnsOf(IdentityProvider)}`;
+const rotateSql = `update identity_providers set certificates = $2, updated_at = greatest(updated_at + 1, $3)
+  where id = $1 and issuer = $4 and sign_in_url = $5 and certificates <> $2`;
+
+/** Reads the metadata of providers again that was not read for a day, for new keys. Metadata that cannot be used, or moved, changes nothing. */
+export async function refreshMetadata(): Promise<void> {
+  const at = now();
+  for (;;) {
+    const providers = await sql<IdentityProvider>(claimSql, [at, at - samlBounds.metadataMs]);
+    if (providers.length === 0) return;
+    await Promise.all(
+      providers.map(async ({ id, metadataUrl }) => {
+        const metadata = await readMetadata({ metadataUrl }).catch((error) => {
+          if (!(error instanceof Problem)) throw error;
+          return null;
+        });
+        if (!metadata) return;
+        await sql(rotateSql, [id, metadata.certificates, at, metadata.issuer, metadata.signInUrl]);
+      }),
+    );
+  }
+}
