@@ -5,6 +5,7 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { client, type OpenIdProvider, openOpenIdProvider } from '../support/fake-openid-provider.ts';
+import { createSamlProvider } from '../support/fake-saml-provider.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -46,6 +47,17 @@ describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
     await page.getByText('No provider: members sign in with a code or a passkey.').waitFor();
 
     const fields = page.getByRole('form', { name: 'Connect provider' });
+    await page.getByLabel('Protocol').selectOption('saml');
+    await fields.getByRole('textbox', { name: 'Name' }).fill('Entra');
+    await fields.getByLabel('Or metadata as XML').fill(createSamlProvider('https://idp.example', Date.now).metadata());
+    await pages.inspect(page, 'new SAML provider');
+    await fields.getByRole('button', { name: 'Connect provider' }).click();
+    await page.getByText(/metadata$/).waitFor();
+    await pages.inspect(page, 'SAML provider');
+    await page.getByRole('button', { name: 'Delete Entra' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete Entra' }).click();
+    await page.getByText('No identity providers yet.').waitFor();
+    await page.getByLabel('Protocol').selectOption('oidc');
     await fields.getByRole('textbox', { name: 'Name' }).fill('Okta');
     await fields.getByRole('textbox', { name: 'Issuer' }).fill(provider.issuer);
     await fields.getByRole('textbox', { name: 'Client id' }).fill(client.clientId);

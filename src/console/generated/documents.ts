@@ -416,6 +416,18 @@ export type CreateProjectRequest = {
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** A new SAML provider, with either its metadata or the address of the metadata. */
+export type CreateSamlProviderRequest = {
+  /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
+  defaultRole?: InputMaybe<OrgRole>;
+  /** The https address of the metadata, which is read again every day for new keys. */
+  metadataUrl?: InputMaybe<Scalars['String']['input']>;
+  /** The metadata of the provider as XML. */
+  metadataXml?: InputMaybe<Scalars['String']['input']>;
+  /** The name on the sign-in page, 1 to 120 characters. */
+  name: Scalars['String']['input'];
+};
+
 /** A new sandbox template. Omitted fields default to the built-in template. */
 export type CreateSandboxTemplateRequest = {
   /** The network policy while agents and scripts work. */
@@ -783,6 +795,13 @@ export type GitHubAppRequest = {
   /** A private key of the App, PEM. It is stored encrypted and never returned. */
   privateKey: Scalars['String']['input'];
 };
+
+/** The protocol of an identity provider. */
+export type IdentityProtocol =
+  /** OpenID Connect. */
+  | 'oidc'
+  /** SAML 2.0. */
+  | 'saml';
 
 /** State of a delivery. */
 export type InboundDeliveryStatus =
@@ -1434,6 +1453,14 @@ export type RunStatus =
   | 'running'
   /** An earlier run was still open. */
   | 'skipped';
+
+/** The metadata of a SAML provider, or its address. */
+export type SamlMetadataRequest = {
+  /** The https address of the metadata, which is read again every day for new keys. */
+  metadataUrl?: InputMaybe<Scalars['String']['input']>;
+  /** The metadata of the provider as XML. */
+  metadataXml?: InputMaybe<Scalars['String']['input']>;
+};
 
 /** Kind of a fragment of an agent’s work. */
 export type SandboxFragmentKind =
@@ -4038,7 +4065,7 @@ export type DeleteSecretMutation = { deleteSecret: { id: string } };
 
 export type SignInDomainPartsFragment = { id: string, domain: string, recordName: string, recordValue: string, providerId: string | null, required: boolean, verifiedAt: number | null, missingSince: number | null };
 
-export type IdentityProviderPartsFragment = { id: string, name: string, issuer: string, clientId: string, returnAddress: string, defaultRole: OrgRole | null, testedAt: number | null, updatedAt: number };
+export type IdentityProviderPartsFragment = { id: string, name: string, protocol: IdentityProtocol, issuer: string, clientId: string | null, returnAddress: string, entityId: string | null, metadataUrl: string | null, metadataReadAt: number | null, defaultRole: OrgRole | null, testedAt: number | null, updatedAt: number };
 
 export type SignInSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4095,6 +4122,21 @@ export type DeleteIdentityProviderMutationVariables = Exact<{
 
 
 export type DeleteIdentityProviderMutation = { deleteIdentityProvider: { id: string } };
+
+export type CreateSamlProviderMutationVariables = Exact<{
+  input: CreateSamlProviderRequest;
+}>;
+
+
+export type CreateSamlProviderMutation = { createSamlProvider: { id: string } };
+
+export type ReplaceSamlMetadataMutationVariables = Exact<{
+  samlProviderId: Scalars['String']['input'];
+  input: SamlMetadataRequest;
+}>;
+
+
+export type ReplaceSamlMetadataMutation = { replaceSamlMetadata: { id: string } };
 
 export type TemplateRowFragment = { id: string, name: string, description: string | null, base: TemplateBase, image: string | null, isBuiltin: boolean, updatedAt: number, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> }, projects: Array<{ id: string, name: string }> | null, agents: Array<{ id: string, name: string }> };
 
@@ -5177,7 +5219,7 @@ export const deleteSecret: Operation<DeleteSecretMutation, DeleteSecretMutationV
 };
 
 export const signInSettings: Operation<SignInSettingsQuery, SignInSettingsQueryVariables> = {
-  text: 'query SignInSettings{signInDomains{domains{...SignInDomainParts}}identityProviders{providers{...IdentityProviderParts}}}fragment SignInDomainParts on SignInDomain{id domain recordName recordValue providerId required verifiedAt missingSince}fragment IdentityProviderParts on IdentityProvider{id name issuer clientId returnAddress defaultRole testedAt updatedAt}',
+  text: 'query SignInSettings{signInDomains{domains{...SignInDomainParts}}identityProviders{providers{...IdentityProviderParts}}}fragment SignInDomainParts on SignInDomain{id domain recordName recordValue providerId required verifiedAt missingSince}fragment IdentityProviderParts on IdentityProvider{id name protocol issuer clientId returnAddress entityId metadataUrl metadataReadAt defaultRole testedAt updatedAt}',
 };
 
 export const createSignInDomain: Operation<CreateSignInDomainMutation, CreateSignInDomainMutationVariables> = {
@@ -5206,6 +5248,14 @@ export const updateIdentityProvider: Operation<UpdateIdentityProviderMutation, U
 
 export const deleteIdentityProvider: Operation<DeleteIdentityProviderMutation, DeleteIdentityProviderMutationVariables> = {
   text: 'mutation DeleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){id}}',
+};
+
+export const createSamlProvider: Operation<CreateSamlProviderMutation, CreateSamlProviderMutationVariables> = {
+  text: 'mutation CreateSamlProvider($input:CreateSamlProviderRequest!){createSamlProvider(input:$input){id}}',
+};
+
+export const replaceSamlMetadata: Operation<ReplaceSamlMetadataMutation, ReplaceSamlMetadataMutationVariables> = {
+  text: 'mutation ReplaceSamlMetadata($samlProviderId:String!$input:SamlMetadataRequest!){replaceSamlMetadata(samlProviderId:$samlProviderId input:$input){id}}',
 };
 
 export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplatesQueryVariables> = {

@@ -14,6 +14,9 @@ import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { may } from '../kit/page.ts';
 import { Action, Card, Empty, Pill } from '../kit/pieces.tsx';
+import { Time } from '../kit/words.tsx';
+import { roles } from './roles.ts';
+import { ChangeSaml, NewSaml } from './saml-forms.tsx';
 
 type Provider = IdentityProviderPartsFragment;
 
@@ -45,8 +48,23 @@ export const Providers = ({ providers, domains, read }: Properties) => (
 );
 
 function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<Properties, 'providers'>) {
-  const { id: providerId, name, issuer, clientId, returnAddress, defaultRole, testedAt } = provider;
+  const {
+    id: providerId,
+    name,
+    protocol,
+    issuer,
+    clientId,
+    returnAddress,
+    entityId,
+    metadataReadAt,
+    defaultRole,
+    testedAt,
+  } = provider;
   const [isOpen, setOpen] = useState(false);
+  const done = () => {
+    setOpen(false);
+    read();
+  };
   const served = domains.filter((domain) => domain.providerId === providerId && domain.verifiedAt !== null);
   return (
     <>
@@ -55,14 +73,30 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
         <Pill status={testedAt === null ? 'not tested' : 'active'} />
       </div>
       <dl class="facts">
-        <dt>Issuer</dt>
+        <dt>{protocol === 'saml' ? 'Provider' : 'Issuer'}</dt>
         <dd class="break">{issuer}</dd>
-        <dt>Client id</dt>
-        <dd class="break">{clientId}</dd>
-        <dt>Redirect address</dt>
+        {clientId !== '' && (
+          <>
+            <dt>Client id</dt>
+            <dd class="break">{clientId}</dd>
+          </>
+        )}
+        <dt>{protocol === 'saml' ? 'Reply address' : 'Redirect address'}</dt>
         <dd class="break">
-          {returnAddress} <Copy text={returnAddress} label="Copy" describes={`Copy the redirect address of ${name}`} />
+          {returnAddress} <Copy text={returnAddress} label="Copy" describes={`Copy the address for ${name}`} />
         </dd>
+        {entityId !== null && (
+          <>
+            <dt>Entity id</dt>
+            <dd class="break">
+              {entityId} <Copy text={entityId} label="Copy" describes={`Copy the entity id for ${name}`} />
+            </dd>
+            <dt>Metadata</dt>
+            <dd>
+              Read <Time at={metadataReadAt!} />
+            </dd>
+          </>
+        )}
         <dt>New people</dt>
         <dd>{defaultRole === null ? 'Only with an invite' : `Become ${defaultRole}s`}</dd>
         <dt>Domains</dt>
@@ -70,8 +104,7 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
       </dl>
       {testedAt === null && (
         <p class="note">
-          Not offered yet. Enter the redirect address at the provider, then test the sign-in with an address of a domain
-          above.
+          Not offered yet. Enter the address at the provider, then test the sign-in with an email address of a domain above.
         </p>
       )}
       {may('sign-in:write') && (
@@ -91,25 +124,15 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
           />
         </div>
       )}
-      {isOpen && (
-        <ChangeProvider
-          provider={provider}
-          done={() => {
-            setOpen(false);
-            read();
-          }}
-        />
-      )}
+      {isOpen &&
+        (protocol === 'saml' ? (
+          <ChangeSaml provider={provider} done={done} />
+        ) : (
+          <ChangeProvider provider={provider} done={done} />
+        ))}
     </>
   );
 }
-
-const roles: readonly (readonly [OrgRole | '', string])[] = [
-  ['', 'Only with an invite'],
-  ['viewer', 'Become viewers'],
-  ['member', 'Become members'],
-  ['admin', 'Become admins'],
-];
 
 const noValues = { name: '', issuer: '', clientId: '', clientSecret: '', defaultRole: '' as OrgRole | '' };
 type Values = typeof noValues;
@@ -138,6 +161,26 @@ const inputOf = ({ defaultRole, ...values }: Values) => ({
 });
 
 export function NewProvider({ read }: { read(): void }) {
+  const [protocol, setProtocol] = useState<'oidc' | 'saml'>('oidc');
+  return (
+    <Card title="New identity provider">
+      <div class="field">
+        <label for="protocol">Protocol</label>
+        <select
+          id="protocol"
+          value={protocol}
+          onChange={({ currentTarget }) => setProtocol(currentTarget.value as typeof protocol)}
+        >
+          <option value="oidc">OpenID Connect</option>
+          <option value="saml">SAML 2.0</option>
+        </select>
+      </div>
+      {protocol === 'saml' ? <NewSaml read={read} /> : <NewOidc read={read} />}
+    </Card>
+  );
+}
+
+function NewOidc({ read }: { read(): void }) {
   const form = useForm({
     name: 'identity provider',
     initial: noValues,
@@ -148,16 +191,14 @@ export function NewProvider({ read }: { read(): void }) {
     },
   });
   return (
-    <Card title="New identity provider">
-      <FormFrame form={form} action="Connect provider">
-        <Fields form={form} isNew />
-      </FormFrame>
-    </Card>
+    <FormFrame form={form} action="Connect provider">
+      <Fields form={form} isNew />
+    </FormFrame>
   );
 }
 
 const valuesOf = ({ name, issuer, clientId, defaultRole }: Provider): Values => ({
-  ...{ name, issuer, clientId, clientSecret: '' },
+  ...{ name, issuer, clientId: clientId ?? '', clientSecret: '' },
   defaultRole: defaultRole ?? '',
 });
 
