@@ -39,7 +39,11 @@ const internalColumns: Record<string, Record<string, string>> = {
     sealed_headers: 'a secret',
   },
   identity_providers: { sealed_secret: 'a secret' },
-  provider_sign_ins: { sealed_answer: 'the answer of the provider', sealed_verifier: 'a secret', used_at: 'reads return open sign-ins only' },
+  provider_sign_ins: {
+    sealed_answer: 'the answer of the provider',
+    sealed_verifier: 'a secret',
+    used_at: 'reads return open sign-ins only',
+  },
   webhook_endpoints: {
     claimed_until: 'the worker that sends',
     previous_secret_until: 'the signature alone reads it',
