@@ -4065,7 +4065,7 @@ export type DeleteSecretMutation = { deleteSecret: { id: string } };
 
 export type SignInDomainPartsFragment = { id: string, domain: string, recordName: string, recordValue: string, providerId: string | null, required: boolean, verifiedAt: number | null, missingSince: number | null };
 
-export type IdentityProviderPartsFragment = { id: string, name: string, protocol: IdentityProtocol, issuer: string, clientId: string | null, returnAddress: string, entityId: string | null, metadataUrl: string | null, metadataReadAt: number | null, defaultRole: OrgRole | null, testedAt: number | null, updatedAt: number };
+export type IdentityProviderPartsFragment = { id: string, name: string, protocol: IdentityProtocol, issuer: string, clientId: string, returnAddress: string, entityId: string | null, metadataUrl: string | null, metadataReadAt: number | null, defaultRole: OrgRole | null, testedAt: number | null, updatedAt: number };
 
 export type SignInSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -104,7 +104,8 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
       </dl>
       {testedAt === null && (
         <p class="note">
-          Not offered yet. Enter the address at the provider, then test the sign-in with an email address of a domain above.
+          Not offered yet. Enter the address at the provider, then test the sign-in with an email address of a domain
+          above.
         </p>
       )}
       {may('sign-in:write') && (
@@ -198,7 +199,7 @@ function NewOidc({ read }: { read(): void }) {
 }
 
 const valuesOf = ({ name, issuer, clientId, defaultRole }: Provider): Values => ({
-  ...{ name, issuer, clientId: clientId ?? '', clientSecret: '' },
+  ...{ name, issuer, clientId, clientSecret: '' },
   defaultRole: defaultRole ?? '',
 });
 

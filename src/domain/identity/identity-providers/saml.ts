@@ -44,6 +44,8 @@ export async function readSamlAnswer(provider: IdentityProvider, response: strin
   if (!profile) return rejectAnswer('It returned no assertion.');
   const { Assertion: assertion } = profile.getAssertion!() as { Assertion: Parsed };
   const assertionId = attribute(assertion, 'ID') ?? rejectAnswer('Its assertion has no id.');
+  if (assertionId.length > samlBounds.id.max)
+    rejectAnswer(`The id of its assertion is longer than ${samlBounds.id.max} characters.`);
   if (textOf(assertion, 'Issuer') !== provider.issuer) rejectAnswer('Its assertion is by another issuer.');
   const requestId = checkConfirmation(provider, assertion);
   checkConditions(assertion);

@@ -26,7 +26,10 @@ const ProviderType = builder.modelType(IdentityProvider, 'IdentityProvider').imp
       name: string(`The name on the sign-in page, ${range(providerText.name)} characters.`),
       protocol: typed(Protocol.type, 'The protocol.'),
       issuer: string('The issuer of an OpenID provider, or the entity id of a SAML provider.'),
-      clientId: stringOrNull('The client id at an OpenID provider; null for SAML.'),
+      clientId: t.string({
+        description: 'The client id at an OpenID provider; empty for SAML.',
+        resolve: ({ clientId }) => clientId ?? '',
+      }),
       signInUrl: stringOrNull('The address of a SAML provider for sign-ins; null for OpenID Connect.'),
       metadataUrl: stringOrNull(
         'The address from which the metadata of a SAML provider is read every day; null when it has none.',
