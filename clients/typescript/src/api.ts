@@ -1642,6 +1642,20 @@ export interface CreateRuntimeTokenParameters {
   /** A label for people, 1 to 100 characters. */
   name: string;
 }
+/** The parameters of `createSamlProvider`. */
+export interface CreateSamlProviderParameters {
+  /** The new provider. */
+  input: {
+    /** The name on the sign-in page, 1 to 120 characters. */
+    name: string;
+    /** The metadata of the provider as XML. */
+    metadataXml?: string | null;
+    /** The https address of the metadata, which is read again every day for new keys. */
+    metadataUrl?: string | null;
+    /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
+    defaultRole?: ('owner' | 'admin' | 'member' | 'viewer') | null;
+  };
+}
 /** A new sandbox template. Omitted fields default to the built-in template. */
 export interface CreateSandboxTemplateRequest {
   /** 1 to 120 characters; unique in the organization. */
@@ -2448,7 +2462,7 @@ export interface HostThread {
   /** The comments, oldest first: at most 20. */
   comments: HostComment[];
 }
-/** An OpenID provider of the organization, which signs in people with addresses of its domains. */
+/** An identity provider of the organization, which signs in people with addresses of its domains. */
 export interface IdentityProvider {
   /** The id, which starts with `idp_`. */
   id: string;
@@ -2456,12 +2470,22 @@ export interface IdentityProvider {
   orgId: string;
   /** The name on the sign-in page, 1 to 120 characters. */
   name: string;
-  /** The issuer, as in the metadata of the provider. */
+  /** The protocol. */
+  protocol: 'oidc' | 'saml';
+  /** The issuer of an OpenID provider, or the entity id of a SAML provider. */
   issuer: string;
-  /** The client id at the provider. */
+  /** The client id at an OpenID provider; empty for SAML. */
   clientId: string;
-  /** The redirect address to enter at the provider. */
+  /** The address of a SAML provider for sign-ins; null for OpenID Connect. */
+  signInUrl: string | null;
+  /** The address from which the metadata of a SAML provider is read every day; null when it has none. */
+  metadataUrl: string | null;
+  /** When the metadata of a SAML provider was last read; null for OpenID Connect. */
+  metadataReadAt: number | null;
+  /** The address to enter at the provider: the redirect address, or the assertion consumer service of SAML. */
   returnAddress: string;
+  /** The entity id of the service towards a SAML provider, which is the address of its metadata; null for OpenID Connect. */
+  entityId: string | null;
   /** The role of people whose first sign-in makes them members; null when only members and invited people may sign in. */
   defaultRole: 'owner' | 'admin' | 'member' | 'viewer' | null;
   /** When a test sign-in last succeeded; null for a provider that is not offered yet. */
@@ -3834,6 +3858,18 @@ export interface ReplaceInboundHookSecretParameters {
 export interface ReplaceInboundHookSecretRequest {
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
+}
+/** The parameters of `replaceSamlMetadata`. */
+export interface ReplaceSamlMetadataParameters {
+  /** The id of the provider. */
+  samlProviderId: string;
+  /** The metadata. */
+  input: {
+    /** The metadata of the provider as XML. */
+    metadataXml?: string | null;
+    /** The https address of the metadata, which is read again every day for new keys. */
+    metadataUrl?: string | null;
+  };
 }
 /** The parameters of `replaceWebhookSecret`. */
 export interface ReplaceWebhookSecretParameters {
@@ -6417,10 +6453,10 @@ export interface Operations {
   runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The directory tokens of the organization, including ended ones. Only an owner may. Requires the scope `members:write`. */
   directoryTokens: { input: {}; output: DirectoryTokens };
-  /** Domains of email addresses of the organization, at most 20. Requires the scope `sign-in:read`. */
-  signInDomains: { input: {}; output: SignInDomainList };
   /** Identity providers of the organization, at most 10. Requires the scope `sign-in:read`. */
   identityProviders: { input: {}; output: IdentityProviderList };
+  /** Domains of email addresses of the organization, at most 20. Requires the scope `sign-in:read`. */
+  signInDomains: { input: {}; output: SignInDomainList };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
   /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
@@ -6487,6 +6523,16 @@ export interface Operations {
   createDirectoryToken: { input: CreateDirectoryTokenParameters; output: CreatedDirectoryToken };
   /** Revokes a token at once. Users and groups that it has provisioned stay. Only an owner may. Requires the scope `members:write`. */
   revokeDirectoryToken: { input: RevokeDirectoryTokenParameters; output: DirectoryToken };
+  /** Connects an identity provider. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
+  createIdentityProvider: { input: CreateIdentityProviderParameters; output: IdentityProvider };
+  /** Connects a SAML provider by its metadata. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
+  createSamlProvider: { input: CreateSamlProviderParameters; output: IdentityProvider };
+  /** Replaces the metadata of a SAML provider. Another entity id or address needs another test; another entity id forgets its users. Requires the scope `sign-in:write`. */
+  replaceSamlMetadata: { input: ReplaceSamlMetadataParameters; output: IdentityProvider };
+  /** Changes a provider. Another issuer or client needs another test; another issuer forgets its users. Requires the scope `sign-in:write`. */
+  updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
+  /** Deletes a provider that is not required. Its domains have none afterwards. Requires the scope `sign-in:write`. */
+  deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
   /** Adds a domain of email addresses, which counts once its TXT record is found. Requires the scope `sign-in:write`. */
   createSignInDomain: { input: CreateSignInDomainParameters; output: SignInDomain };
   /** Looks for the TXT record of a domain. One organization at a time can have proved a domain. Requires the scope `sign-in:write`. */
@@ -6495,12 +6541,6 @@ export interface Operations {
   updateSignInDomain: { input: UpdateSignInDomainParameters; output: SignInDomain };
   /** Deletes a domain whose provider is not required. Requires the scope `sign-in:write`. */
   deleteSignInDomain: { input: DeleteSignInDomainParameters; output: DeleteSignInDomainResponse };
-  /** Connects an identity provider. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
-  createIdentityProvider: { input: CreateIdentityProviderParameters; output: IdentityProvider };
-  /** Changes a provider. Another issuer or client needs another test; another issuer forgets its users. Requires the scope `sign-in:write`. */
-  updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
-  /** Deletes a provider that is not required. Its domains have none afterwards. Requires the scope `sign-in:write`. */
-  deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
   /** Gives an agent the settings of an earlier version, as its next version. Requires the scope `agents:write`. */
   restoreAgentVersion: { input: RestoreAgentVersionParameters; output: Agent };
   /** Lets a share of the missions of an agent work with another version, in place of an earlier trial: with an existing one by its number, or with a new one that has changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
@@ -6775,8 +6815,8 @@ export const documents = {
   directoryGroups: 'query directoryGroups{directoryGroups{data{id displayName externalId role createdAt updatedAt memberCount}}}',
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
   directoryTokens: 'query directoryTokens{directoryTokens{data{id name createdAt expiresAt lastUsedAt revokedAt}}}',
+  identityProviders: 'query identityProviders{identityProviders{providers{id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   signInDomains: 'query signInDomains{signInDomains{domains{id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}}',
-  identityProviders: 'query identityProviders{identityProviders{providers{id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
@@ -6810,13 +6850,15 @@ export const documents = {
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
   createDirectoryToken: 'mutation createDirectoryToken($name:String!$expiresInDays:Int!=365){createDirectoryToken(name:$name expiresInDays:$expiresInDays){id name token createdAt expiresAt}}',
   revokeDirectoryToken: 'mutation revokeDirectoryToken($directoryTokenId:String!){revokeDirectoryToken(directoryTokenId:$directoryTokenId){id name createdAt expiresAt lastUsedAt revokedAt}}',
+  createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  createSamlProvider: 'mutation createSamlProvider($input:CreateSamlProviderRequest!){createSamlProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  replaceSamlMetadata: 'mutation replaceSamlMetadata($samlProviderId:String!$input:SamlMetadataRequest!){replaceSamlMetadata(samlProviderId:$samlProviderId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  updateIdentityProvider: 'mutation updateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  deleteIdentityProvider: 'mutation deleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){ok id}}',
   createSignInDomain: 'mutation createSignInDomain($input:CreateSignInDomainRequest!){createSignInDomain(input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   verifySignInDomain: 'mutation verifySignInDomain($domainId:String!){verifySignInDomain(domainId:$domainId){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   updateSignInDomain: 'mutation updateSignInDomain($domainId:String!$input:UpdateSignInDomainRequest!){updateSignInDomain(domainId:$domainId input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   deleteSignInDomain: 'mutation deleteSignInDomain($domainId:String!){deleteSignInDomain(domainId:$domainId){ok id}}',
-  createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}',
-  updateIdentityProvider: 'mutation updateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}',
-  deleteIdentityProvider: 'mutation deleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){ok id}}',
   restoreAgentVersion: 'mutation restoreAgentVersion($agentId:String!$number:Int!$note:String){restoreAgentVersion(agentId:$agentId number:$number note:$note){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
   startAgentTrial: 'mutation startAgentTrial($agentId:String!$input:StartAgentTrialRequest!){startAgentTrial(agentId:$agentId input:$input){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
   endAgentTrial: 'mutation endAgentTrial($agentId:String!$promote:Boolean!){endAgentTrial(agentId:$agentId promote:$promote){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
@@ -6941,6 +6983,7 @@ export const times = {
   lastSeenAt: 1,
   lastUsedAt: 1,
   leaseUntil: 1,
+  metadataReadAt: 1,
   missingSince: 1,
   nextAttemptAt: 1,
   nextRunAt: 1,
