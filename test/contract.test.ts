@@ -284,7 +284,7 @@ it('root fields of webhooks have their pinned route, scope, status and tool', ()
   `);
 });
 
-it('every other root field has its pinned route, scope, status and tool', () => {
+it('root fields without a test of their own here have their pinned route, scope, status and tool', () => {
   expect(linesOf(rootFields.filter((root) => root.route && !isPinnedAbove(root)))).toMatchInlineSnapshot(`
     "
     agent                  GET    /agents/{agentId}                        200 agents:read          get_agent

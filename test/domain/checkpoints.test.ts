@@ -244,7 +244,7 @@ describe('a run that has ended', () => {
     });
   });
 
-  it('404, 409 · is not continued while open, without a checkpoint, or by another organization', async () => {
+  it('404, 409 · cannot be continued before its end, without a checkpoint, or by another organization', async () => {
     const one = await held();
     expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: expect.stringContaining('not ended') });
     await end(one);

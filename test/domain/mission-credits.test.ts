@@ -77,7 +77,7 @@ describe('a mission', () => {
     expect(await position()).toEqual([100, 100]);
   });
 
-  it('is settled even if the previous release reserved nothing', async () => {
+  it('is settled even if the previous release of the service reserved no credits for it', async () => {
     const { runId } = (await runNow()).body;
     await runtime.finish(await runtime.claim());
     await settleMissions();

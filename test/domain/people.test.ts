@@ -66,7 +66,7 @@ const someone = () => `person${++count}@example.com`;
 const device = { userAgent: 'Firefox', address: '192.0.2.7' };
 
 describe('people', () => {
-  it('are found by their email address in any case, and created once', async () => {
+  it('are found by their email address in upper and lower case, and created once', async () => {
     const first = await findOrCreatePerson('Ada.Lovelace@Example.com');
     expect({ ...first }).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-f]{32}$/),

@@ -113,6 +113,6 @@ it('no code but states.ts and the first state of a new run writes the status of 
   expect(writers).toEqual([path.join('work', 'runs', 'create.ts')]);
 });
 
-it('no file but states.ts and the list of statuses compares a status with dispatching', () => {
+it('only states.ts and the list of statuses contain a comparison with the status `dispatching`', () => {
   expect(filesWhere((text) => text.includes("'dispatching'"))).toEqual([path.join('work', 'runs', 'model.ts')]);
 });

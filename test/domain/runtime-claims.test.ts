@@ -230,7 +230,7 @@ describe('prompts need a model', () => {
   };
   const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
 
-  it('a script runs only where the mission names its agent, never in place of a model', async () => {
+  it('an agent that runs scripts gets only missions that name it, and none that need a model', async () => {
     const sandbox = { kind: 'existing', templateId: 'standard' };
     const agent = { name: 'Nightly', role: 'builder', harness: 'shell', model: 'none', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;

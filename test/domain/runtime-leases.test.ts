@@ -201,7 +201,7 @@ describe('heartbeats', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('leave the run unchanged when they resume in time; the run’s reports count, and it is finished', async () => {
+  it('keep a run with its runtime when they resume in time, so that the runtime reports on it and finishes it', async () => {
     const { held, place, session } = await sitting();
     world.clock.turn(minutes(9));
     await releaseSilentRuns();

@@ -252,7 +252,7 @@ describe('a team plan', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · a second open subscription ends, and its payment becomes an order', async () => {
+  it('200 · a second subscription, paid while the first is open, is canceled, and its payment is recorded as an order', async () => {
     const [first, second] = [await checkout(team), await checkout(team)];
     await deliver(...stripe.pay(first));
     const late = stripe.pay(second).at(-1)!;

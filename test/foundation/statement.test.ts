@@ -96,7 +96,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Fails alone among look-ups of other texts, whether or not these are sent for the first time', async () => {
+  it('Fails without failing look-ups of other statements that are sent together with it', async () => {
     const right = 'select $1::int + 1 as n';
     for (const refused of ['select $1::int + 2 as n', 'select nothing as n, $1::int', 'select $1::int + 2 as n']) {
       const asked = [lookUp(right, [1]), lookUp(refused, ['x']), lookUp(right, [2]), lookUp('select 9 as n', [])];

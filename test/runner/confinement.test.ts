@@ -53,16 +53,20 @@ describe('the confinement of scripts', () => {
 });
 
 const isHardened = (await isOffered('bubblewrap')) && unprivilegedOptions().includes('--disable-userns');
-it.runIf(isHardened)('a script in bubblewrap has no capabilities, user namespaces or foreign sessions', async () => {
-  const account = await newAccount();
-  const script = 'unshare -Ur true 2>&- && echo namespace; grep CapBnd /proc/self/status; cut -d" " -f6 /proc/$$/stat';
-  const place = await makePlace(script, account);
-  const [program, args] = commandFor('bubblewrap', place);
-  const printed = execFileSync(program, args, { ...account, cwd: place.work, encoding: 'utf8' });
-  // The session of the script belongs to a visible process; 0 would mean a process outside.
-  expect(printed).toMatch(/^CapBnd:\t0+\n[1-9]\d*\n$/);
-  await place.remove();
-});
+it.runIf(isHardened)(
+  'a script in bubblewrap has no capabilities, creates no user namespaces, and runs in a session of its own',
+  async () => {
+    const account = await newAccount();
+    const script =
+      'unshare -Ur true 2>&- && echo namespace; grep CapBnd /proc/self/status; cut -d" " -f6 /proc/$$/stat';
+    const place = await makePlace(script, account);
+    const [program, args] = commandFor('bubblewrap', place);
+    const printed = execFileSync(program, args, { ...account, cwd: place.work, encoding: 'utf8' });
+    // The session of the script belongs to a visible process; 0 would mean a process outside.
+    expect(printed).toMatch(/^CapBnd:\t0+\n[1-9]\d*\n$/);
+    await place.remove();
+  },
+);
 
 it.runIf(process.getuid?.() === 0)(
   'the user id of a mission is not in use by any process of another runner',

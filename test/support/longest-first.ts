@@ -3,7 +3,7 @@
 // Without lists the order would be by size, and short files that start processes would come last.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files of more than five seconds that mostly wait, the slowest first. */
+/** Test files that take more than five seconds and mostly wait, the slowest first. */
 const waiting = [
   'runner/local-runner',
   'runner/agent-missions',
@@ -38,7 +38,7 @@ const waiting = [
   'surfaces/scheduler',
 ];
 
-/** Other files of more than five seconds, the slowest first. */
+/** Test files that take more than five seconds and mostly use the CPU, the slowest first. */
 const busy = [
   'surfaces/console-application',
   'surfaces/console-runs',

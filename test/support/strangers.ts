@@ -286,7 +286,7 @@ export async function createStrangers(
     ];
   }
 
-  /** Records of another organization do not exist; a filter by them finds nothing; the caller's own organization is served. */
+  /** A call that requires a record of another organization answers "not found", a filter by such a record finds nothing, and every other call is served. */
   function foreign({ field, name }: RootField, args: Arguments): Verdict {
     // The answer says for each run whether to stop, even for an unknown one.
     if (name === 'heartbeat') return 'served';

@@ -256,7 +256,7 @@ test('a subscription is sent as server-sent events, with its cost; a failing one
   expect(failing).not.toContain('hunter2');
 });
 
-test('400 · a subscription in a batch, or without accepted events, is not started', async () => {
+test('400 · a subscription is not started in a batch, nor for a caller that does not accept text/event-stream', async () => {
   const one = { query: 'subscription { count(to: 2) }' };
   const sentence = 'A subscription is answered as text/event-stream: accept that, and send it outside a batch.';
   const alone = await post(one, strict);

@@ -21,7 +21,7 @@ export async function refuseOutdated(folder: string, branch: string, { work }: F
   const [commitSha, head] = await Promise.all([git(folder, 'rev-parse', work), git(folder, 'rev-parse', `${work}^`)]);
   if (!(await succeeds(folder, 'merge-base', '--is-ancestor', head, 'HEAD')))
     throw new UserError(
-      `The mission has commits that your branch lacks: commit your files, run "git branch -m" and "aep pull", and rebase.`,
+      `The mission has commits that your branch lacks. Commit your files, rename your branch with "git branch -m NAME", run "aep pull", and rebase your branch onto ${branch}.`,
     );
   const known = await git(folder, 'config', '--local', '--get', settingOf(branch)).catch(() => null);
   if (known !== commitSha && !(await succeeds(folder, 'diff-tree', '--quiet', head, work)))

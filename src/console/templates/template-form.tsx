@@ -109,7 +109,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
           label={labels.instanceType}
           none="Memory of Standard 1, no limit on CPUs and disk"
         >
-          A mission can choose another one. Limits below replace those of the type.
+          A mission can choose another instance type. The limits below replace those of the type.
         </InstanceTypeChoice>
         {limitNames.map((name) => {
           const [hint, min, max] = limits[name];

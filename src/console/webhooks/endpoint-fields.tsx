@@ -81,7 +81,7 @@ export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
       )}
       {projects.length > 0 && (
         <Several form={form} name="projectIds" label="Projects" options={projects}>
-          Choose none for all events of the organization.
+          Without a chosen project, the endpoint gets the events of the whole organization.
         </Several>
       )}
       <Check form={form} name="ordered" label="Send events in their order">

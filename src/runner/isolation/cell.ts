@@ -108,8 +108,8 @@ export function withSocketProxy(
 }
 
 /**
- * The command that runs a program with these arguments in a cell, after a prefix. `isServer`: the harness listens on `ports.server`.
- * `hasDevice`: it controls a terminal device, which is only its own.
+ * The command that runs a program with its arguments in a cell. @param isServer Whether the program is a harness that listens on
+ * `ports.server`. @param prefix Words that stand before the command. @param hasDevice Whether the program controls a terminal device.
  */
 export function inCell(
   place: Place,

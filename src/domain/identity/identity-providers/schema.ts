@@ -6,7 +6,6 @@ import { pathId, request } from '#graph/input.ts';
 import { epochMs, epochMsOrNull, members, string, stringOrNull, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
-import { text } from '#limits.ts';
 import { OrgRole } from '../../organization/memberships/schema.ts';
 import { providerCounts, providerText, samlBounds } from './bounds.ts';
 import { IdentityProvider, protocols } from './model.ts';

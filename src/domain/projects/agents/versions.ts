@@ -74,7 +74,7 @@ export async function recordVersion(
   return number;
 }
 
-/** The locked agent. Settings that a release without versions has written become a version first. */
+/** Returns the agent, which is locked, with its version. Settings that an earlier release of the service wrote without a version get one. */
 export async function settleVersion(trx: Transaction, agent: Agent): Promise<Agent> {
   const version = await recordVersion(trx, null, agent, null);
   if (version !== agent.version) await Agent.patch(trx, { id: agent.id }, { version });

@@ -14,7 +14,7 @@ let bounds: MissionBounds = {
   maxTokens: maxTokens.default,
 };
 
-/** Binds the operator's bounds, once at start. */
+/** Sets the maximum limits of missions that the operator allows. Called once, at the start of the process. */
 export function bindMissionBounds(set: MissionBounds): void {
   bounds = set;
 }

@@ -70,7 +70,7 @@ export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
 const queueSql = `insert into chat_posts (thread_id, cause, message, created_at)
   values ($1, $2, $3, (select greatest($4, max(created_at) + 1) from chat_posts where thread_id = $1)) on conflict do nothing`;
 
-/** Stores a message for the next report; nothing happens when a message with its cause exists. */
+/** Stores a message, which is posted later. Does nothing when the thread already has a message with the same cause. */
 export const queuePost = async (trx: Transaction | undefined, { threadId, cause, message }: NewPost): Promise<void> => {
   await sql(queueSql, [threadId, cause, JSON.stringify(message), now()], trx);
 };

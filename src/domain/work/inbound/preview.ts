@@ -67,7 +67,8 @@ function effectOf(
   event: ReturnType<typeof readEvent>,
 ): Omit<Preview, 'delivery'> {
   if (!isUsed(event)) return refused(event.reason);
-  if (project && !isAbout(event, project)) return refused(`It is about ${event.repository ?? 'another project'}.`);
+  if (project && !isAbout(event, project))
+    return refused(`The event is about ${event.repository ?? 'another project'}.`);
   const found = mismatch(trigger, hook.id, event);
   if (found) return refused(`${found.reason[0]!.toUpperCase()}${found.reason.slice(1)}.`);
   return { reason: null, key: keyOf(trigger, event), text: textFor(event, trigger) };
