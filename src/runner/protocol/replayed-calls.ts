@@ -113,8 +113,12 @@ function endDifference(
   return tree === end!.tree ? null : `${name} ends in the tree ${tree}; the recording has ${end!.tree}.`;
 }
 
+/** Folders of a step, also as Claude Code writes them in the name of its own folder, and the id of its run. */
 const foldersOf = ({ folders, run }: Pick<RecordedStep, 'folders' | 'run'>): Folders => ({
   ...folders,
+  ...Object.fromEntries(
+    Object.entries(folders).map(([name, folder]) => [`${name} as a name`, folder.replace(/[^A-Za-z0-9]/g, '-')]),
+  ),
   run: run.runId,
 });
 
