@@ -92,6 +92,21 @@ describe('claiming a run', () => {
     expect(await claim({ claimId: 'one' })).toBeNull();
   });
 
+  it('returns only the run that a claim names, and null while it cannot be claimed', async () => {
+    const [first, second] = [await runNow(), await runNow()];
+    const service = await world.service();
+    expect(await claim({ runId: second }, foreign)).toBeNull();
+    const held = await claim({ runId: second, claimId: 'one' }, service);
+    expect(held).toMatchObject({ runId: second });
+    expect(await claim({ runId: second, claimId: 'one' }, service)).toMatchObject({ leaseId: held.leaseId });
+    expect(await claim({ runId: second, claimId: 'two' }, service)).toBeNull();
+    // The lease of a claim is for one run.
+    expect(await claim({ runId: first, claimId: 'one' }, service)).toBeNull();
+    await say('finishRun', { runId: second, leaseId: held.leaseId, status: 'completed' });
+    expect(await claim({ runId: second, claimId: 'one' }, service)).toBeNull();
+    expect(await claim({ runId: first }, service)).toMatchObject({ runId: first });
+  });
+
   it('returns no run to a runtime of another organization, but to one of all organizations', async () => {
     const runId = await runNow();
     expect(await claim({}, foreign)).toBeNull();

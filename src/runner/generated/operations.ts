@@ -193,6 +193,8 @@ export type ClaimRunRequest = {
   places?: InputMaybe<Scalars['Int']['input']>;
   /** Whether the runtime answers the calls of a step with `replay` from a recording. Absent means no: it then gets no forks of missions. */
   replays?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The only run to claim: the response is null when this runtime cannot claim it. Absent means any. */
+  runId?: InputMaybe<Scalars['String']['input']>;
   /** The name of this runtime, shown to people. */
   runtime: Scalars['String']['input'];
   /** The versions of the harnesses, shown to people. */

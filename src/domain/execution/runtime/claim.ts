@@ -56,6 +56,8 @@ export interface ClaimRequest extends RuntimeOffer {
   replays?: boolean | null | undefined;
   /** The runtime's own id of this claim: a repeated claim returns the same run. */
   claimId?: string | undefined;
+  /** The only run to claim. */
+  runId?: string | undefined;
 }
 
 /** Maximum number of runs that one claim skips because their first step needs another runtime. */
@@ -87,9 +89,9 @@ async function claimNext(
   const { runtime, harnesses, modelVendors, claimId } = claim;
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
   const leaseUntil = now() + lease.lastsMs;
-  const replays = claim.replays ?? false;
-  const wanted = { runtime, harnesses, modelVendors, types: typesWithin(claim), replays, leaseId, leaseUntil };
-  const run = await claimLongestWaitingRun(trx, caller, { ...wanted, isRepeatable: claimId !== undefined });
+  const offered = { runtime, harnesses, modelVendors, types: typesWithin(claim), replays: claim.replays ?? false };
+  const wanted = { ...offered, runId: claim.runId, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
+  const run = await claimLongestWaitingRun(trx, caller, wanted);
   if (!run) return null;
   const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
   await announce(trx, ...(await endLostSandboxes(trx, runId, leaseId)));

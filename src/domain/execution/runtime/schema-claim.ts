@@ -5,7 +5,7 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { Harness, ModelVendor } from '../../projects/agents/schema-catalog.ts';
 import { stepText } from '../../work/runs/bounds.ts';
-import { key } from './schema-runs.ts';
+import { id, key } from './schema-runs.ts';
 
 export const ClaimRunRequest = request(
   'ClaimRunRequest',
@@ -13,6 +13,9 @@ export const ClaimRunRequest = request(
     .object({
       runtime: nameText(text.runtimeName).describe('The name of this runtime, shown to people.'),
       claimId: key.optional().describe('The runtime’s own id of this claim: a repeated claim returns the same run.'),
+      runId: id
+        .optional()
+        .describe('The only run to claim: the response is null when this runtime cannot claim it. Absent means any.'),
       harnesses: z
         .array(Harness.zod)
         .min(report.harnesses.min)

@@ -19,7 +19,7 @@ const offer = { harnesses: '$3::text[]', vendors: '$7::text[]' };
 // the agent named by the run, or of any agent of its organization.
 const claimable = `${waitsForRuntime('r')} and (r.lease_until is null or r.lease_until <= $1)
       and (r.recurring_id is not null or r.prompt is not null) and ($2::text is null or r.org_id = $2)
-      and r.claims < ${lease.claims} and ($9::boolean or not r.is_replaying)
+      and r.claims < ${lease.claims} and ($9::boolean or not r.is_replaying) and ($10::text is null or r.id = $10)
       and ($8::text[] is null or r.instance_type is null or r.instance_type = any($8))
       and case when r.next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
         else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end`;
@@ -67,6 +67,8 @@ export interface LeaseRequest {
   types: readonly InstanceTypeId[] | null;
   /** Whether the runtime answers calls from recordings, as forks need. */
   replays: boolean;
+  /** The only run to claim; absent means any. */
+  runId?: string | undefined;
   leaseId: Id<'lease'>;
   leaseUntil: number;
   /** Whether a run may already have this lease, because a runtime may repeat its claim, even concurrently. */
@@ -80,18 +82,20 @@ export interface LeaseRequest {
 export async function claimLongestWaitingRun(
   trx: Transaction,
   { orgId }: Caller,
-  { runtime, harnesses, modelVendors, types, replays, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
+  { runtime, harnesses, modelVendors, types, replays, runId, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
     // Equal claims are executed one after the other; the later one returns the run of the earlier one.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
     const [renewed] = await sql<Pick<Run, 'id'>>(renewLeaseSql, [leaseId, leaseUntil], trx);
+    if (renewed && runId && renewed.id !== runId) return undefined;
     if (renewed) return Run.query(trx).findById(renewed.id);
   }
-  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null, types, replays];
+  const offered = [modelVendors ?? null, types, replays];
+  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, ...offered, runId ?? null];
   const claimWith = async (text: string) => (await sql<Pick<Run, 'id'>>(text, values, trx))[0];
   // Concurrent claims may hold the oldest run of every organization.
-  const claimed = (orgId === null && (await claimWith(claimFairlySql))) || (await claimWith(claimOldestSql));
+  const claimed = (orgId === null && !runId && (await claimWith(claimFairlySql))) || (await claimWith(claimOldestSql));
   return claimed && Run.query(trx).findById(claimed.id);
 }
 
