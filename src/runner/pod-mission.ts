@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { podIsolation } from './capabilities.ts';
 import type { Limits, Pace } from './contract.ts';
-import { claimRun, handBackRun } from './generated/operations.ts';
+import { claimRun } from './generated/operations.ts';
 import { cappedByContainers } from './isolation/caps.ts';
 import { openImageStore } from './isolation/image-store.ts';
 import { containersOf, holdContainers, openPod } from './isolation/pod.ts';
@@ -38,18 +38,12 @@ export async function runInPod(
 async function runPodMission(limits: Limits, pace: Pace, stopping: AbortSignal): Promise<void> {
   const { PLATFORM_URL = '', MISSION_TOKEN = '', MISSION_MODELS = '', MISSION_PORTS = '' } = process.env;
   const mission: PodMission = JSON.parse(process.env.MISSION ?? '');
-  const { folder, image, relayUrl, runId, claim, found } = mission;
+  const { folder, image, relayUrl, claim, found } = mission;
   const platform = connect(PLATFORM_URL, MISSION_TOKEN, stopping, undefined, through(relayUrl, MISSION_TOKEN));
   const pod = openPod(folder, MISSION_PORTS.split(',').map(Number));
   await holdContainers(folder, containersMs);
   const run = await platform.mutate(claimRun, claim);
   if (!run) return console.log('The run is no longer to be executed.');
-  const { leaseId } = run;
-  if (run.runId !== runId) {
-    // The lease of the pod's run has ended before the pod has started: the claim has got another run, whose image may be another one.
-    await platform.mutate(handBackRun, { runId: run.runId, leaseId, reason: 'its claim was for another run' });
-    return;
-  }
   const isolation = podIsolation(containersOf(pod, image));
   const data = path.resolve(process.env.DATA_DIR ?? '');
   const mirrors = path.resolve(process.env.MIRRORS_DIR ?? '');
@@ -77,7 +71,7 @@ async function runPodMission(limits: Limits, pace: Pace, stopping: AbortSignal):
     setupTimeoutMs: setting('SETUP_TIMEOUT_MS', 20 * 60_000),
     buildNetwork: 'none',
   };
-  console.log(`${runId} ${run.missionTitle ?? ''}`);
+  console.log(`${run.runId} ${run.missionTitle ?? ''}`);
   await executeRun(platform, run, pace, capabilities, stopping);
-  console.log(`${runId} is done`);
+  console.log(`${run.runId} is done`);
 }

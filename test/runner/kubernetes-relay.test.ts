@@ -1,9 +1,10 @@
 // The relay of a cluster: a mission reaches the platform with its own lease only, and hosts that the runner of the cluster allows.
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { claimRun, finishRun, heartbeat } from '../../src/runner/generated/operations.ts';
+import { openCluster } from '../../src/runner/kubernetes/cluster.ts';
 import { openRelay } from '../../src/runner/kubernetes/relay.ts';
 import { openTokens } from '../../src/runner/kubernetes/tokens.ts';
 import { openDialer } from '../../src/runner/network/dialer.ts';
@@ -45,16 +46,53 @@ it('sends requests of the lease to the platform with the token of the service, a
   const lease = { runId: 'run_1', leaseId: 'lease_1' };
   const sent = await graph(finishRun.text, { input: { ...lease, status: 'completed' } });
   expect(sent).toMatchObject({ status: 200, url: '/graphql', authorization: 'Bearer srv_secret' });
-  expect(await graph(claimRun.text, { input: { claimId: 'claim_1' } })).toMatchObject({ status: 200 });
+  expect(await graph(claimRun.text, { input: { claimId: 'claim_1', runId: 'run_1' } })).toMatchObject({ status: 200 });
   const refused = await Promise.all([
     graph(finishRun.text, { input: { ...lease, leaseId: 'lease_2' } }),
     graph(finishRun.text, { input: { ...lease, runId: 'run_2' } }),
     graph(heartbeat.text, { input: { runs: [lease, { runId: 'run_2', leaseId: 'lease_2' }] } }),
-    graph(claimRun.text, { input: { claimId: 'claim_2' } }),
+    graph(claimRun.text, { input: { claimId: 'claim_2', runId: 'run_1' } }),
+    graph(claimRun.text, { input: { claimId: 'claim_1', runId: 'run_2' } }),
+    graph(claimRun.text, { input: { claimId: 'claim_1' } }),
     graph('{ organizations { data { id } } }', { leaseId: 'lease_1' }),
   ]);
-  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403]);
   expect(await graph(finishRun.text, { input: lease }, `${token}x`)).toMatchObject({ status: 401 });
+});
+
+/** Status of a request whose path is sent as it is. */
+const statusOf = (path: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-lease-id': 'lease_1' };
+    const options = { port: relay.port, path, method: 'POST', headers };
+    const sent = request(options, (answer: IncomingMessage) => resolve(answer.resume().statusCode!));
+    sent.on('error', reject).end('{}');
+  });
+
+it('refuses a path that leads elsewhere', async () => {
+  expect(await statusOf('/platform/mcp/runs/run_1/docs?session=1')).toBe(200);
+  const paths = [
+    '../../../graphql',
+    '%2e%2e/%2E./.%2e/graphql',
+    '..\\..\\..\\graphql',
+    '../run_2/docs',
+    './docs',
+    '..?x',
+  ];
+  const answers = await Promise.all(paths.map((path) => statusOf(`/platform/mcp/runs/run_1/${path}`)));
+  expect(answers).toEqual(paths.map(() => 403));
+  expect(await statusOf(`/models/${token}/anthropic/../admin`)).toBe(404);
+});
+
+it('a runner has no room for more missions while the API server creates none of their Jobs', async () => {
+  const jobs = { isSynced: () => true, open: () => [], isStarted: () => true, create: () => new Promise(() => {}) };
+  const settings = { relayUrl: 'http://10.0.0.1:8080', imagePullSecrets: [] };
+  const missions = { platform: { url: target }, settings, tokens, found: [], limits: {}, variables: {}, maxMs: 1_000 };
+  const cluster = openCluster(jobs as never, missions as never, new AbortController().signal);
+  const run = { runId: 'run_1', leaseId: 'lease_1', step: { agent: { harness: 'shell' }, environment: {} } };
+  expect(cluster.hasRoom(1)).toBe(true);
+  void cluster.start(run as never, { claimId: 'claim_1' } as never);
+  expect([cluster.hasRoom(1), cluster.hasRoom(2)]).toEqual([false, true]);
 });
 
 it('adds the key of a model, and reaches the hosts that the runner allows', async () => {

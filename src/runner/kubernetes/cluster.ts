@@ -29,7 +29,7 @@ export interface PodMission {
   folder: string;
   image: string;
   relayUrl: string;
-  runId: string;
+  /** The claim of the runner of the cluster, for this run only. */
   claim: ClaimRunRequest;
   found: readonly Found[];
 }
@@ -69,9 +69,12 @@ async function keepUntilStarted(
 export function openCluster(jobs: Jobs, missions: ClusterMissions, stopping: AbortSignal) {
   const { platform } = missions;
   let refusedUntil = 0;
+  /** Names of Jobs that this runner follows, also before the API server has them. */
+  const following = new Set<string>();
 
   /** Follows a mission until its Job has ended. The pod of a mission goes on when this runner stops. */
   async function follow(lease: RunLease, name: string, create: (ended: AbortSignal) => Promise<void>): Promise<void> {
+    following.add(name);
     const done = new AbortController();
     const ended = AbortSignal.any([done.signal, stopping]);
     const over = create(ended).then(() => jobs.ended(name, ended));
@@ -97,13 +100,17 @@ export function openCluster(jobs: Jobs, missions: ClusterMissions, stopping: Abo
       throw error;
     } finally {
       done.abort();
+      following.delete(name);
       for (const one of [over, started]) one.catch(() => {});
     }
   }
 
   return {
-    /** Whether another mission can be started; the API server knows how many there are. */
-    hasRoom: (most: number): boolean => jobs.isSynced() && Date.now() >= refusedUntil && jobs.open().length < most,
+    /** Whether another mission can be started. The API server does not know Jobs that it has not created yet. */
+    hasRoom(most: number): boolean {
+      const names = new Set([...following, ...jobs.open().map(({ metadata }) => metadata.name)]);
+      return jobs.isSynced() && Date.now() >= refusedUntil && names.size < most;
+    },
     start(run: Claimed, claim: ClaimRunRequest): Promise<void> {
       const name = jobName(run.leaseId);
       const job = missionJob(missions, run, claim, name);
@@ -139,7 +146,8 @@ function missionJob(missions: ClusterMissions, run: Claimed, claim: ClaimRunRequ
     wanted ? Math.min(most, wanted * unit) : most;
   const chosen = (base === 'image' && image) || settings.missionImage;
   const { relayUrl } = settings;
-  const mission: PodMission = { folder: missionFolder, image: chosen, relayUrl, runId, claim, found: harnesses };
+  const only = { ...claim, runId };
+  const mission: PodMission = { folder: missionFolder, image: chosen, relayUrl, claim: only, found: harnesses };
   return jobOf(settings, {
     name,
     annotations: { [annotations.run]: runId, [annotations.lease]: leaseId, [annotations.claim]: identity.claimId },

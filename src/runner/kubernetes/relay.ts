@@ -40,10 +40,19 @@ function valuesOf(value: unknown, name: string): unknown[] {
 /** Whether a request to the platform concerns only this mission. */
 function isOwn({ runId, leaseId, claimId }: MissionIdentity, body: Buffer): boolean {
   const { query, variables } = JSON.parse(body.toString());
-  if (query === operations.claimRun.text) return variables?.input?.claimId === claimId;
+  if (query === operations.claimRun.text) {
+    const { input } = variables ?? {};
+    return input?.claimId === claimId && input.runId === runId;
+  }
   const leases = valuesOf(variables, 'leaseId');
   const isOfLease = leases.length > 0 && leases.every((one) => one === leaseId);
   return known.has(query) && isOfLease && valuesOf(variables, 'runId').every((one) => one === runId);
+}
+
+/** The address of a path below a base. Null when URL normalization changes the path, because dot segments lead to other paths. */
+function addressBelow(base: string, path: string): URL | null {
+  const target = new URL(base + path);
+  return target.pathname.endsWith(path.split('?', 1)[0]!) ? target : null;
 }
 
 export async function openRelay(settings: RelaySettings) {
@@ -65,9 +74,10 @@ export async function openRelay(settings: RelaySettings) {
     if (!mission) return refuse(to, 401, 'The token of the mission is missing or invalid.');
     const isGraph = path === '/graphql';
     const body = isGraph ? await readBody(from) : null;
-    const isAllowed = body ? isOwn(mission, body) : isMcp(mission, path, from);
+    const target = addressBelow(own.origin, path);
+    const isAllowed = target && (body ? isOwn(mission, body) : isMcp(mission, target, from));
     if (!isAllowed) return refuse(to, 403, 'The request is not one of this mission.');
-    send(from, to, new URL(own.origin + path), { authorization: `Bearer ${serviceToken}` }, undefined, body);
+    send(from, to, target, { authorization: `Bearer ${serviceToken}` }, undefined, body);
   }
 
   async function answer(from: IncomingMessage, to: ServerResponse): Promise<void> {
@@ -80,8 +90,9 @@ export async function openRelay(settings: RelaySettings) {
     if (kind === 'host') return toHost(from, to, new URL(decodeURIComponent(name) + more));
     const vendor = kind === 'models' && vendors.find((one) => one === name);
     const upstream = vendor && models[vendor];
-    if (!upstream) return refuse(to, 404, 'There is nothing at this address.');
-    send(from, to, new URL(upstream.base + more), upstream.headers);
+    const target = upstream && addressBelow(upstream.base, more);
+    if (!target) return refuse(to, 404, 'There is nothing at this address.');
+    send(from, to, target, upstream.headers);
   }
 
   const server = createServer((from, to) => {
@@ -122,8 +133,8 @@ async function tunnel(
 }
 
 /** Whether a request goes to an MCP server of the run. */
-const isMcp = ({ runId, leaseId }: MissionIdentity, path: string, { headers }: IncomingMessage): boolean =>
-  path.startsWith(`/mcp/runs/${runId}/`) && headers['x-lease-id'] === leaseId;
+const isMcp = ({ runId, leaseId }: MissionIdentity, { pathname }: URL, { headers }: IncomingMessage): boolean =>
+  pathname.startsWith(`/mcp/runs/${runId}/`) && headers['x-lease-id'] === leaseId;
 
 function send(
   from: IncomingMessage,
