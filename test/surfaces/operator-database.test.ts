@@ -66,12 +66,17 @@ it('Operator’s commands work, including backups, while a service runs on the d
   }
 });
 
-it('A backup restores the rows, the service key and the artifact contents in another folder', async () => {
+it('A backup restores the rows, the service key and the artifact contents in another folder, also after an attempt that failed', async () => {
   const backup = path.join(home, 'backup');
   await mkdir(path.join(here, 'artifacts', 'ab'), { recursive: true });
   await writeFile(path.join(here, 'artifacts', 'ab', 'shot'), 'a picture');
   await mkdir(path.join(here, 'artifacts', 'unfinished'));
   await said(here, 'database:backup', '--to', backup);
+  // A file in place of the folder of contents stands for a full disk.
+  await mkdir(there);
+  await writeFile(path.join(there, 'artifacts'), '');
+  await refused(there, 'database:restore', '--from', backup);
+  await rm(path.join(there, 'artifacts'));
   expect(await said(there, 'database:restore', '--from', backup)).toEqual({
     data: path.join(there, 'database', 'data'),
   });

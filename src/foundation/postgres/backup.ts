@@ -18,6 +18,13 @@ export interface Backup {
   milliseconds: number;
 }
 
+export interface RestoreOptions {
+  /** Refuses a backup by an error, before anything is written. */
+  check?: (folder: string) => Promise<void>;
+  /** Restores the other files of the backup. The database is in place only afterwards, so that a restore that has failed can be repeated. */
+  complete?: () => Promise<void>;
+}
+
 export interface BackupOptions {
   /** Adds the other files of the backup to its folder, after the database. */
   complete?: (partial: string) => Promise<void>;
@@ -90,17 +97,16 @@ async function copyCluster(
 
 /**
  * Restores a backup into `home`.
- * @param check Checks the backup before anything is written
  * @throws when `home` already contains a database
  */
 export async function restore(
   folder: string,
   home: string,
-  check: (folder: string) => Promise<void> = async () => {},
+  { check, complete }: RestoreOptions = {},
 ): Promise<{ data: string }> {
   const from = path.join(folder, 'data');
   if (!existsSync(path.join(from, 'backup_label'))) throw new Error(`${folder} does not contain a complete backup`);
-  await check(folder);
+  await check?.(folder);
   const files = locateFiles(home);
   const release = await takeOwnership(files.folder);
   try {
@@ -109,6 +115,7 @@ export async function restore(
     await rm(newFolder, { recursive: true, force: true });
     await copyTree(from, newFolder, { account: files.account });
     await copyFileDurably(path.join(folder, 'password'), files.passwordFile);
+    await complete?.();
     moveIntoPlace(newFolder, files.data);
     return { data: files.data };
   } finally {

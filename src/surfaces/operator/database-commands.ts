@@ -129,10 +129,13 @@ async function restoreFolder(from: string, place: Place): Promise<{ data: string
   if (!contentsFolder && existsSync(contentsIn(from)))
     throw new Error('this backup contains contents of artifacts as files: unset STORAGE_URL, which names a bucket');
   const key = await keyToRestore(from, place);
-  const restored = await restore(from, place.databaseHome, checkManifest);
-  if (key) await copyFile(key, secretKeyFile(place.dataDir));
-  if (contentsFolder) await copyContents(contentsIn(from), contentsFolder);
-  return restored;
+  return restore(from, place.databaseHome, {
+    check: checkManifest,
+    async complete() {
+      if (contentsFolder) await copyContents(contentsIn(from), contentsFolder);
+      if (key) await copyFile(key, secretKeyFile(place.dataDir));
+    },
+  });
 }
 
 /** The key file to restore, if any. A different key cannot open the sealed values of the backup. */
