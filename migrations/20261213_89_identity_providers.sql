@@ -123,6 +123,8 @@ begin
   end if;
   return null;
 end $$;
+-- The previous release would take them for sessions that reach everything.
+delete from sessions where org_only;
 alter table sessions drop column sso_org_id, drop column sso_until, drop column org_only;
 drop table provider_sign_ins;
 drop table provider_identities;

@@ -38,7 +38,7 @@ export interface Caller {
    * their own identity provider.
    */
   readonly hiddenOrgIds?: readonly string[];
-  /** Whether the session reaches one organization only, because only its identity provider vouches for the person. */
+  /** Whether the session, or the one that has created the credential, reaches one organization only: nobody but its provider vouches for the person. */
   readonly isOrgOnly?: boolean;
   /** The replication position that the reads of the request have to include; absent when all of them use the primary. */
   readonly bookmark?: Bookmark | undefined;

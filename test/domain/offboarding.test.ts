@@ -66,7 +66,14 @@ async function authorized(person: Person, org: Organization) {
       scopes: ['projects:read'],
       isOffline: true,
     } as never,
-    { userId: person.id, orgId: org.id, projectId: null, scopes: ['projects:read'], expiresInDays: 30 },
+    {
+      userId: person.id,
+      orgId: org.id,
+      projectId: null,
+      isOrgOnly: false,
+      scopes: ['projects:read'],
+      expiresInDays: 30,
+    },
   );
   return { grant_type: 'authorization_code', code, code_verifier: verifier, client_id: clientId };
 }

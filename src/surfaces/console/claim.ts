@@ -54,6 +54,7 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
         userCode: user_code,
         orgId: org_id,
         projectId: project_id || null,
+        isOrgOnly: visitor.caller.isOrgOnly,
         scopes: chosenScopes(form),
         expiresInDays: expires_in_days,
       });

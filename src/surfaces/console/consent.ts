@@ -78,6 +78,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
         userId: visitor.person.id,
         orgId: org_id,
         projectId: project_id || null,
+        isOrgOnly: visitor.caller.isOrgOnly,
         scopes: chosenScopes(form),
         expiresInDays: expires_in_days,
       };

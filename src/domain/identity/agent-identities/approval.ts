@@ -109,6 +109,7 @@ export interface ClaimApproval extends Denial {
   userCode: string;
   orgId: string;
   projectId: string | null;
+  isOrgOnly: boolean | undefined;
   scopes: readonly string[];
   expiresInDays: number;
 }

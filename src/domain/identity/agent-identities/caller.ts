@@ -21,9 +21,10 @@ interface Bearer {
   projectId: Id<'project'> | null;
   granted: string;
   role: OrgRole | null;
+  orgOnly: boolean;
 }
 
-const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.project_id, array_to_string(a.scopes, ' ') as granted, m.role
+const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.project_id, r.org_only, array_to_string(a.scopes, ' ') as granted, m.role
   from ${presentedTokenSql} a
   join agent_registrations r on r.id = a.registration_id
   left ${joinMembershipSql('r')}
@@ -37,11 +38,11 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
 export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
   const row = await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]);
   if (!row) return null;
-  const { id, userId, orgId, projectId, granted, role, bookmark } = row;
+  const { id, userId, orgId, projectId, granted, role, orgOnly, bookmark } = row;
   recordUse(Registration, row);
   const principalType = userId === null ? 'agent' : 'user';
   const scopes = role === null ? nothing : narrowedText(granted, role);
-  return { principalType, credentialId: id, userId, orgId, role, scopes, projectId, bookmark };
+  return { principalType, credentialId: id, userId, orgId, role, scopes, projectId, isOrgOnly: orgOnly, bookmark };
 }
 
 const nothing: Caller['scopes'] = new Set();

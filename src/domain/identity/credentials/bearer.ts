@@ -16,6 +16,7 @@ export interface Bearer {
   granted: string;
   lastUsedAt: number | null;
   role: OrgRole;
+  orgOnly: boolean;
   bookmark?: Bookmark | undefined;
 }
 
@@ -31,6 +32,7 @@ export function callerOfBearer(model: Pick<typeof BaseModel, 'tableName'>, beare
     role: bearer.role,
     scopes: narrowedText(bearer.granted, bearer.role),
     projectId: bearer.projectId,
+    isOrgOnly: bearer.orgOnly,
     bookmark: bearer.bookmark,
   };
 }

@@ -13,6 +13,8 @@ export interface Lender {
   orgId: string;
   /** The project that the credential reaches; null means the whole organization. */
   projectId: string | null;
+  /** Whether the person lends it in a session, or with a credential, that reaches nothing of the person beyond the organization. */
+  isOrgOnly: boolean | undefined;
 }
 
 /** Columns of the credential that describe its authority. */
@@ -21,6 +23,7 @@ export interface LentAuthority {
   orgId: Id<'organization'>;
   projectId: Id<'project'> | null;
   scopes: string[];
+  orgOnly: boolean;
 }
 
 /**
@@ -28,13 +31,14 @@ export interface LentAuthority {
  * 409 for a closed organization, 400 for more scopes than one credential may hold
  */
 export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
-  const { userId, orgId, projectId } = lender;
+  const { userId, orgId, projectId, isOrgOnly = false } = lender;
   const membership = await requireMembership(trx, orgId, userId);
   const lent = {
     userId,
     orgId: membership.orgId,
     projectId: projectId === null ? null : await lockProjectOf(trx, membership.orgId, projectId),
     scopes: [...narrowed([...new Set(scopes)], membership.role)],
+    orgOnly: isOrgOnly,
   };
   requireFewScopes(lent.scopes);
   return lent;

@@ -84,7 +84,7 @@ export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { se
 export const presentedTokenSql = `(select id, sign_in_id, registration_id, scopes, last_used_at from access_tokens
     where digest = $1 and resource = $2 and expires_at > $3 and revoked_at is null)`;
 
-const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a.last_used_at, s.user_id, s.org_id, s.project_id, m.role
+const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a.last_used_at, s.user_id, s.org_id, s.project_id, s.org_only, m.role
   from ${presentedTokenSql} a
   join sign_ins s on s.id = a.sign_in_id
   ${joinMembershipSql('s')}

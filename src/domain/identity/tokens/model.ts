@@ -15,6 +15,8 @@ export class Token extends table('tokens', {
   name: column<string>(),
   /** The granted scopes; each use is limited to those that the person's role still holds. */
   scopes: column<string[]>(),
+  /** Whether a session of one organization has created it (docs/decisions/0076-sessions-of-providers-reach-one-organization.md). */
+  orgOnly: column<boolean>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),
   /** Time of the last use, accurate to the minute. */

@@ -41,7 +41,8 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
   const createdAt = now();
   return transaction(async (trx) => {
     await refuseBeyondQuota(trx, userId);
-    const lent = await lend(trx, { userId, orgId, projectId: input.projectId ?? null }, scopes);
+    const lender = { userId, orgId, projectId: input.projectId ?? null, isOrgOnly: caller.isOrgOnly };
+    const lent = await lend(trx, lender, scopes);
     // The role is read again, because it may have changed since the caller was authenticated.
     if (lent.scopes.length < scopes.length) throw missingScopes(scopes.filter((scope) => !lent.scopes.includes(scope)));
     const record = {
@@ -129,7 +130,7 @@ export const revokeTokensOf = async (trx: Transaction, person: PersonIn): Promis
   Token.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
 const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_string(t.scopes, ' ') as granted,
-    t.last_used_at, m.role
+    t.last_used_at, t.org_only, m.role
   from tokens t ${joinMembershipSql('t')}
   where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
 

@@ -1,6 +1,6 @@
 // The channels on which a person gets news of missions, for each kind of news.
 import type { Caller } from '#access/principal.ts';
-import { ownPerson } from '#access/reach.ts';
+import { ownPerson, wholePerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -42,8 +42,9 @@ export interface ChannelChange {
   origin?: boolean | null | undefined;
 }
 
-/** Changes the channels for the caller's person in every organization; an absent channel is unchanged. */
+/** Changes the channels for the caller's person in every organization; an absent channel is unchanged. @throws 403 for a session of one organization */
 export async function chooseChannels(caller: Caller, change: ChannelChange): Promise<ChannelChoice[]> {
+  wholePerson(caller);
   const userId = ownPerson(caller);
   const { kind, mail = null, browser = null, origin = null } = change;
   const defaults = defaultsOf(kind);

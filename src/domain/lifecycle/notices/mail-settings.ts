@@ -1,6 +1,6 @@
 // The notices that a person gets by email: all that need action, except for the kinds that the person has turned off.
 import type { Caller } from '#access/principal.ts';
-import { ownPerson } from '#access/reach.ts';
+import { ownPerson, wholePerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -46,8 +46,9 @@ export async function mailChoicesOf(userId: Id<'person'>): Promise<MailChoice[]>
 
 export const listMailChoices = (caller: Caller): Promise<MailChoice[]> => mailChoicesOf(ownPerson(caller));
 
-/** Turns a kind on or off for the caller's person, in every organization. */
+/** Turns a kind on or off for the caller's person, in every organization. @throws 403 for a session of one organization */
 export async function chooseMail(caller: Caller, { kind, enabled }: MailChoice): Promise<MailChoice[]> {
+  wholePerson(caller);
   const userId = ownPerson(caller);
   await NoticeMailSetting.query()
     .insert({ userId, kind, isEnabled: enabled, updatedAt: now() })

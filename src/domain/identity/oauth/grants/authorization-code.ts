@@ -52,7 +52,7 @@ const matchesRequest = (code: AuthorizationCode, { client_id, redirect_uri }: To
   isVerifierOf(code.codeChallenge, verifier);
 
 async function issue(trx: Transaction, code: AuthorizationCode): Promise<TokenResponse> {
-  const { clientId, clientName, userId, orgId, projectId, resource, scopes } = code;
+  const { clientId, clientName, userId, orgId, projectId, resource, scopes, orgOnly } = code;
   const isOffline = scopes.includes(offlineAccess);
   const createdAt = now();
   // Without refresh tokens the sign-in ends with its only access token.
@@ -69,6 +69,7 @@ async function issue(trx: Transaction, code: AuthorizationCode): Promise<TokenRe
     projectId,
     resource,
     scopes,
+    orgOnly,
     createdAt,
     expiresAt,
   });
