@@ -19,6 +19,8 @@ interface Behaviour {
   error: string | null;
   isAway: boolean;
   signsWithForeignKey: boolean;
+  /** An additional member of the metadata. */
+  padding: string | undefined;
   authMethods: string[] | undefined;
 }
 
@@ -28,6 +30,7 @@ const good = (): Behaviour => ({
   error: null,
   isAway: false,
   signsWithForeignKey: false,
+  padding: undefined,
   authMethods: undefined,
 });
 
@@ -64,6 +67,7 @@ export async function openOpenIdProvider() {
           subject_types_supported: ['public'],
           id_token_signing_alg_values_supported: ['ES256'],
           token_endpoint_auth_methods_supported: behaviour.authMethods,
+          padding: behaviour.padding,
         });
       case '/jwks':
         return json(200, { keys: [{ ...(await exportJWK(key.publicKey)), alg: 'ES256', kid: '1', use: 'sig' }] });

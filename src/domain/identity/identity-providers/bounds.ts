@@ -22,6 +22,7 @@ export const challengeName = '_agent-platform-challenge';
 /** Bounds of SAML: its metadata, its responses with their encoding, its certificates and their keys. */
 export const samlBounds = {
   metadataChars: 200_000,
+  metadataBytes: 512 * 1024,
   metadataUrl: { min: 1, max: 2_000 },
   metadataMs: hours(24),
   responseChars: 200_000,
@@ -39,5 +40,5 @@ export const domainChecksPerHour = 60;
 export const providerSignInMs = { open: minutes(10), session: hours(24) } as const;
 export const providerSignInsPerHourAndNetwork = 1_000;
 
-/** Time limit and size of an answer of a provider, and how long its metadata is cached. */
-export const providerAnswer = { timeoutMs: seconds(5), bytes: 512 * 1024, metadataMs: hours(1) } as const;
+/** Time limit and size of an answer of a provider, and how long its metadata and keys are cached, those of so many providers. */
+export const providerAnswer = { timeoutMs: seconds(5), bytes: 64 * 1024, cached: 200, metadataMs: hours(1) } as const;

@@ -57,22 +57,23 @@ const boundedRequests = (address: string, init: object): Promise<Response> =>
 
 interface Known {
   config: Promise<Configuration>;
+  /** The last change of the provider. */
+  updatedAt: number;
   until: number;
 }
-/** Endpoints and keys by provider and its last change. */
+/** Endpoints and keys by provider, one entry each, so that changes of one provider do not fill the memory. */
 const known = new Map<string, Known>();
-const maxKnown = 200;
 
 /** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. */
 async function configurationOf(provider: SealedProvider): Promise<Configuration> {
-  const key = `${provider.id} ${provider.updatedAt}`;
-  const cached = known.get(key);
-  if (cached && cached.until > now()) return cached.config;
-  if (known.size >= maxKnown) known.clear();
-  const config = discover(provider);
-  known.set(key, { config, until: now() + providerAnswer.metadataMs });
-  config.catch(() => known.delete(key));
-  return config;
+  const { id, updatedAt } = provider;
+  const cached = known.get(id);
+  if (cached && cached.updatedAt === updatedAt && cached.until > now()) return cached.config;
+  if (known.size >= providerAnswer.cached) known.clear();
+  const entry = { config: discover(provider), updatedAt, until: now() + providerAnswer.metadataMs };
+  known.set(id, entry);
+  entry.config.catch(() => known.get(id) === entry && known.delete(id));
+  return entry.config;
 }
 
 async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider): Promise<Configuration> {

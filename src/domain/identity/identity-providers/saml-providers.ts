@@ -34,7 +34,7 @@ async function readMetadata({ metadataXml, metadataUrl }: MetadataSource): Promi
 
 async function fetchMetadata(url: string): Promise<string> {
   const signal = AbortSignal.timeout(providerAnswer.timeoutMs);
-  const { status, bytes } = await sendRequest(url, { maxBytes: providerAnswer.bytes, signal }).catch((error) => {
+  const { status, bytes } = await sendRequest(url, { maxBytes: samlBounds.metadataBytes, signal }).catch((error) => {
     if (!(error instanceof OutboundError)) throw error;
     throw badGateway('The address of the metadata does not answer, or is no https address of a public host.');
   });
