@@ -14,8 +14,10 @@ export interface Account {
   token: string;
 }
 
+type Founding = Pick<World, 'person' | 'found' | 'join' | 'token'>;
+
 /** A new person with a new organization. */
-export async function createOwner(world: World, name: string, organizationName: string): Promise<Account> {
+export async function createOwner(world: Founding, name: string, organizationName: string): Promise<Account> {
   const person = await world.person(name);
   const organization = await world.found(person, organizationName);
   return { person, organization, token: await world.token(person, organization) };
@@ -23,7 +25,7 @@ export async function createOwner(world: World, name: string, organizationName: 
 
 /** A new person in an existing organization. */
 export async function createMember(
-  world: World,
+  world: Founding,
   organization: Organization,
   name: string,
   role: OrgRole,

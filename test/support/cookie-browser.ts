@@ -1,4 +1,4 @@
-// A browser without scripts: it keeps cookies, visits pages of a world, and submits forms.
+// A browser without scripts: it keeps cookies, visits pages of a world as a link of one of its pages does, and submits forms.
 import type { Answer, Session, World } from './world.ts';
 
 /** A browser is represented by its cookies by name. */
@@ -10,10 +10,12 @@ export async function visitPage(
   browser: Browser,
   path: string,
   form?: Record<string, string>,
+  site = 'same-origin',
 ): Promise<Answer> {
   const headers = {
     cookie: [...browser].map(([name, value]) => `${name}=${value}`).join('; '),
-    ...(form && { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }),
+    'sec-fetch-site': site,
+    ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
   };
   const body = form && new URLSearchParams(form).toString();
   const answer = await world.request(form ? 'POST' : 'GET', path, { headers, body });

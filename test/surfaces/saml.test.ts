@@ -73,7 +73,9 @@ const cookieIn = (answer: Answer, name: string) =>
     ?.split(';')[0];
 
 async function start(query = '', session = ''): Promise<{ request: AuthnRequest; cookie: string }> {
-  const answer = await world.request('GET', pathOf(query), { headers: { cookie: `session=${session}` } });
+  const answer = await world.request('GET', pathOf(query), {
+    headers: { cookie: `session=${session}`, 'sec-fetch-site': 'same-origin' },
+  });
   expect(answer.status).toBe(303);
   return { request: idp.readRequest(answer.headers.get('location')!), cookie: cookieIn(answer, 'sso')! };
 }
@@ -135,6 +137,17 @@ describe('a SAML provider', () => {
       name: 'New Person',
     });
     expect(await sessions()).toBe(1);
+  });
+
+  it('asks before a sign-in that another site has started, and never replaces the session of another person', async () => {
+    const asked = await world.request('GET', pathOf(), { headers: { 'sec-fetch-site': 'cross-site' } });
+    expect([asked.status, asked.headers.get('location')]).toEqual([200, null]);
+    expect(asked.body).toContain('Continue with <bdi>Entra</bdi> of <bdi>Acme</bdi>');
+    const { secret } = await ownerSession();
+    const answer = await signIn(user, {}, '', secret);
+    expect(refusal(answer)).toEqual([409, expect.stringContaining('Sign out first, then sign in again.')]);
+    expect(cookieIn(answer, 'session')).toBeUndefined();
+    expect(await world.knex('people').where({ email: 'new@example.com' })).toEqual([]);
   });
 
   it('reads the address from the NameID or the names of Entra ID, and a signature of response and assertion', async () => {

@@ -1,5 +1,7 @@
-// The page that offers the identity provider of an email address before a code is sent, and the card of an organization that requires one.
+// The page that offers the identity provider of an email address before a code is sent, the one that asks before a sign-in that another site
+// has started, and the card of an organization that requires its provider.
 import { type OfferedProvider, pathOf } from '#domain/identity/identity-providers/operations.ts';
+import type { FoundProvider } from '#domain/identity/identity-providers/sign-in.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { answerPage } from './layout.ts';
@@ -23,6 +25,21 @@ export function answerProviderChoice(
     ${required && html`<p class="hint more">${organizationName} requires its provider. A code opens only your other organizations.</p>`}
   </section>
   <p class="small"><a href="/sign-in?return_to=${encodeURIComponent(returnTo)}">Use another email address</a></p>`;
+  return answerPage(exchange, 200, { title: 'Sign in', body });
+}
+
+/** Asks before a sign-in. @param address The address that starts it, with the proof that this page was shown in the browser */
+export function answerStartPage(
+  exchange: Exchange,
+  { name, organizationName }: FoundProvider,
+  address: string,
+): Promise<void> {
+  const body = html`<section class="card">
+    <h1>Sign in to <bdi>${organizationName}</bdi></h1>
+    <p class="muted">You continue at the provider of this organization. Go on only if you belong to it.</p>
+    <a class="button full" href="${address}">Continue with <bdi>${name}</bdi> of <bdi>${organizationName}</bdi></a>
+  </section>
+  <p class="small"><a href="/sign-in">Sign in another way</a></p>`;
   return answerPage(exchange, 200, { title: 'Sign in', body });
 }
 

@@ -27,10 +27,11 @@ import { networkOf } from '#foundation/http/network.ts';
 import { OutboundError } from '#foundation/http/outbound.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { badGateway, forbidden, notFound, Problem, unsupportedMediaType } from '#foundation/problem.ts';
-import { newSecret } from '#foundation/secrets/secrets.ts';
+import { newSecret, sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { answerPage, seeOther, type Visitor } from './layout.ts';
 import { signIn } from './sign-in.ts';
+import { answerStartPage } from './sso-choice.ts';
 import { ownPath, signInFirst, visitorIn, visitorOf } from './visitor.ts';
 
 /** The cookie with the secret that started sign-ins are bound to. */
@@ -64,7 +65,10 @@ export function findSsoPage(
   return [pathOf('{id}') + name, Object.fromEntries(methods)];
 }
 
-/** Starts a sign-in, for a GET, because `form-action` forbids a form here. A link of another site signs visitors in only as themselves. */
+/**
+ * Starts a sign-in, for a GET, because `form-action` forbids a form here. Who controls a provider chooses whom it signs in, without a question
+ * to the person: the link of another site shows a page first.
+ */
 async function start(exchange: Exchange, id: string): Promise<void> {
   await throttle.take(networkOf(exchange.address));
   const parameters = new URLSearchParams(exchange.search);
@@ -75,6 +79,12 @@ async function start(exchange: Exchange, id: string): Promise<void> {
   const returnTo = ownPath(parameters.get('return_to'));
   const browser = cookieOf(exchange, cookie) ?? newSecret('');
   setCookie(exchange, cookie, browser, providerSignInMs.open);
+  const isAsked =
+    exchange.req.headers['sec-fetch-site'] === 'same-origin' || isShown(browser, id, parameters.get('shown'));
+  if (!isAsked) {
+    parameters.set('shown', shownIn(browser, id));
+    return answerStartPage(exchange, provider, `${pathOf(id)}?${parameters}`);
+  }
   const testerId = tester?.person.id ?? null;
   const kept = returnTo.length <= providerText.returnTo.max ? returnTo : '/console';
   const address = await startSignIn(provider, { browser, returnTo: kept, testerId }).catch((error) => {
@@ -82,6 +92,12 @@ async function start(exchange: Exchange, id: string): Promise<void> {
   });
   seeOther(exchange, address);
 }
+
+/** Proof that this browser has shown the page before a sign-in, for browsers that do not send `Sec-Fetch-Site`. */
+const shownIn = (browser: string, providerId: string): string =>
+  signature('sso start', `${providerId} ${browser}`).toString('base64url');
+const isShown = (browser: string, providerId: string, proof: string | null): boolean =>
+  proof !== null && sameBytes(Buffer.from(proof), Buffer.from(shownIn(browser, providerId)));
 
 /** The owner who tests a provider. @throws 404 for anybody else */
 async function testerOf(exchange: Exchange, { orgId }: IdentityProvider): Promise<Visitor> {
@@ -106,8 +122,9 @@ async function finish(exchange: Exchange, id: string): Promise<void> {
     if (tested.isOwn) await addProof(tester.caller.credentialId, proof);
     return answerTested(exchange, tester, provider, tested);
   }
+  const visitor = await visitorOf(exchange);
   const person = await explained(exchange, provider, false, async () =>
-    admitUser(provider, await userOfAnswer(provider, started, exchange.search)),
+    admitUser(provider, await userOfAnswer(provider, started, exchange.search), visitor?.person),
   );
   await signIn(exchange, person, returnTo, proof);
 }

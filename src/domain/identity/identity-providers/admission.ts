@@ -3,7 +3,7 @@
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { forbidden } from '#foundation/problem.ts';
+import { conflict, forbidden } from '#foundation/problem.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { text } from '#limits.ts';
 import { takeOffer } from '../../organization/directory/offers.ts';
@@ -25,6 +25,18 @@ interface Known {
   name: string | undefined;
 }
 
+/** The domain of an address. @throws ProviderRejection unless it is proved and assigned to the provider */
+async function requireServedDomain(
+  trx: Transaction,
+  { orgId, id: providerId }: IdentityProvider,
+  email: string,
+): Promise<string> {
+  const domain = domainOf(email);
+  const served = await SignInDomain.find({ orgId, domain, providerId }, trx);
+  if (!served || served.verifiedAt === null) rejectAnswer(`It may not sign in addresses of ${domain}.`);
+  return domain;
+}
+
 /** Checks that the provider may sign in the user. @throws ProviderRejection for an invalid address or a domain that it does not serve */
 async function requireServed(trx: Transaction, provider: IdentityProvider, user: ProviderUser): Promise<Known> {
   const { subject } = user;
@@ -33,10 +45,7 @@ async function requireServed(trx: Transaction, provider: IdentityProvider, user:
   if (!isId) rejectAnswer(`Its identifier of the user must be ${min} to ${max} characters.`);
   const parsed = emailAddress.safeParse(user.email).data ?? rejectAnswer('It returned no email address.');
   const email = normalizeEmail(parsed);
-  const domain = domainOf(email);
-  const { id: providerId, orgId } = provider;
-  const served = await SignInDomain.find({ orgId, domain, providerId }, trx);
-  if (!served || served.verifiedAt === null) rejectAnswer(`It may not sign in addresses of ${domain}.`);
+  const domain = await requireServedDomain(trx, provider, email);
   if (user.hostedDomain !== undefined && user.hostedDomain !== domain)
     rejectAnswer(`The account does not belong to the Workspace of ${domain}.`);
   return { subject, email, name: nameOf(user.name) };
@@ -57,13 +66,27 @@ async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvide
     rejectAnswer('Its settings were changed during the sign-in. Start again.');
 }
 
-/** The person of a user, who is a member afterwards. @throws ProviderRejection, 403 for a disabled account */
-export const admitUser = (provider: IdentityProvider, user: ProviderUser): Promise<Person> =>
+/**
+ * The person of a user, who is a member afterwards. @param present The person who is signed in to the browser, whose session nobody but the
+ * person ends: otherwise an answer could replace it by that of another account.
+ * @throws ProviderRejection, 403 for a disabled account, 409 when another person is signed in
+ */
+export const admitUser = (
+  provider: IdentityProvider,
+  user: ProviderUser,
+  present?: Pick<Person, 'id' | 'email'>,
+): Promise<Person> =>
   transaction(async (trx) => {
     await lockSettings(trx, provider);
     const known = await requireServed(trx, provider, user);
     const found = await findPerson(trx, provider, known);
+    // The identifier of the user may name an account with another address than the answer.
+    if (found) await requireServedDomain(trx, provider, found.email);
     if (found?.disabledAt != null) throw forbidden('This account is disabled.');
+    if (present && present.id !== found?.id)
+      throw conflict(
+        `You are signed in as ${present.email}, and ${provider.name} signs in ${known.email}. Sign out first, then sign in again.`,
+      );
     const person = await requireMember(trx, provider, known, found);
     await link(trx, provider, known, person);
     return person;

@@ -28,14 +28,16 @@ export interface Start {
 
 const sealedSql = 'select sealed_secret from identity_providers where id = $1';
 
+export type FoundProvider = SealedProvider & { organizationName: string };
+
 /** The provider with its secret. @throws 404 for an unknown one, one of a closed organization, and one without a test */
-export async function findProvider(id: string, isTest: boolean): Promise<SealedProvider> {
+export async function findProvider(id: string, isTest: boolean): Promise<FoundProvider> {
   const provider = await IdentityProvider.find({ id: id as IdentityProvider['id'] });
   const organization = provider && (await Organization.find({ id: provider.orgId }));
   if (!provider || organization?.closedAt !== null || (provider.testedAt === null && !isTest))
     throw notFound('identity provider');
   const [sealed] = await sql<{ sealedSecret: string | null }>(sealedSql, [id]);
-  return { ...provider, sealedSecret: sealed!.sealedSecret };
+  return { ...provider, sealedSecret: sealed!.sealedSecret, organizationName: organization.name };
 }
 
 const context = (id: string) => `provider sign-in:${id}`;
