@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -21,7 +22,6 @@ import { backupNameOf, backupPlace } from '#foundation/backups/place.ts';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
-import { backupKeyId } from '#foundation/secrets/secrets.ts';
 import { admin } from '../support/command-line.ts';
 import { temporaryHome } from '../support/global-setup.ts';
 import { databaseUrl } from '../support/processes.ts';
@@ -61,6 +61,9 @@ afterAll(async () => {
   rmSync(top, { recursive: true });
 });
 
+/** The id in the names of this installation's backups. */
+const ownId = () => readFileSync(path.join(dataDir, 'backup-id'), 'utf8');
+
 /** Jobs of a process that has just started. */
 const jobFor = (folder = kept) => scheduledBackups(source, { ...plan, place: backupPlace(pathToFileURL(folder).href) });
 
@@ -87,7 +90,7 @@ async function figures(): Promise<string[]> {
 }
 
 describe('the job of backups', () => {
-  it('backs up at once, then after the interval, and keeps the configured number of backups, counting only those of its own key', async () => {
+  it('backs up at once, then after the interval, and keeps the configured number of backups, counting only its own', async () => {
     mkdirSync(kept);
     writeFileSync(path.join(kept, 'aep-00000000-20200101T000000Z.backup'), 'of another installation');
     const job = jobFor();
@@ -95,7 +98,7 @@ describe('the job of backups', () => {
     for (const wait of [hours(24), hours(24), 0]) {
       const complete = await attempt(job);
       expect(complete).toEqual({
-        name: backupNameOf(backupKeyId(), complete!.startedAt),
+        name: backupNameOf(ownId(), complete!.startedAt),
         startedAt: expect.any(Number),
         endedAt: expect.any(Number),
         sizeBytes: expect.any(Number),
@@ -113,6 +116,34 @@ describe('the job of backups', () => {
     expect((await readStatus()).findings).toEqual([]);
     expect(await figures()).toEqual([expect.stringMatching(/^backup_age_seconds \d+/), 'backup_failing 0']);
     await job.stop();
+  });
+
+  it('of a restored copy with the same key and place removes none of the backups of the original', async () => {
+    const before = files();
+    const copy = path.join(top, 'copy');
+    mkdirSync(copy);
+    later(hours(24));
+    const place = backupPlace(pathToFileURL(kept).href);
+    const job = scheduledBackups({ ...source, dataDir: copy }, { ...plan, keep: 1, place });
+    const { name } = (await attempt(job))!;
+    await job.stop();
+    expect(files()).toEqual([...before, `${name}.backup`].sort());
+    rmSync(path.join(kept, `${name}.backup`));
+  });
+
+  it('keeps a backup whose end was not recorded, also when the place cannot be listed at first', async () => {
+    later(minutes(1));
+    const name = backupNameOf(ownId(), now());
+    await recordStart(name, now());
+    copyFileSync(path.join(kept, files().at(-1)!), path.join(kept, `${name}.backup`));
+    const place = backupPlace(pathToFileURL(kept).href);
+    const list = vi.fn(place.list).mockRejectedValueOnce(new Error('503'));
+    const job = scheduledBackups(source, { ...plan, place: { ...place, list } });
+    await expect(job.run()).rejects.toThrow('503');
+    expect((await latestBackups(1))[0]).toMatchObject({ name, endedAt: null });
+    await job.run();
+    expect((await latestBackups(1))[0]).toMatchObject({ name, error: null });
+    expect(files()).toContain(`${name}.backup`);
   });
 
   it('tells operators why a backup failed and how old the newest is, and tries again after 15 minutes', async () => {
@@ -141,7 +172,7 @@ describe('the job of backups', () => {
 
   it('stops with the service; the interrupted backup is recorded as failed, and nothing of it is left', async () => {
     later(hours(24));
-    const name = backupNameOf(backupKeyId(), now());
+    const name = backupNameOf(ownId(), now());
     await recordStart(name, now());
     writeFileSync(path.join(kept, `${name}.partial`), 'half');
     const job = jobFor();

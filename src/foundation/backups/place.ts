@@ -22,11 +22,11 @@ export interface BackupPlace {
   remove(name: string): Promise<void>;
 }
 
-/** Names sort by time. The digits before the time belong to the key, so that installations can share a place. */
+/** Names sort by time. The digits before the time belong to one data folder, so that installations can share a place. */
 const backupName = /^aep-[0-9a-f]{8}-\d{8}T\d{6}Z$/;
 export const isBackupName = (text: string): boolean => backupName.test(text);
-export const backupNameOf = (keyId: string, at: number): string =>
-  `aep-${keyId}-${new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+export const backupNameOf = (source: string, at: number): string =>
+  `aep-${source}-${new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 
 /** Largest backup: a bucket takes 10,000 parts of the size that the client sends. */
 const maxBytes = 48 * 2 ** 30;

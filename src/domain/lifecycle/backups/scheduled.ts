@@ -1,12 +1,12 @@
 // Scheduled backups of the embedded database, by the process that owns it. Each is written beside the database first, because the copy of a
 // running server has no known size, and then sent to its place in one encrypted stream.
-import { rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type BackupPlace, backupNameOf } from '#foundation/backups/place.ts';
 import { sealBackup } from '#foundation/backups/sealed-backup.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { redact } from '#foundation/log.ts';
-import { backupKeyId } from '#foundation/secrets/secrets.ts';
 import { type BackupPlan, latestBackups, recordEnd, recordStart } from './state.ts';
 import { type BackupSource, writeBackup } from './write.ts';
 
@@ -34,13 +34,14 @@ export function scheduledBackups(source: BackupSource, settings: ScheduledBackup
     }
     if (working) return;
     // The only process that writes backups is this one: what is unfinished at its start was interrupted.
-    if (isFirst) await endInterrupted(settings.place);
+    const own = await sourceId(source.dataDir);
+    if (isFirst) await endInterrupted(settings.place, own);
     isFirst = false;
     if (!(await isDue(settings))) return;
     const startedAt = now();
-    const name = backupNameOf(backupKeyId(), startedAt);
+    const name = backupNameOf(own, startedAt);
     await recordStart(name, startedAt);
-    working = takeBackup(name, source, settings, stopping.signal)
+    working = takeBackup(name, own, source, settings, stopping.signal)
       .catch((error) => {
         failure = error;
       })
@@ -61,19 +62,37 @@ async function isDue({ intervalMs }: ScheduledBackups): Promise<boolean> {
   return now() >= last.startedAt + (last.error === null ? intervalMs : Math.min(retryMs, intervalMs));
 }
 
-async function endInterrupted(place: BackupPlace): Promise<void> {
+/**
+ * The id in the names of the backups of this data folder. Backups do not contain it: an installation that was restored into another folder,
+ * such as a drill, has another one, and does not remove the backups of the first.
+ */
+async function sourceId(dataDir: string): Promise<string> {
+  const file = path.join(dataDir, 'backup-id');
+  // Does nothing when the file exists.
+  await writeFile(file, randomBytes(4).toString('hex'), { flag: 'wx', mode: 0o600 }).catch((error) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  return readFile(file, 'utf8');
+}
+
+/** Ends the attempts of an earlier process. @throws when the backups cannot be listed */
+async function endInterrupted(place: BackupPlace, own: string): Promise<void> {
   const open = (await latestBackups()).filter(({ endedAt }) => endedAt === null);
   if (open.length === 0) return;
-  const complete = await place.list().catch(() => []);
+  const complete = await place.list();
   for (const { name } of open) {
     const found = complete.find((one) => one.name === name);
     await recordEnd(name, found ? { sizeBytes: found.bytes } : { error: 'the service ended during the backup' });
-    if (!found) await place.remove(name).catch(() => {});
+    // A restored database has an unfinished attempt of its source, whose backup this is.
+    if (!found && isOf(own, name)) await place.remove(name).catch(() => {});
   }
 }
 
+const isOf = (own: string, name: string): boolean => name.startsWith(`aep-${own}-`);
+
 async function takeBackup(
   name: string,
+  own: string,
   source: BackupSource,
   settings: ScheduledBackups,
   signal: AbortSignal,
@@ -91,8 +110,8 @@ async function takeBackup(
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
-  const own = (await place.list()).filter((one) => one.name.startsWith(`aep-${backupKeyId()}-`));
-  for (const { name } of own.slice(keep)) await place.remove(name);
+  const ownBackups = (await place.list()).filter((one) => isOf(own, one.name));
+  for (const one of ownBackups.slice(keep)) await place.remove(one.name);
 }
 
 /** The reason for operators. A problem of the bucket has it as its cause. */
