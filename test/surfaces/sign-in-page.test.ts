@@ -52,7 +52,7 @@ describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
     await fields.getByLabel('Or metadata as XML').fill(createSamlProvider('https://idp.example', Date.now).metadata());
     await pages.inspect(page, 'new SAML provider');
     await fields.getByRole('button', { name: 'Connect provider' }).click();
-    await page.getByText(/metadata$/).waitFor();
+    await page.getByRole('button', { name: 'Copy the entity id for Entra' }).waitFor();
     await pages.inspect(page, 'SAML provider');
     await page.getByRole('button', { name: 'Delete Entra' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete Entra' }).click();
