@@ -69,7 +69,7 @@ export async function replaceSamlMetadata(
 ): Promise<IdentityProvider> {
   const { orgId } = ownProviders(caller);
   const known = await IdentityProvider.get({ id: providerId as IdentityProvider['id'], orgId });
-  if (known.protocol !== 'saml') throw invalid('An OpenID provider has no SAML metadata.');
+  if (known.protocol !== 'saml') IdentityProvider.refuse();
   await releaseTransaction();
   return applyMetadata(orgId, providerId, await readMetadata(source), source.metadataUrl ?? null);
 }
