@@ -16,6 +16,7 @@ import { chooseIsolation, isolationOfScripts, kindOf } from '../../src/runner/is
 import type { RouteSettings } from '../../src/runner/network/dialer.ts';
 import { masked } from '../../src/runner/protocol/masked.ts';
 import { type Platform, RequestRejected } from '../../src/runner/protocol/platform.ts';
+import { directly } from '../../src/runner/protocol/via.ts';
 import { openRunWorkspace } from '../../src/runner/run-workspace.ts';
 import type { RunnerCapabilities } from '../../src/runner/step-context.ts';
 import { openPrepared } from '../../src/runner/workspace/prepared.ts';
@@ -150,7 +151,7 @@ require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHos
         branch: `m/${++count}`,
       };
     };
-    const unmasked = { url: 'http://localhost:1', mutate } as unknown as Platform;
+    const unmasked = { url: 'http://localhost:1', via: directly, mutate } as unknown as Platform;
     const platform = masked(unmasked);
     platform.conceal(environment.secrets.map(({ value }) => value));
     const lease = { runId: `run_${count}`, leaseId: 'lease' };
