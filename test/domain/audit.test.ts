@@ -47,7 +47,7 @@ describe('An event of the audit log', () => {
     const actor = { type: 'person', id: alice.id, name: 'Alice' };
     const common = {
       ...{ occurredAt: now(), recordedAt: now(), actor, onBehalfOf: null, surface: 'rest', sourceAddress: '127.0.0.1' },
-      ...{ credentialId: expect.stringMatching(/^ses_/), projectId: null, traceId: null },
+      ...{ credentialId: expect.stringMatching(/^ses_/), projectId: null, traceId: null, personalValues: 'readable' },
       targets: [{ type: 'budget', id: created.body.id, name: 'organization' }],
     };
     expect(first).toEqual({

@@ -21,7 +21,7 @@ interface Reading {
   rows: Row[];
 }
 
-/** The last two readings of each database: one of all tables, and one without the audit log. */
+/** The last two readings of each database: one of all tables, and one without the audit log and its keys. */
 const readings = { all: new WeakMap<Knex, Reading>(), withoutLog: new WeakMap<Knex, Reading>() };
 
 async function read(knex: Knex, kind: keyof typeof readings = 'all'): Promise<Row[]> {
@@ -32,7 +32,9 @@ async function read(knex: Knex, kind: keyof typeof readings = 'all'): Promise<Ro
       where relkind = 'r' and relnamespace in ('public'::regnamespace, 'background'::regnamespace)
         and pg_relation_size(oid) > 0`,
   );
-  const names = tables.flatMap(({ name }) => (kind === 'withoutLog' && name.startsWith('audit_') ? [] : [name]));
+  const names = tables.flatMap(({ name }) =>
+    kind === 'withoutLog' && /^(audit_|person_keys$)/.test(name) ? [] : [name],
+  );
   if (names.length === 0) return [];
   const state = await stateOf(knex, names);
   const known = readings[kind].get(knex);

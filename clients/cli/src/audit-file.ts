@@ -21,7 +21,9 @@ interface Line {
   text: string | null;
 }
 
-const entryPattern = /^\{"number":([1-9]\d{0,8}),"leafHash":"([A-Za-z0-9+/]{43}=)","entry":(.*)\}$/;
+// A stream has personal values in plain text before the entry. In JSON, the quotes of `},"entry":` cannot be inside of a string.
+const entryPattern =
+  /^\{"number":([1-9]\d{0,8}),"leafHash":"([A-Za-z0-9+/]{43}=)",(?:"personal":\{.*?\},)?"entry":(.*)\}$/;
 
 /** The line of an entry in the file. */
 export const entryLine = (number: number, leafHash: string, entry: string | null): string =>

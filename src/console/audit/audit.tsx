@@ -118,6 +118,7 @@ const nameOf = ({ type, id, name }: Event['targets'][number]): string =>
 
 function Facts({ event }: { event: Event }) {
   const { actor, onBehalfOf, credentialId, surface, operation, requestId, traceId, sourceAddress, targets } = event;
+  const { personalValues } = event;
   const person = onBehalfOf?.id ?? actor.id;
   const facts: readonly (readonly [name: string, value: string | null])[] = [
     ['Actor', actor.type],
@@ -127,6 +128,7 @@ function Facts({ event }: { event: Event }) {
     ['Request', requestId],
     ['Browser', targets[0]!.type === 'session' ? targets[0]!.name : null],
     ['Trace', traceId],
+    ['Personal values', personalValues === 'readable' ? null : personalValues],
   ];
   return (
     <>

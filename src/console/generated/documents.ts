@@ -148,6 +148,15 @@ export type AuditActorType =
   /** Nobody who has signed in; or a program that changed the database itself. */
   | 'unknown';
 
+/** Whether the personal values of an event can be read: addresses, email addresses, names and browsers of people. */
+export type AuditPersonalValues =
+  /** They were changed in the database, and are null. */
+  | 'altered'
+  /** The person was erased: the values are null for good. */
+  | 'erased'
+  /** They can be read, or the event has none. */
+  | 'readable';
+
 /** State of the deliveries of an audit log. */
 export type AuditStreamState =
   /** The last delivery was accepted. */
@@ -2437,7 +2446,7 @@ export type AuditEventsQueryVariables = Exact<{
 }>;
 
 
-export type AuditEventsQuery = { auditEvents: { nextCursor: string | null, data: Array<{ number: number, occurredAt: number, action: string, credentialId: string | null, surface: string | null, operation: string | null, requestId: string | null, traceId: string | null, sourceAddress: string | null, actor: { type: AuditActorType, id: string | null, name: string | null }, onBehalfOf: { id: string | null, name: string | null } | null, targets: Array<{ type: string, id: string, name: string | null }>, changes: Array<{ path: string, before: unknown | null, after: unknown | null }> }> } };
+export type AuditEventsQuery = { auditEvents: { nextCursor: string | null, data: Array<{ number: number, occurredAt: number, action: string, credentialId: string | null, surface: string | null, operation: string | null, requestId: string | null, traceId: string | null, sourceAddress: string | null, personalValues: AuditPersonalValues, actor: { type: AuditActorType, id: string | null, name: string | null }, onBehalfOf: { id: string | null, name: string | null } | null, targets: Array<{ type: string, id: string, name: string | null }>, changes: Array<{ path: string, before: unknown | null, after: unknown | null }> }> } };
 
 export type AuditRetentionQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3540,6 +3549,21 @@ export type DeleteMembershipMutationVariables = Exact<{
 
 export type DeleteMembershipMutation = { deleteMembership: { ok: true } };
 
+export type FormerMembersQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type FormerMembersQuery = { formerMembers: { people: Array<{ userId: string, name: string | null, email: string | null, removedAt: number, erasedAt: number | null }> } };
+
+export type ErasePersonMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  person: Scalars['String']['input'];
+}>;
+
+
+export type ErasePersonMutation = { erasePerson: { personId: string } };
+
 export type OrganizationSettingsQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
 }>;
@@ -4403,7 +4427,7 @@ export const attemptModels: Operation<AttemptModelsQuery, AttemptModelsQueryVari
 };
 
 export const auditEvents: Operation<AuditEventsQuery, AuditEventsQueryVariables> = {
-  text: 'query AuditEvents($actorId:String$targetType:String$targetId:String$projectId:String$occurredFrom:EpochMs$occurredBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){auditEvents(actorId:$actorId targetType:$targetType targetId:$targetId projectId:$projectId occurredFrom:$occurredFrom occurredBefore:$occurredBefore order:$order limit:$limit cursor:$cursor){data{number occurredAt action actor{type id name}onBehalfOf{id name}credentialId surface operation requestId traceId sourceAddress targets{type id name}changes{path before after}}nextCursor}}',
+  text: 'query AuditEvents($actorId:String$targetType:String$targetId:String$projectId:String$occurredFrom:EpochMs$occurredBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){auditEvents(actorId:$actorId targetType:$targetType targetId:$targetId projectId:$projectId occurredFrom:$occurredFrom occurredBefore:$occurredBefore order:$order limit:$limit cursor:$cursor){data{number occurredAt action actor{type id name}onBehalfOf{id name}credentialId surface operation requestId traceId sourceAddress targets{type id name}changes{path before after}personalValues}nextCursor}}',
 };
 
 export const auditRetention: Operation<AuditRetentionQuery, AuditRetentionQueryVariables> = {
@@ -4948,6 +4972,14 @@ export const updateMembership: Operation<UpdateMembershipMutation, UpdateMembers
 
 export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembershipMutationVariables> = {
   text: 'mutation DeleteMembership($orgId:String!$userId:String!){deleteMembership(orgId:$orgId userId:$userId){ok}}',
+};
+
+export const formerMembers: Operation<FormerMembersQuery, FormerMembersQueryVariables> = {
+  text: 'query FormerMembers($orgId:String!){formerMembers(orgId:$orgId){people{userId name email removedAt erasedAt}}}',
+};
+
+export const erasePerson: Operation<ErasePersonMutation, ErasePersonMutationVariables> = {
+  text: 'mutation ErasePerson($orgId:String!$person:String!){erasePerson(orgId:$orgId person:$person){personId}}',
 };
 
 export const organizationSettings: Operation<OrganizationSettingsQuery, OrganizationSettingsQueryVariables> = {

@@ -58,17 +58,24 @@ export function signature(purpose: string, text: string): Buffer {
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** Encrypts a value that must be read back (AES-256-GCM); `purpose` binds it to its use. */
-export function seal(purpose: string, plain: string): string {
+export const seal = (purpose: string, plain: string): string => sealWith(serviceKey(`seal:${purpose}`), '', plain);
+
+/** The plain text of `seal`. @throws when the purpose or the key differs, or the text was altered */
+export const unseal = (purpose: string, sealed: string): string =>
+  unsealWith(serviceKey(`seal:${purpose}`), '', sealed);
+
+/** Encrypts like `seal`, with a data key of 32 bytes. @param bound What the text belongs to; it is authenticated, not stored */
+export function sealWith(dataKey: Buffer, bound: string, plain: string): string {
   const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', serviceKey(`seal:${purpose}`), nonce);
+  const cipher = createCipheriv('aes-256-gcm', dataKey, nonce).setAAD(Buffer.from(bound));
   const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
 }
 
-/** The plain text of `seal`. @throws when the purpose or the key differs, or the text was altered */
-export function unseal(purpose: string, sealed: string): string {
+/** The plain text of `sealWith`. @throws when the key or what it is bound to differs, or the text was altered */
+export function unsealWith(dataKey: Buffer, bound: string, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
-  const decipher = createDecipheriv('aes-256-gcm', serviceKey(`seal:${purpose}`), bytes.subarray(0, 12));
+  const decipher = createDecipheriv('aes-256-gcm', dataKey, bytes.subarray(0, 12)).setAAD(Buffer.from(bound));
   decipher.setAuthTag(bytes.subarray(12, 28));
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
 }

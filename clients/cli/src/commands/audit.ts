@@ -74,6 +74,7 @@ const columns = [
   'targetId',
   'targetName',
   'changes',
+  'personalValues',
 ] as const;
 
 /** Prints the events page by page, oldest first, so that a log of any length needs no memory. */

@@ -20,6 +20,7 @@ interface Known {
   id: string;
   orgId: string | null;
   name: string | null;
+  userId?: string | null;
   expiresAt?: number;
   revokedAt: number | null;
 }
@@ -50,10 +51,10 @@ async function ownerOfAccessToken(secret: string): Promise<Known | undefined> {
 export async function refusalOfCredential(secret: string): Promise<Refusal | undefined> {
   const known = await kinds[secret.slice(0, 4)]?.(secret);
   if (!known?.orgId) return undefined;
-  const { id, orgId, name, expiresAt, revokedAt } = known;
+  const { id, orgId, name, userId, expiresAt, revokedAt } = known;
   const hasExpired = expiresAt !== undefined && expiresAt <= now();
   const reason = revokedAt !== null ? 'revoked' : hasExpired ? 'expired' : 'not accepted here';
-  return { kind: 'credential', id, name, reason, organizations: [orgId] };
+  return { kind: 'credential', id, name, userId: userId ?? null, reason, organizations: [orgId] };
 }
 
 /** The refusal of a sign-in; undefined when the person is unknown. */

@@ -2,12 +2,11 @@
 import { actorTypes, type ChangeOrigin } from '#foundation/postgres/origin.ts';
 import { camel } from '#foundation/postgres/statement.ts';
 import type { RecordedChange } from '../../organization/audit-changes/changes.ts';
-import type { AuditChange, AuditEvent } from './model.ts';
+import type { AuditChange, AuditEvent, PlainEvent } from './model.ts';
+import { type NewEvent, separatePersonal } from './personal.ts';
 import { type AuditSource, sourceOf } from './sources.ts';
 
 type Values = Readonly<Record<string, unknown>>;
-
-export type NewEvent = Omit<AuditEvent, 'number' | 'createdAt'>;
 
 /** Columns that are never listed as changed: the event has fields of its own for them, or they change with every write. */
 const silent: ReadonlySet<string> = new Set(['id', 'org_id', 'created_at', 'updated_at', 'last_used_at']);
@@ -27,13 +26,14 @@ export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: 
   if (before && after && changes.length === 0) return null;
   const { at: occurredAt, ...origin } = originOf(change, source, row, at);
   const targetId = source.key.map((column) => row[column]).join(':');
-  return {
+  const event: PlainEvent = {
     ...{ orgId, occurredAt, action: `${source.noun}.${verbOf(source, before, after)}` },
     ...origin,
     ...{ projectId: change.source === 'projects' ? targetId : textOrNull(row.project_id) },
     ...{ targetType: source.noun, targetId, targetName: textOrNull(row[source.name])?.slice(0, 200) ?? null },
     ...{ subjectId: ownHistory.has(change.source) ? targetId : (textOrNull(row.run_id) ?? targetId), changes },
   };
+  return separatePersonal(event, source, row);
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);

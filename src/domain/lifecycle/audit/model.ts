@@ -41,3 +41,6 @@ export class AuditEvent extends table('audit_events', {
   static override order = '"number"';
   static visibleTo = withinReach;
 }
+
+/** An event without its number. */
+export type PlainEvent = Omit<AuditEvent, 'number' | 'createdAt'>;

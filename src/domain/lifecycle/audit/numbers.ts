@@ -7,8 +7,10 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { snake } from '#foundation/postgres/reads.ts';
 import { hasChanges, organizationsWithChangesSql, takeChanges } from '../../organization/audit-changes/changes.ts';
 import { Organization } from '../../organization/organizations/model.ts';
-import { eventOf, type NewEvent } from './changes.ts';
+import { eventOf } from './changes.ts';
 import { forEachOrganization } from './each-organization.ts';
+import type { PlainEvent } from './model.ts';
+import { sealPersonal } from './personal.ts';
 
 /** Maximum changes that one transaction assigns numbers to. */
 const batch = 500;
@@ -34,6 +36,15 @@ export async function numberChanges(orgId: string): Promise<void> {
   while ((await transaction((trx) => numberBatch(trx, orgId))) === batch);
 }
 
+/** Numbers all committed changes of the organization and those of `trx`. Until it ends, no other transaction assigns numbers. */
+export async function numberChangesIn(
+  trx: Transaction,
+  orgId: string,
+): Promise<{ lastNumber: number; lastAt: number }> {
+  while ((await numberBatch(trx, orgId)) === batch);
+  return (await sql<{ lastNumber: number; lastAt: number }>(lockCounterSql, [orgId], trx))[0]!;
+}
+
 /** Assigns numbers to one batch; returns the number of changes in it. */
 async function numberBatch(trx: Transaction, orgId: string): Promise<number> {
   const organization = await Organization.find({ id: orgId as Organization['id'] }, trx);
@@ -43,15 +54,16 @@ async function numberBatch(trx: Transaction, orgId: string): Promise<number> {
   const taken = await takeChanges(trx, orgId, batch);
   // The time in the log never decreases, even if the clock was set back.
   const at = Math.max(now(), counter!.lastAt);
-  const events = taken.flatMap((change) => eventOf(organization.id, change, at) ?? []);
-  if (events.length === 0) return taken.length;
+  const found = taken.flatMap((change) => eventOf(organization.id, change, at) ?? []);
+  if (found.length === 0) return taken.length;
+  const events = await sealPersonal(trx, found, { orgId, last: counter!.lastNumber, at });
   await sql(insertSql, [orgId, counter!.lastNumber, at, JSON.stringify(events.map(columnsOf))], trx);
   await sql(advanceSql, [orgId, counter!.lastNumber + events.length, at], trx);
   await announce(trx, logOf(orgId));
   return taken.length;
 }
 
-const columnsOf = (event: NewEvent) =>
+const columnsOf = (event: PlainEvent) =>
   Object.fromEntries(Object.entries(event).map(([name, value]) => [snake(name), value]));
 
 /** Numbers the changes of all organizations; called periodically. */

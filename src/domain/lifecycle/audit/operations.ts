@@ -9,8 +9,10 @@ import { clientsOfTokens } from '../../identity/oauth/access-tokens.ts';
 import { DirectoryToken } from '../../identity/tokens/directory-tokens.ts';
 import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
 import { Person } from '../../organization/people/model.ts';
+import { namelessIn } from '../../organization/person-keys/erasures.ts';
 import { AuditEvent } from './model.ts';
 import { numberChanges } from './numbers.ts';
+import { openPersonal, type PersonalState, withPersonal } from './personal.ts';
 
 export interface EventFilter {
   actorId?: string | null | undefined;
@@ -44,20 +46,41 @@ interface Request extends EventFilter {
   order?: ListOrder | null | undefined;
 }
 
+export interface OpenedEvent extends AuditEvent {
+  personalValues: PersonalState;
+  /** Erased people among those that the event names. */
+  nameless: ReadonlySet<string>;
+}
+
 /**
  * Reads a page, including every change that was committed before the call. @throws 400 for a cursor of another list, before anything is
  * written
  */
-export async function listEvents(caller: Caller, request: Request): Promise<Page<AuditEvent>> {
+export async function listEvents(caller: Caller, request: Request): Promise<Page<OpenedEvent>> {
   const orgId = ownOrganization(caller);
   const reach = withinProject(caller, request.projectId);
   if (!reach) return emptyPage;
   const { text, values, binding } = queryOf(orgId, { ...request, projectId: reach.projectId });
   await numberChanges(orgId);
   const rows = await sql<AuditEvent>(text, values);
-  if (rows.length <= request.limit) return { data: rows, nextCursor: null };
+  if (rows.length <= request.limit) return { data: await openEvents(orgId, rows), nextCursor: null };
   rows.pop();
-  return { data: rows, nextCursor: packCursor(binding, rows.at(-1)!.number, 'n') };
+  return { data: await openEvents(orgId, rows), nextCursor: packCursor(binding, rows.at(-1)!.number, 'n') };
+}
+
+async function openEvents(orgId: string, events: readonly AuditEvent[]): Promise<OpenedEvent[]> {
+  const named = events.map(({ actorId, onBehalfOf, targetId }) =>
+    [actorId, onBehalfOf, targetId].filter((id) => id?.startsWith('usr_')),
+  );
+  const [opened, isNameless] = await Promise.all([
+    openPersonal(orgId, events),
+    namelessIn(orgId, [...new Set(named.flat() as string[])]),
+  ]);
+  return events.map((event, i) => ({
+    ...withPersonal(event, opened[i]!),
+    personalValues: opened[i]!.state,
+    nameless: new Set((named[i] as string[]).filter((id) => isNameless(id, event.number))),
+  }));
 }
 
 function queryOf(orgId: string, { limit, cursor, order, ...filter }: Request) {

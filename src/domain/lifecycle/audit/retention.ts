@@ -5,8 +5,10 @@ import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { createNextPartition, dropPartition, partitionsOf } from '#foundation/postgres/partitions.ts';
+import { deleteUnusedKeys, hasUnusedKeys } from '../../organization/person-keys/keys.ts';
 import { retentionDays } from './bounds.ts';
 import { forEachOrganization } from './each-organization.ts';
+import { lockTreeSql, type TreeState } from './tree/growth.ts';
 
 export interface AuditRetention {
   days: number;
@@ -76,7 +78,14 @@ export async function deleteOldEvents(): Promise<void> {
 
 const deleteOldRows = (): Promise<void> =>
   forEachOrganization<AuditRetention & { orgId: string }>(organizationsSql, [], async ({ orgId, days: kept }) => {
-    while ((await deleteBatch(orgId, now() - days(kept))) === batch);
+    const before = now() - days(kept);
+    while ((await deleteBatch(orgId, before)) === batch);
+    if (!(await hasUnusedKeys(orgId, before))) return;
+    await transaction(async (trx) => {
+      // No event gets its number, and so no key is used, until the transaction ends.
+      const [counter] = await sql<TreeState>(lockTreeSql, [orgId], trx);
+      await deleteUnusedKeys(trx, orgId, { before, firstNumber: counter!.firstNumber });
+    });
   });
 
 /** Deletes one batch of old events; returns how many. */

@@ -9,7 +9,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
 import { maxValueLength } from './changes.ts';
-import { type AuditChange, AuditEvent } from './model.ts';
+import type { AuditChange, AuditEvent } from './model.ts';
 import * as operations from './operations.ts';
 
 const ActorType = wordSet('AuditActorType', actorTypes, 'Kind of an actor.', {
@@ -22,9 +22,25 @@ const ActorType = wordSet('AuditActorType', actorTypes, 'Kind of an actor.', {
   unknown: 'Nobody who has signed in; or a program that changed the database itself.',
 });
 
+const PersonalValues = wordSet(
+  'AuditPersonalValues',
+  ['readable', 'erased', 'altered'],
+  'Whether the personal values of an event can be read: addresses, email addresses, names and browsers of people.',
+  {
+    readable: 'They can be read, or the event has none.',
+    erased: 'The person was erased: the values are null for good.',
+    altered: 'They were changed in the database, and are null.',
+  },
+);
+
 const namesOf = toOne<operations.ActorName>(operations.namesOfActors, ({ id }) => id);
 
-const Actor = builder.objectRef<{ type: AuditEvent['actorType']; id: string | null }>('AuditActor').implement({
+interface ActorOf {
+  type: AuditEvent['actorType'];
+  id: string | null;
+  isNameless: boolean;
+}
+const Actor = builder.objectRef<ActorOf>('AuditActor').implement({
   description: 'The actor of a change.',
   fields: (t) =>
     members(t, {
@@ -32,12 +48,19 @@ const Actor = builder.objectRef<{ type: AuditEvent['actorType']; id: string | nu
       id: stringOrNull('The id of the person, or of the credential of another actor; null for one without.'),
       name: t.string({
         nullable: true,
-        description: 'The present name; null for an actor that has none, or no longer exists.',
-        resolve: async ({ id }, _, context) => (id === null ? null : ((await namesOf(context).load(id))?.name ?? null)),
+        description: 'The present name; null for an actor that has none, was erased, or no longer exists.',
+        resolve: async ({ id, isNameless }, _, context) =>
+          id === null || isNameless ? null : ((await namesOf(context).load(id))?.name ?? null),
       }),
     }),
 });
-const Target = builder.objectRef<{ type: string; id: string; name: string | null }>('AuditTarget').implement({
+interface TargetOf {
+  type: string;
+  id: string;
+  name: string | null;
+  isNameless: boolean;
+}
+const Target = builder.objectRef<TargetOf>('AuditTarget').implement({
   description: 'A record that a change concerns.',
   fields: (t) =>
     members(t, {
@@ -46,9 +69,9 @@ const Target = builder.objectRef<{ type: string; id: string; name: string | null
       name: t.string({
         nullable: true,
         description:
-          'The name of the record when it was changed; the present one of a member; null for a record without one.',
-        resolve: async ({ id, name }, _, context) =>
-          name ?? (id.startsWith('usr_') ? ((await namesOf(context).load(id))?.name ?? null) : null),
+          'The name of the record when it was changed; the present one of a member; null for a record without one, and for an erased person.',
+        resolve: async ({ id, name, isNameless }, _, context) =>
+          name ?? (id.startsWith('usr_') && !isNameless ? ((await namesOf(context).load(id))?.name ?? null) : null),
       }),
     }),
 });
@@ -73,7 +96,7 @@ const Change = builder.objectRef<AuditChange>('AuditChange').implement({
     }),
 });
 
-const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
+const EventType = builder.objectRef<operations.OpenedEvent>('AuditEvent').implement({
   description: 'A change of a record, as one entry of the audit log of an organization.',
   fields: (t) =>
     members(t, {
@@ -90,13 +113,14 @@ const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
       actor: t.field({
         type: Actor,
         description: 'The actor of the change.',
-        resolve: ({ actorType, actorId }) => ({ type: actorType, id: actorId }),
+        resolve: ({ actorType: type, actorId: id, nameless }) => ({ type, id, isNameless: nameless.has(id ?? '') }),
       }),
       onBehalfOf: t.field({
         type: Actor,
         nullable: true,
         description: 'The person for whom an application or an agent acted; null otherwise.',
-        resolve: ({ onBehalfOf }) => (onBehalfOf === null ? null : { type: 'person' as const, id: onBehalfOf }),
+        resolve: ({ onBehalfOf: id, nameless }) =>
+          id === null ? null : { type: 'person' as const, id, isNameless: nameless.has(id) },
       }),
       credentialId: stringOrNull('The id of the session, token or registration that was used; null without one.'),
       surface: stringOrNull(
@@ -107,7 +131,9 @@ const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
       traceId: stringOrNull(
         'The trace of the request or job (W3C Trace Context), in the collector of the operator; null for a change without a trace.',
       ),
-      sourceAddress: stringOrNull('The network address of the client; null for a change without a request.'),
+      sourceAddress: stringOrNull(
+        'The network address of the client; null for a change without a request, and for an erased person.',
+      ),
       projectId: stringOrNull('The project of the record; null for a record of the organization.'),
       targets: t.field({
         type: [Target],
@@ -115,11 +141,12 @@ const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
         resolve: targetsOf,
       }),
       changes: typed([Change], 'The values that were changed: all of a new or deleted record.'),
+      personalValues: typed(PersonalValues.type, 'Whether the personal values can be read.'),
     }),
 });
-const targetsOf = ({ targetType, targetId, targetName, subjectId }: AuditEvent) => [
-  { type: targetType, id: targetId, name: targetName },
-  ...(subjectId === targetId ? [] : [{ type: 'run', id: subjectId, name: null }]),
+const targetsOf = ({ targetType, targetId, targetName, subjectId, nameless }: operations.OpenedEvent) => [
+  { type: targetType, id: targetId, name: targetName, isNameless: nameless.has(targetId) },
+  ...(subjectId === targetId ? [] : [{ type: 'run', id: subjectId, name: null, isNameless: false }]),
 ];
 const EventPage = pageOf('AuditEventPage', EventType);
 

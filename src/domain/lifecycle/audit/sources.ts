@@ -66,7 +66,14 @@ export interface AuditSource {
   ends: Readonly<Record<string, string>>;
   /** The column with the person who acts, for changes before anybody has signed in, such as a sign-in. */
   person?: string | undefined;
+  /** Columns with personal values, which are sealed with the key of their person (personal.ts). */
+  personal: Readonly<Record<string, PersonalOf>>;
+  /** The column with the person to whom the network address belongs, when nobody is known to act. */
+  addressOf?: string | undefined;
 }
+
+/** Whom a value is about: the person whose id is in the column `of`, the person who acts, or the owner of the email address that it is. */
+export type PersonalOf = { of: string } | 'actor' | 'address';
 
 const ends = { revoked_at: 'revoked', accepted_at: 'accepted', ended_at: 'ended', resolved_at: 'resolved' };
 const source = (
@@ -74,7 +81,7 @@ const source = (
   { columns }: Pick<typeof BaseModel, 'columns'>,
   given: Partial<Omit<AuditSource, 'noun' | 'columns'>> = {},
 ): AuditSource => ({
-  ...{ noun, columns, key: ['id'], name: 'name', created: 'created', deleted: 'deleted' },
+  ...{ noun, columns, key: ['id'], name: 'name', created: 'created', deleted: 'deleted', personal: {} },
   ...given,
   ends: given.ends ?? ends,
 });
@@ -87,6 +94,8 @@ const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt'
 const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
 
 const reason = { columns: ['reason'] };
+const authorOf = { personal: { author: { of: 'author_user_id' } } } as const;
+const deciderOf = { personal: { decided_by: { of: 'decided_by_user_id' } } } as const;
 const hostThread = { columns: ['path', 'isResolved', 'resolvedBy'] };
 const atHost = { key: ['key'], name: 'path' };
 
@@ -96,11 +105,27 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   memberships: source('member', Membership, {
     ...{ key: ['user_id'], created: 'added', deleted: 'removed', ends: { closed_at: 'suspended' }, person: 'user_id' },
   }),
-  invites: source('invite', Invite, { name: 'email' }),
-  people: source('person', Person, { name: 'email', ends: { disabled_at: 'disabled' }, person: 'id' }),
-  passkeys: source('passkey', { columns: ['name'] }, { created: 'added', deleted: 'removed', person: 'person_id' }),
-  sessions: source('session', Session, { name: 'user_agent', created: 'started', person: 'person_id' }),
-  tokens: source('token', Token),
+  invites: source('invite', Invite, { name: 'email', personal: { email: 'address' } }),
+  people: source('person', Person, {
+    ...{
+      name: 'email',
+      ends: { disabled_at: 'disabled' },
+      person: 'id',
+      personal: { email: { of: 'id' }, name: { of: 'id' } },
+    },
+  }),
+  passkeys: source(
+    'passkey',
+    { columns: ['name'] },
+    {
+      ...{ created: 'added', deleted: 'removed', person: 'person_id', personal: { name: { of: 'person_id' } } },
+    },
+  ),
+  sessions: source('session', Session, {
+    ...{ name: 'user_agent', created: 'started', person: 'person_id' },
+    personal: { user_agent: { of: 'person_id' }, address: { of: 'person_id' } },
+  }),
+  tokens: source('token', Token, { personal: { name: { of: 'user_id' } } }),
   service_tokens: source('runtime_token', ServiceToken),
   directory_tokens: source('directory_token', DirectoryToken),
   directory_users: source('directory_user', DirectoryUser, { name: 'user_name' }),
@@ -110,7 +135,12 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   }),
   sign_ins: source('application', SignIn, { name: 'client_name', created: 'authorized', person: 'user_id' }),
   agent_registrations: source('agent_identity', Registration, {
-    ...{ name: 'agent_name', ends: { claimed_at: 'claimed', revoked_at: 'revoked' }, person: 'user_id' },
+    ...{
+      name: 'agent_name',
+      ends: { claimed_at: 'claimed', revoked_at: 'revoked' },
+      person: 'user_id',
+      personal: { email: 'address' },
+    },
   }),
   identity_providers: source('identity_provider', IdentityProvider, {
     created: 'connected',
@@ -125,7 +155,10 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   integrations: source('connector', Integration, {
     ...{ name: 'display_name', created: 'connected', deleted: 'disconnected', ends: { broken_since: 'broken' } },
   }),
-  host_accounts: source('account_link', HostAccount, { key: ['user_id', 'vendor', 'host'], name: 'login' }),
+  host_accounts: source('account_link', HostAccount, {
+    ...{ key: ['user_id', 'vendor', 'host'], name: 'login' },
+    personal: { account: { of: 'user_id' }, login: { of: 'user_id' } },
+  }),
   projects: source('project', Project),
   agents: source('agent', { columns: [...Agent.columns, 'trialVersion', 'trialPercent'] }),
   sandbox_templates: source('sandbox_template', SandboxTemplate),
@@ -142,22 +175,28 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
     ...{ key: ['integration_id', 'channel_id'], created: 'bound', deleted: 'unbound' },
   }),
   issues: source('issue', Issue, { name: 'title' }),
-  issue_comments: source('issue_comment', IssueComment, { name: 'author' }),
-  attempt_groups: source('attempt_group', AttemptGroup, { name: 'title', state: 'state' }),
+  issue_comments: source('issue_comment', IssueComment, { name: 'author', ...authorOf }),
+  attempt_groups: source('attempt_group', AttemptGroup, { name: 'title', state: 'state', ...deciderOf }),
   runs: source(
     'run',
     { columns: [...Run.columns, 'approvedSha'] },
     { name: 'mission_title', created: 'started', state: 'status' },
   ),
-  run_messages: source('run_message', withoutText(RunMessage), { name: 'kind', created: 'sent' }),
-  run_shares: source('run_link', RunShare, { name: 'created_by' }),
-  reviews: source('review', ChangeReview, { name: 'verdict', created: 'submitted' }),
-  review_comments: source('review_comment', ChangeComment, { name: 'path' }),
-  pull_request_threads: source('host_thread', hostThread, { ...atHost, ends: { resolved_by: 'resolved' } }),
-  outside_effects: source('outside_effect', OutsideEffect, { name: 'kind', created: 'staged', state: 'state' }),
+  run_messages: source('run_message', withoutText(RunMessage), { name: 'kind', created: 'sent', ...authorOf }),
+  run_shares: source('run_link', RunShare, {
+    ...{ name: 'id', personal: { created_by: 'actor', revoked_by: 'actor' } },
+  }),
+  reviews: source('review', ChangeReview, { name: 'verdict', created: 'submitted', ...authorOf }),
+  review_comments: source('review_comment', ChangeComment, { name: 'path', personal: { resolved_by: 'actor' } }),
+  pull_request_threads: source('host_thread', hostThread, {
+    ...{ ...atHost, ends: { resolved_by: 'resolved' }, personal: { resolved_by: 'actor' } },
+  }),
+  outside_effects: source('outside_effect', OutsideEffect, {
+    ...{ name: 'kind', created: 'staged', state: 'state', ...deciderOf },
+  }),
   sandboxes: source('sandbox', Sandbox, { name: 'role', created: 'started', state: 'status' }),
   environments: source('environment', Environment, { name: 'worker_name', state: 'status' }),
-  terminals: source('terminal', Terminal, { name: 'author', created: 'opened' }),
+  terminals: source('terminal', Terminal, { name: 'author', created: 'opened', ...authorOf }),
   mcp_configs: source('mcp_config', { columns: ['configPath'] }, { key: ['project_id'], name: 'config_path' }),
   mcp_bindings: source('mcp_server', McpBinding, { name: 'server_name', created: 'bound', deleted: 'unbound' }),
   mcp_grants: source(
@@ -186,8 +225,11 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
 /** Actions that change no row of a table, by the name that `recordAction` gets. */
 export const auditActions: Readonly<Record<string, AuditSource>> = {
   refused_operation: source('operation', reason, { created: 'refused' }),
-  refused_credential: source('credential', reason, { created: 'refused' }),
-  refused_sign_in: source('sign_in', reason, { created: 'refused' }),
+  refused_credential: source('credential', reason, {
+    ...{ created: 'refused', personal: { name: { of: 'user_id' } }, addressOf: 'user_id' },
+  }),
+  refused_sign_in: source('sign_in', reason, { created: 'refused', personal: { name: { of: 'id' } }, addressOf: 'id' }),
+  erased_person: source('person', { columns: ['invites', 'recordings'] }, { created: 'erased' }),
   omitted_refusals: source('refusal', { columns: ['kind', 'omitted', 'since'] }, { name: 'kind', created: 'omitted' }),
   resent_webhooks: source('webhook_endpoint', { columns: ['deliveries'] }, { created: 'resent' }),
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),

@@ -51,6 +51,8 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   notice_mail_settings: personal,
   notice_mails: derived,
   oauth_clients: ofNobody,
+  person_erasures: derived,
+  person_keys: 'keys of the log',
   preparations: report,
   provider_sign_ins: bookkeeping,
   pull_request_remarks: derived,

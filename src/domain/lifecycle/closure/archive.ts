@@ -76,11 +76,12 @@ async function addFile(
   return { ...entry, sha256: hash.digest('hex') };
 }
 
-async function* rowsOf(trx: Transaction, { query }: ExportTable, orgId: string): AsyncGenerator<string> {
+async function* rowsOf(trx: Transaction, { query, map }: ExportTable, orgId: string): AsyncGenerator<string> {
   await trx.raw(`declare exported no scroll cursor for ${query}`, [orgId]);
   for (;;) {
     const { rows } = await trx.raw(`fetch ${batch} from exported`);
-    for (const { row } of rows) yield row;
+    const texts = rows.map(({ row }: { row: string }) => row);
+    yield* map ? await map(trx, orgId, texts) : texts;
     if (rows.length < batch) break;
   }
   await trx.raw('close exported');

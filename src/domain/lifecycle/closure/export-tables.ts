@@ -1,6 +1,7 @@
 // The content of an organization's export: only the columns that reads of these models return. Secrets and their digests are not among
 // these columns.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
@@ -63,6 +64,7 @@ import { PullRequestThread } from '../../work/runs/thread-model.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
 import { Terminal } from '../../work/terminals/model.ts';
 import { AuditEvent } from '../audit/model.ts';
+import { openPersonal } from '../audit/personal.ts';
 import { AuditStream } from '../audit/stream/model.ts';
 import { AuditCheckpoint } from '../audit/tree/model.ts';
 import { InboxMark } from '../inbox/model.ts';
@@ -149,12 +151,21 @@ export interface ExportTable {
   name: string;
   /** Query that returns one column `row`, JSON as text. The organization is the only parameter. */
   query: string;
+  /** Changes rows after they are read. */
+  map?: (trx: Transaction, orgId: string, rows: readonly string[]) => Promise<string[]>;
 }
 
 const table = ({ tableName, columns }: Model, condition: string): ExportTable => ({
   name: tableName,
   query: `select row_to_json(t)::text as row from (select ${columnsOf({ columns })} from "${tableName}" where ${condition}) t`,
 });
+/** Adds the personal values that can be read to the events, which stay as the tree has them. */
+async function addPersonalValues(trx: Transaction, orgId: string, rows: readonly string[]): Promise<string[]> {
+  const events = rows.map((row) => JSON.parse(row) as AuditEvent);
+  const opened = await openPersonal(orgId, events, trx);
+  return events.map((event, i) => JSON.stringify({ ...event, personal: opened[i]!.values }));
+}
+
 const idsOf = ({ tableName }: Model, column = 'id'): string =>
   `select "${column}" from "${tableName}" where org_id = ?`;
 
@@ -162,6 +173,9 @@ export const exportTables: readonly ExportTable[] = [
   table(Organization, 'id = ?'),
   // People are exported only with the columns that the organization can see.
   table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
-  ...ofOrganization.map((model) => table(model, 'org_id = ?')),
+  ...ofOrganization.map((model) => ({
+    ...table(model, 'org_id = ?'),
+    ...(model === AuditEvent && { map: addPersonalValues }),
+  })),
   ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),
 ];

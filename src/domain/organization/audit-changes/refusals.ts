@@ -15,8 +15,14 @@ const recordSql = `with counted as (
 
 /** Records a refusal, or counts it when this hour has enough of them. @param actorId The refused credential or person */
 export async function recordRefusal(orgId: string, actorId: string, refusal: Refusal): Promise<void> {
-  const { kind, id, name, reason } = refusal;
-  await sql(recordSql, [orgId, `refused_${kind}`, actorId, hourOf(now()), JSON.stringify({ id, name, reason })]);
+  const { kind, id, name, userId, reason } = refusal;
+  await sql(recordSql, [
+    orgId,
+    `refused_${kind}`,
+    actorId,
+    hourOf(now()),
+    JSON.stringify({ id, name, user_id: userId, reason }),
+  ]);
 }
 
 const recordOmittedSql = `with ended as (delete from audit_refusals where hour < $1 returning org_id, kind, actor_id, hour, count)

@@ -5,6 +5,8 @@ import { enqueue } from '#foundation/jobs/background.ts';
 import { verifierKey } from '#foundation/merkle/checkpoints.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
+import type { AuditEvent } from '../model.ts';
+import { openPersonal } from '../personal.ts';
 import { publishedKeys } from '../tree/keys.ts';
 import { readTreeEntries } from '../tree/proofs.ts';
 import { type Batch, delayAfter, destinationOf, NotAccepted, sendBatch } from './destination.ts';
@@ -101,8 +103,12 @@ async function readBatch(orgId: string, position: Position): Promise<ReadBatch |
   const entries = await readTreeEntries(orgId, after, Math.min(after + maxEntries, treeSize));
   let text = '';
   let lastNumber = after;
+  const personal = await personalTexts(
+    orgId,
+    entries.flatMap(({ event }) => event ?? []),
+  );
   for (const { number, leafHash, entry } of entries) {
-    const line = `{"number":${number},"leafHash":"${leafHash}","entry":${entry}}\n`;
+    const line = `{"number":${number},"leafHash":"${leafHash}",${personal.get(number) ?? ''}"entry":${entry}}\n`;
     if (text && text.length + line.length > maxCharacters) break;
     text += line;
     lastNumber = number;
@@ -112,6 +118,17 @@ async function readBatch(orgId: string, position: Position): Promise<ReadBatch |
   if (!text) return null;
   const lastHour = checkpoints.at(-1)?.hour ?? lastCheckpointHour;
   return { text, key: keyOf(after, lastNumber, lastHour), lastNumber, lastCheckpointHour: lastHour };
+}
+
+/** Members with the personal values that can be read, by the number of the event. They stand before the entry, whose bytes are the leaf. */
+async function personalTexts(orgId: string, events: readonly AuditEvent[]): Promise<Map<number, string>> {
+  const opened = await openPersonal(orgId, events);
+  return new Map(
+    opened.flatMap(({ values }, i) => {
+      const isEmpty = Object.keys(values).length === 0;
+      return isEmpty ? [] : [[events[i]!.number, `"personal":${JSON.stringify(values)},`] as const];
+    }),
+  );
 }
 
 const checkpointsSql = `select hour, note, key_id from audit_checkpoints

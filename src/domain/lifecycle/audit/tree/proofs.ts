@@ -114,15 +114,20 @@ export async function listEntries(caller: Caller, { limit, cursor }: PageRequest
   return { data, nextCursor: end < treeSize ? packCursor(binding, end, 'n') : null };
 }
 
-/** The entries of the tree with numbers above `after`, up to `end`. */
-export async function readTreeEntries(orgId: string, after: number, end: number): Promise<TreeEntry[]> {
-  const events = await sql<AuditEvent>(eventsSql, [orgId, after, end]);
-  const texts = new Map(events.reverse().map((event) => [event.number, entryText(event)]));
+/** The entries of the tree with numbers above `after`, up to `end`, with the events as they are stored. */
+export async function readTreeEntries(
+  orgId: string,
+  after: number,
+  end: number,
+): Promise<(TreeEntry & { event: AuditEvent | undefined })[]> {
+  const stored = await sql<AuditEvent>(eventsSql, [orgId, after, end]);
+  const events = new Map(stored.reverse().map((event) => [event.number, event]));
   const read = readNodes(orgId);
   return Promise.all(
-    Array.from({ length: Math.max(end - after, 0) }, async (_, i) => ({
-      ...{ number: after + 1 + i, entry: texts.get(after + 1 + i) ?? null },
-      leafHash: base64(await read(0, after + i)),
-    })),
+    Array.from({ length: Math.max(end - after, 0) }, async (_, i) => {
+      const event = events.get(after + 1 + i);
+      const entry = event ? entryText(event) : null;
+      return { number: after + 1 + i, entry, leafHash: base64(await read(0, after + i)), event };
+    }),
   );
 }

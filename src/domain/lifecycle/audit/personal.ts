@@ -1,0 +1,171 @@
+// Personal values of events: network addresses, email addresses, names and browsers of people. They are sealed with the key of their
+// person when the event gets its number, so that the tree has only sealed ones (docs/decisions/0073-personal-values-are-sealed-per-person.md).
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { camel } from '#foundation/postgres/statement.ts';
+import { sealWith, unsealWith } from '#foundation/secrets/secrets.ts';
+import {
+  keysNamed,
+  keysOf,
+  type Subject,
+  subjectOfAddress,
+  subjectOfPerson,
+} from '../../organization/person-keys/keys.ts';
+import type { AuditChange, AuditEvent, PlainEvent } from './model.ts';
+import type { AuditSource, PersonalOf } from './sources.ts';
+
+/** Values that an event does not have in plain text. */
+export interface PersonalValues {
+  sourceAddress?: string;
+  targetName?: string;
+  /** Changes that the event has without their values. */
+  changes?: AuditChange[];
+}
+
+export interface PersonalPart {
+  subject: Subject;
+  values: PersonalValues;
+}
+
+/** An event whose personal values have been separated. */
+export interface NewEvent {
+  event: PlainEvent;
+  personal: readonly PersonalPart[];
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Takes the values out of the event that are about a known person. */
+export function separatePersonal(plain: PlainEvent, source: AuditSource, row: Row): NewEvent {
+  const event = { ...plain };
+  const parts = new Map<string, PersonalPart>();
+  const valuesOf = (subject: Subject): PersonalValues => {
+    const part = parts.get(subject.id) ?? { subject, values: {} };
+    parts.set(subject.id, part);
+    return part.values;
+  };
+  const actor = event.actorType === 'person' ? event.actorId : event.onBehalfOf;
+  for (const [column, of] of Object.entries(source.personal)) {
+    const subject = subjectOf(event.orgId, { of, value: row[column], row, actor });
+    if (!subject) continue;
+    const change = event.changes.find(({ path }) => path === camel(column));
+    if (change) {
+      // The person of a former value is not known where the one who acts is in the column.
+      const before = of === 'actor' ? null : change.before;
+      const values = valuesOf(subject);
+      values.changes = [...(values.changes ?? []), { ...change, before }];
+      event.changes = event.changes.map((one) => (one === change ? { ...one, before: null, after: null } : one));
+    }
+    if (source.name === column && event.targetName !== null) {
+      valuesOf(subject).targetName = event.targetName;
+      event.targetName = null;
+    }
+  }
+  const owner = actor ?? (source.addressOf ? row[source.addressOf] : null);
+  if (event.sourceAddress !== null && typeof owner === 'string') {
+    valuesOf(subjectOfPerson(owner)).sourceAddress = event.sourceAddress;
+    event.sourceAddress = null;
+  }
+  return { event, personal: [...parts.values()] };
+}
+
+interface Personal {
+  of: PersonalOf;
+  value: unknown;
+  row: Row;
+  actor: string | null;
+}
+
+/** Null when the person is not known: the value stays in plain text. */
+function subjectOf(orgId: string, { of, value, row, actor }: Personal): Subject | null {
+  if (of === 'address') return typeof value === 'string' ? subjectOfAddress(orgId, value) : null;
+  const person = of === 'actor' ? actor : row[of.of];
+  return typeof person === 'string' ? subjectOfPerson(person) : null;
+}
+
+/** The name of the key of values that were dropped, because their person was already erased. */
+const noKey = 'erased';
+/** The element of `changes` with the sealed values. A column of their own would not be in the leaves that the previous release computes. */
+const sealedPath = 'personalValues';
+
+interface SealedChange extends AuditChange {
+  /** Sealed JSON by the name of its key. */
+  sealed: Readonly<Record<string, string>>;
+}
+
+const boundTo = (orgId: string, number: number): string => `event ${number} of ${orgId}`;
+
+/**
+ * Seals the personal values of events that get the numbers after `last`. The counter of the log must be locked. Values of an erased person
+ * who is not a member again are dropped.
+ */
+export async function sealPersonal(
+  trx: Transaction,
+  events: readonly NewEvent[],
+  { orgId, last, at }: { orgId: string; last: number; at: number },
+): Promise<PlainEvent[]> {
+  const subjects = new Map(events.flatMap(({ personal }) => personal.map(({ subject }) => [subject.id, subject])));
+  const keys = await keysOf(trx, orgId, { subjects: [...subjects.values()], at });
+  return events.map(({ event, personal }, i) => {
+    if (personal.length === 0) return event;
+    const sealed = personal.map(({ subject, values }) => {
+      const key = keys.get(subject.id);
+      return key ? [key.id, sealWith(key.key, boundTo(orgId, last + 1 + i), JSON.stringify(values))] : [noKey, ''];
+    });
+    const change: SealedChange = { path: sealedPath, before: null, after: null, sealed: Object.fromEntries(sealed) };
+    return { ...event, changes: [...event.changes, change] };
+  });
+}
+
+/** Whether personal values of an event can be read: `erased` when a key was destroyed, `altered` when a value does not fit its key. */
+export type PersonalState = 'readable' | 'erased' | 'altered';
+
+export interface Opened {
+  /** Values that can be read. */
+  values: PersonalValues;
+  state: PersonalState;
+}
+
+const isSealed = (change: AuditChange): change is SealedChange =>
+  change.path === sealedPath && 'sealed' in change && typeof change.sealed === 'object' && change.sealed !== null;
+
+const sealedIn = ({ changes }: AuditEvent): [keyId: string, text: string][] =>
+  Object.entries(changes.find(isSealed)?.sealed ?? {});
+
+/** Opens the personal values of the events, in their order. */
+export async function openPersonal(orgId: string, events: readonly AuditEvent[], trx?: Transaction): Promise<Opened[]> {
+  const names = new Set(events.flatMap((event) => sealedIn(event).map(([id]) => id)));
+  names.delete(noKey);
+  const keys = await keysNamed(orgId, [...names], trx);
+  return events.map((event) => {
+    const opened: Opened = { values: {}, state: 'readable' };
+    for (const [id, text] of sealedIn(event)) {
+      const key = keys.get(id);
+      const values = key && open(key, boundTo(orgId, event.number), text);
+      if (values) Object.assign(opened.values, values, joined(opened.values, values));
+      else if (opened.state !== 'altered') opened.state = key === undefined ? 'erased' : 'altered';
+    }
+    return opened;
+  });
+}
+
+const joined = ({ changes: first }: PersonalValues, { changes: second }: PersonalValues): PersonalValues =>
+  first || second ? { changes: [...(first ?? []), ...(second ?? [])] } : {};
+
+function open(key: Buffer, bound: string, text: string): PersonalValues | null {
+  try {
+    return JSON.parse(unsealWith(key, bound, text)) as PersonalValues;
+  } catch {
+    return null;
+  }
+}
+
+/** The event with what can be read of its personal values. */
+export function withPersonal(event: AuditEvent, { values }: Opened): AuditEvent {
+  const changes = new Map(values.changes?.map((change) => [change.path, change]));
+  return {
+    ...event,
+    sourceAddress: values.sourceAddress ?? event.sourceAddress,
+    targetName: values.targetName ?? event.targetName,
+    changes: event.changes.filter((change) => !isSealed(change)).map((change) => changes.get(change.path) ?? change),
+  };
+}
