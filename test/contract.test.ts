@@ -116,8 +116,10 @@ it('every mutation without a route has its pinned scope and tool', () => {
     deleteSignInDomain     -                                                   sign-in:write        -
     disconnectIntegration  -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
+    erasePerson            -                                                   members:write        -
     exportOrganization     -                                                   person               -
     followRun              -                                                   missions:read        follow_run
+    formerMembers          -                                                   audit:read           -
     handOverRun            -                                                   missions:run         hand_over_run
     linkAccount            -                                                   members:write        link_account
     markInboxItemDone      -                                                   missions:read        mark_inbox_item_done

@@ -61,6 +61,7 @@ const expected: Record<string, readonly string[] | string> = {
   revokeAgentDelegation: ['application.revoked'],
   updateMembership: ['member.updated'],
   deleteMembership: ['member.removed'],
+  erasePerson: ['invite.revoked', 'person.erased'],
   exportOrganization: ['export.requested'],
   closeOrganization: [
     'organization.closed',

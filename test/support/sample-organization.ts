@@ -313,6 +313,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     orgId: organization.id,
     projectId: project.id,
     inviteId: invite.id,
+    person: invite.email,
     budgetId: budget.id,
     userId: member!.id,
     agentId: agent.id,

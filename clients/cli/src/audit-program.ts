@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { count, date, oneOf, run } from './arguments.ts';
 import * as audit from './commands/audit.ts';
+import { erase } from './commands/audit-erase.ts';
 import * as verification from './commands/audit-verify.ts';
 
 export function addAudit(program: Command): void {
@@ -28,6 +29,12 @@ export function addAudit(program: Command): void {
       'jsonl',
     )
     .action(run(audit.exportAll));
+  command
+    .command('erase')
+    .description('erase a former member or an invited person, for good (an owner, scope members:write)')
+    .argument('<person>', 'the id of the person, or the email address of an invite')
+    .option('--yes', 'erase; without it, the command only says what is lost')
+    .action(run(erase));
   command
     .command('checkpoints')
     .description('print the signed checkpoints, newest first, to keep them elsewhere')

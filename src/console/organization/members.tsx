@@ -17,6 +17,7 @@ import { may, org as orgId } from '../kit/page.ts';
 import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
+import { Erase, FormerMembers } from './former-members.tsx';
 import { Accounts } from './member-accounts.tsx';
 
 type Member = MembersQuery['memberships']['memberships'][number];
@@ -30,6 +31,7 @@ const roles: readonly (readonly [OrgRole, string])[] = [
 
 export function Members() {
   const { data, problem, read } = useReading(members, { orgId });
+  const mayErase = data?.me.role === 'owner' && may('members:write');
   return (
     <>
       <Heading title="Members" />
@@ -39,7 +41,15 @@ export function Members() {
           <People members={data.memberships.memberships} me={data.me} read={read} />
           <div class="column">
             {may('members:write') && <Invitation read={read} />}
-            <Invites invites={data.invites.invites} read={read} />
+            <Invites invites={data.invites.invites} mayErase={mayErase} read={read} />
+            {may('audit:read') && (
+              // The list is read again when a member was removed.
+              <FormerMembers
+                key={data.memberships.memberships.map(({ userId }) => userId).join()}
+                mayErase={mayErase}
+                read={read}
+              />
+            )}
           </div>
         </div>
       ) : (
@@ -158,7 +168,13 @@ function Invitation({ read }: { read(): void }) {
   );
 }
 
-function Invites({ invites, read }: { invites: MembersQuery['invites']['invites']; read(): void }) {
+interface InvitesProperties {
+  invites: MembersQuery['invites']['invites'];
+  mayErase: boolean;
+  read(): void;
+}
+
+function Invites({ invites, mayErase, read }: InvitesProperties) {
   return (
     <Card title="Invites">
       {invites.length === 0 && <Empty>No invites.</Empty>}
@@ -196,6 +212,9 @@ function Invites({ invites, read }: { invites: MembersQuery['invites']['invites'
                 class="danger slim"
                 act={(key) => mutate(revokeInvite, { inviteId: id }, key).then(read)}
               />
+            )}
+            {mayErase && (status === 'revoked' || status === 'expired') && (
+              <Erase person={email} name={email} read={read} />
             )}
           </li>
         ))}

@@ -1,5 +1,6 @@
 // Personal values of events: network addresses, email addresses, names and browsers of people. They are sealed with the key of their
-// person when the event gets its number, so that the tree has only sealed ones (docs/decisions/0073-personal-values-are-sealed-per-person.md).
+// person when the event gets its number, so that the tree has only sealed ones
+// (docs/decisions/0073-personal-values-are-sealed-per-person.md).
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { camel } from '#foundation/postgres/statement.ts';
 import { sealWith, unsealWith } from '#foundation/secrets/secrets.ts';

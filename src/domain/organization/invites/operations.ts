@@ -99,6 +99,14 @@ export async function revokeInvitesTo(trx: Transaction, orgId: string, email: st
     .patch({ revokedAt: now() });
 }
 
+/** Deletes all invites of the organization to this address, after pending ones were revoked; returns how many there were. */
+export async function deleteInvitesTo(trx: Transaction, orgId: string, email: string): Promise<number> {
+  await revokeInvitesTo(trx, orgId, email);
+  return Invite.query(trx)
+    .where({ orgId, email: normalizeEmail(email) })
+    .delete();
+}
+
 /** Revokes all pending invites of the organization. */
 export async function revokeAllInvites(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
   await Invite.pending(trx).where({ orgId }).patch({ revokedAt: now() });

@@ -56,6 +56,15 @@ export async function requireRoom(trx: Transaction, runId: string, sizeBytes: nu
     throw conflict('The recording of the run has reached its maximum size.');
 }
 
+const deleteOfPersonSql = `delete from recording_parts p using runs r
+  where p.org_id = $1 and r.id = p.run_id and r.billing_actor_user_id = $2 returning p.run_id`;
+
+/** Deletes the recordings of missions that the person has started; returns the number of missions. */
+export async function deleteRecordingsOf(trx: Transaction, orgId: string, personId: string): Promise<number> {
+  const parts = await sql<{ runId: string }>(deleteOfPersonSql, [orgId, personId], trx);
+  return new Set(parts.map(({ runId }) => runId)).size;
+}
+
 const batch = 1_000;
 const deleteSql = `delete from recording_parts where id in (select p.id from recording_parts p
   join recording_settings s using (org_id) where p.created_at <= $1::bigint - s.days::bigint * ${dayMs} limit ${batch}) returning id`;

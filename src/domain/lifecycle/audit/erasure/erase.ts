@@ -1,0 +1,97 @@
+// Erases a person who has left the organization: the keys of their personal values in the audit log, the recordings of their missions, and
+// their name and email address in other records. One transaction, which excludes the numbering of events and changes of memberships.
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, forbidden, notFound, organizationClosed } from '#foundation/problem.ts';
+import { recordAction } from '../../../organization/audit-changes/changes.ts';
+import { deleteInvitesTo } from '../../../organization/invites/operations.ts';
+import { Membership } from '../../../organization/memberships/model.ts';
+import { lockOwnMembership, ownOrganizationOnly } from '../../../organization/memberships/operations.ts';
+import { lockOrganization } from '../../../organization/organizations/operations.ts';
+import { normalizeEmail } from '../../../organization/people/email.ts';
+import { Person } from '../../../organization/people/model.ts';
+import { findErasures, recordErasure } from '../../../organization/person-keys/erasures.ts';
+import { destroyKeys, subjectOfAddress } from '../../../organization/person-keys/keys.ts';
+import { deleteRecordingsOf } from '../../../work/recordings/operations.ts';
+import { numberChangesIn } from '../numbers.ts';
+import { replaceNames } from './records.ts';
+
+export interface PersonErasure {
+  /** The id of the person, or of an email address without an account, as the event of the erasure names it. */
+  personId: string;
+  erasedAt: number;
+  /** Deleted by this call. */
+  invites: number;
+  recordings: number;
+}
+
+/**
+ * Erases the person with this id or email address. A repeated call changes nothing. @throws 403 unless the caller is an owner, 404 for a
+ * person of whom the organization has nothing, 409 for a member, and in a closed organization
+ */
+export function erasePerson(caller: Caller, orgId: string, person: string): Promise<PersonErasure> {
+  const ownOrgId = ownOrganizationOnly(caller, orgId);
+  if (caller.isOrgClosed) throw organizationClosed();
+  return transaction(async (trx) => {
+    await lockOrganization(trx, ownOrgId);
+    const { role } = await lockOwnMembership(trx, caller);
+    if (role !== 'owner') throw forbidden('Only an owner can erase a person.');
+    return erase(trx, ownOrgId, await findErased(trx, ownOrgId, person));
+  });
+}
+
+interface Erased {
+  personId: string;
+  /** The account; undefined for an email address without one. */
+  account: Person | undefined;
+  address: string;
+  /** All subjects of keys. */
+  subjects: string[];
+}
+
+/** @throws 409 for a member, 404 for what is neither the id of a person nor an email address */
+async function findErased(trx: Transaction, orgId: Id<'organization'>, person: string): Promise<Erased> {
+  const isAddress = person.includes('@');
+  const account = await Person.find(
+    isAddress ? { email: normalizeEmail(person) } : { id: person as Person['id'] },
+    trx,
+  );
+  if (account && (await Membership.find({ orgId, userId: account.id }, trx)))
+    throw conflict.field('person', 'is a member of this organization; remove the member first');
+  if (!account && !isAddress) throw notFound('person');
+  const address = account?.email ?? normalizeEmail(person);
+  const ofAddress = subjectOfAddress(orgId, address).id;
+  const personId = account?.id ?? ofAddress;
+  return { personId, account, address, subjects: account ? [account.id, ofAddress] : [ofAddress] };
+}
+
+async function erase(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  { personId, account, address, subjects }: Erased,
+): Promise<PersonErasure> {
+  // Rows of other tables are locked before the counter, as by every writer.
+  const invites = await deleteInvitesTo(trx, orgId, address);
+  const recordings = account ? await deleteRecordingsOf(trx, orgId, account.id) : 0;
+  const names = account ? await replaceNames(trx, orgId, account.id) : 0;
+  const { lastNumber } = await numberChangesIn(trx, orgId);
+  const keys = await destroyKeys(trx, orgId, subjects);
+  const [earlier] = await findErasures(orgId, subjects, trx);
+  const found = invites + recordings + names + keys;
+  if (found === 0 && earlier) return { personId, erasedAt: earlier.createdAt, invites, recordings };
+  if (found === 0 && !(account && (await isInLog(trx, orgId, account.id)))) throw notFound('person');
+  const erasedAt = now();
+  await recordErasure(trx, orgId, { subjects, number: lastNumber, at: erasedAt });
+  await recordAction(orgId, 'erased_person', { id: personId, invites, recordings }, trx);
+  return { personId, erasedAt, invites, recordings };
+}
+
+const inLogSql = `select exists (select from audit_events where org_id = $1 and actor_id = $2)
+  or exists (select from audit_events where org_id = $1 and on_behalf_of = $2)
+  or exists (select from audit_events where org_id = $1 and subject_id = $2) as found`;
+
+/** Whether an event names the person, such as one from before personal values were sealed. */
+const isInLog = async (trx: Transaction, orgId: string, personId: string): Promise<boolean> =>
+  (await sql<{ found: boolean }>(inLogSql, [orgId, personId], trx))[0]!.found;

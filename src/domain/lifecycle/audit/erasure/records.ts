@@ -1,0 +1,28 @@
+// Other records of the organization that keep the name or the email address of a person, and are of use without it.
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { Registration } from '../../../identity/agent-identities/model.ts';
+
+/** Tables with the name of a person as it was, by its column and that of the id. */
+const named = [
+  ['run_messages', 'author', 'author_user_id'],
+  ['issue_comments', 'author', 'author_user_id'],
+  ['reviews', 'author', 'author_user_id'],
+  ['agent_versions', 'author', 'author_user_id'],
+  ['terminals', 'author', 'author_user_id'],
+  ['attempt_groups', 'decided_by', 'decided_by_user_id'],
+  ['outside_effects', 'decided_by', 'decided_by_user_id'],
+] as const;
+
+/** The name in place of that of an erased person. */
+export const erasedName = 'Erased person';
+
+/** Replaces the name of the person in texts that others have to be able to follow; returns how many records were changed. */
+export async function replaceNames(trx: Transaction, orgId: string, personId: string): Promise<number> {
+  let changed = 0;
+  for (const [table, name, id] of named) {
+    const text = `update ${table} set ${name} = $3 where org_id = $1 and ${id} = $2 and ${name} <> $3 returning 1 as changed`;
+    changed += (await sql(text, [orgId, personId, erasedName], trx)).length;
+  }
+  await Registration.query(trx).where({ orgId, userId: personId }).whereNotNull('email').patch({ email: null });
+  return changed;
+}

@@ -1,0 +1,357 @@
+// The erasure of a person: what was sealed for them cannot be read anywhere, the log still verifies, and nobody else loses anything.
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { numberAllChanges, numberChanges } from '#domain/lifecycle/audit/numbers.ts';
+import { deleteOldEvents } from '#domain/lifecycle/audit/retention.ts';
+import { startDeliveries } from '#domain/lifecycle/audit/stream/delivery.ts';
+import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
+import { growAllTrees } from '#domain/lifecycle/audit/tree/growth.ts';
+import { verifyLog } from '#domain/lifecycle/audit/tree/verify.ts';
+import { exportTables } from '#domain/lifecycle/closure/export-tables.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { days, hours } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import { checkpointsIn } from '#foundation/merkle/checkpoints.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { verifyFile } from '../../clients/cli/src/audit-file.ts';
+import { checkpointsIn as checkpointsInFile } from '../../clients/cli/src/audit-notes.ts';
+import { openAep } from '../support/aep.ts';
+import { seedOrganization } from '../support/sample-organization.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of answers
+type Body = any;
+let world: World;
+let alice: Person;
+let acme: Organization;
+let bob: Person;
+let globex: Organization;
+let runId: string;
+beforeAll(async () => {
+  world = await openWorld();
+  const sample = await seedOrganization(world);
+  ({ owner: alice, organization: acme } = sample);
+  runId = sample.ids.runId!;
+  bob = await world.person('Bobbington');
+  globex = await world.found(bob, 'Globex');
+});
+afterAll(() => world.close());
+
+const list = async (query: string, [person, organization] = [alice, acme]): Promise<Body[]> =>
+  (await world.rest('GET', `/audit-events?${query}`, { session: await world.session(person, organization.id) })).body
+    .data;
+const mutation = 'mutation ($orgId: String!, $person: String!) { it: erasePerson(orgId: $orgId, person: $person)';
+const erase = async (person: string, by: Person = alice): Promise<Body> =>
+  world.field(`${mutation} { personId erasedAt invites recordings } }`, {
+    session: await world.session(by, acme.id),
+    variables: { orgId: acme.id, person },
+  });
+const remove = async (person: Person) =>
+  world.rest('DELETE', `/organizations/${acme.id}/memberships/${person.id}`, {
+    session: await world.session(alice, acme.id),
+  });
+/** Events of Bob and about him, and an invite that he has sent. */
+async function act(invited: string): Promise<void> {
+  const session = await world.session(bob, acme.id);
+  await world.rest('POST', '/invites', { session, body: { email: invited, role: 'viewer' } });
+  await world.knex('people').where({ id: bob.id }).update({ name: 'Bobbington II' });
+  await world.knex('people').where({ id: bob.id }).update({ name: bob.name });
+  await numberAllChanges();
+}
+const ofBob = () => list(`actorId=${bob.id}&order=oldest&limit=200`);
+/** Rows of the organization in any table that contain one of the texts. */
+async function rowsWith(texts: readonly string[]): Promise<string[]> {
+  const { rows } =
+    await world.knex.raw(`select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace where n.nspname in ('public', 'background') and c.relkind = 'r'`);
+  const like = texts.map(() => 't::text ilike ?').join(' or ');
+  const found: string[] = [];
+  for (const { name } of rows as { name: string }[]) {
+    const { rows: hits } = await world.knex.raw(`select 1 from ${name} t where t::text like ? and (${like}) limit 1`, [
+      `%${acme.id}%`,
+      ...texts.map((text) => `%${text}%`),
+    ]);
+    if (hits.length > 0) found.push(name);
+  }
+  return found;
+}
+const findings = async (kept = '') => (await verifyLog(acme.id, checkpointsIn(kept))).findings;
+
+describe('A person who has left', () => {
+  let before: Body[];
+  let entries: string[];
+  let note: string;
+  const lines: string[] = [];
+  const collector = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    lines.push(...Buffer.concat(chunks).toString('utf8').trimEnd().split('\n'));
+    res.writeHead(204).end();
+  });
+  afterAll(() => {
+    openOutbound({ allowLoopback: false });
+    collector.close();
+  });
+  const stream = async () => {
+    lines.length = 0;
+    await world.knex('audit_streams').where({ orgId: acme.id }).update({ lastNumber: 0, dueAt: 0, failures: 0 });
+    await growAllTrees();
+    await startDeliveries();
+    await world.delivered();
+    return lines.filter((line) => line.includes(`"actorId":"${bob.id}"`));
+  };
+  const archived = async (): Promise<Body[]> => {
+    const { query, map } = exportTables.find(({ name }) => name === 'audit_events')!;
+    const { rows } = await world.knex.raw(query, [acme.id]);
+    return transaction((trx) =>
+      map!(
+        trx,
+        acme.id,
+        rows.map(({ row }: { row: string }) => row),
+      ),
+    ).then((texts) => texts.map((text) => JSON.parse(text)).filter((row: Body) => row.actor_id === bob.id));
+  };
+  const leaves = async () =>
+    (
+      await world.field('{ auditEntries(limit: 200) { data { number entry leafHash } } }', {
+        session: await world.session(alice, acme.id),
+      })
+    ).data as { number: number; entry: string; leafHash: string }[];
+
+  it('is in the log with personal values that the tree has only sealed', async () => {
+    openOutbound({ allowLoopback: true });
+    await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
+    const address = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/audit`;
+    await world.knex('audit_streams').where({ orgId: acme.id }).update({ address });
+    await world.join(acme, bob, 'admin');
+    await act('carol@example.com');
+    before = await ofBob();
+    const invite = before.find(({ action }) => action === 'invite.created');
+    expect(invite).toMatchObject({
+      ...{ actor: { id: bob.id, name: bob.name }, sourceAddress: '127.0.0.1', personalValues: 'readable' },
+      targets: [{ name: 'carol@example.com' }],
+      changes: expect.arrayContaining([{ path: 'email', before: null, after: 'carol@example.com' }]),
+    });
+    const about = (await list(`targetId=${bob.id}&order=oldest`)).find(({ action }) => action === 'person.updated');
+    expect(about.changes).toEqual([{ path: 'name', before: bob.name, after: 'Bobbington II' }]);
+    expect(await rowsWith(['Bobbington II'])).toEqual([]);
+    const stored = await world.knex('audit_events').where({ orgId: acme.id, actorId: bob.id });
+    expect(JSON.stringify(stored)).not.toMatch(/127\.0\.0\.1|carol|bobbington/i);
+    await signCheckpoints();
+    entries = (await leaves()).map(({ entry }) => entry);
+    note = (await world.knex('audit_checkpoints').where({ orgId: acme.id }).orderBy('hour', 'desc').first()).note;
+    expect((await stream()).some((line) => line.includes('"sourceAddress":"127.0.0.1"'))).toBe(true);
+    expect((await archived()).find(({ action }) => action === 'invite.created').personal).toMatchObject({
+      ...{ sourceAddress: '127.0.0.1', targetName: 'carol@example.com' },
+    });
+  });
+
+  it('is erased only by an owner, after the membership has ended, and only if the organization knows them', async () => {
+    expect(await erase(bob.id)).toMatchObject({ code: 'conflict', fields: [{ path: 'person' }] });
+    expect(await erase(bob.email)).toMatchObject({ code: 'conflict' });
+    await remove(bob);
+    const dave = await world.person('Dave');
+    await world.join(acme, dave, 'admin');
+    expect(await erase(bob.id, dave)).toMatchObject({ code: 'forbidden' });
+    for (const unknown of ['usr_unknown', (await world.person('Unknown')).id, 'unknown@example.com', 'nobody'])
+      expect(await erase(unknown)).toMatchObject({ code: 'not_found' });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('cannot be read anywhere after the erasure, which is an event itself and changes no byte of the tree', async () => {
+    await world.knex('runs').where({ id: runId }).update({ billingActorUserId: bob.id });
+    await world.knex('reviews').where({ runId }).update({ authorUserId: bob.id, author: bob.name });
+    await world.rest('POST', '/invites', {
+      session: await world.session(alice, acme.id),
+      body: { email: bob.email, role: 'viewer' },
+    });
+    const aep = await openAep();
+    const token = await world.token(alice, acme, { scopes: ['audit:read', 'members:write'] });
+    const env = { AEP_URL: world.url, AEP_TOKEN: token };
+    expect((await aep(['audit', 'erase', bob.id], env)).code).toBe(1);
+    const { stdout, code } = await aep(['audit', 'erase', bob.id, '--yes', '--json'], env);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      { personId: bob.id, erasedAt: Date.UTC(2026, 10, 23, 9), invites: 1, recordings: 1 },
+    ]);
+    const [erased] = await list('action=person.erased');
+    expect(erased).toMatchObject({
+      ...{ actor: { id: alice.id, name: alice.name }, targets: [{ type: 'person', id: bob.id, name: null }] },
+      changes: expect.arrayContaining([{ path: 'recordings', before: null, after: 1 }]),
+    });
+    const after = await ofBob();
+    expect(
+      after.map(({ number, action, personalValues, actor }) => [number, action, personalValues, actor.name]),
+    ).toEqual(after.map(({ number, action }) => [number, action, 'erased', null]));
+    expect(after.map(({ number }) => number)).toEqual(expect.arrayContaining(before.map(({ number }) => number)));
+    expect(after.map(({ sourceAddress }) => sourceAddress)).toEqual(after.map(() => null));
+    // The address of the invited person is sealed with a key of its own.
+    expect(after.find(({ action }) => action === 'invite.created').targets[0].name).toBe('carol@example.com');
+    expect(JSON.stringify([after, await list('limit=200')])).not.toMatch(/bobbington/i);
+    const asked = { session: await world.session(alice, acme.id) };
+    expect(
+      JSON.stringify(
+        await world.field('{ auditEvents(limit: 200) { data { actor { name } targets { name } } } }', asked),
+      ),
+    ).not.toMatch(/bobbington/i);
+    const csv = (await aep(['audit', 'export', '--format', 'csv', '--actor', bob.id], env)).stdout;
+    expect(csv).not.toMatch(/bobbington|127\.0\.0\.1/i);
+    expect(csv).toContain(',erased');
+    for (const text of [...(await stream()), ...(await archived()).map((row) => JSON.stringify(row))])
+      expect(text).not.toMatch(/bobbington|127\.0\.0\.1/i);
+    expect(await rowsWith(['bobbington'])).toEqual([]);
+    expect(await world.knex('person_keys').where({ orgId: acme.id, subject: bob.id })).toEqual([]);
+    expect(await world.knex('recording_parts').where({ runId })).toEqual([]);
+    expect(new Set(await world.knex('reviews').where({ runId }).pluck('author'))).toEqual(new Set(['Erased person']));
+  });
+
+  it('leaves a log that verifies against earlier checkpoints, in the service and in copies', async () => {
+    world.clock.turn(hours(1));
+    await signCheckpoints();
+    expect(await findings(note)).toEqual([]);
+    const now = await leaves();
+    expect(now.slice(0, entries.length).map(({ entry }) => entry)).toEqual(entries);
+    for (const { entry, leafHash } of now)
+      expect(createHash('sha256').update(`\u0000${entry}`).digest('base64')).toBe(leafHash);
+    await stream();
+    const streamed = [...lines];
+    const { findings: found, signed } = await verifyFile(
+      (async function* () {
+        yield* streamed;
+      })(),
+      { kept: checkpointsInFile(note) },
+    );
+    expect([found, signed > entries.length]).toEqual([[], true]);
+    expect(streamed.some((line) => line.includes('"personal":'))).toBe(true);
+  });
+
+  it('keeps everything in other organizations', async () => {
+    const [started] = await list('action=session.started&order=oldest', [bob, globex]);
+    expect(started).toMatchObject({ personalValues: 'readable', targets: [{ name: 'test' }] });
+    const [added] = await list('action=member.added', [bob, globex]);
+    expect(added.targets).toEqual([{ type: 'member', id: bob.id, name: bob.name }]);
+  });
+
+  it('is erased once: a repeated call changes nothing, and the list of former members shows no name', async () => {
+    const first = await erase(bob.id);
+    expect(await erase(bob.email)).toEqual(first);
+    expect(await list('action=person.erased')).toHaveLength(1);
+    const query = '{ formerMembers(orgId: "$org") { people { userId name email removedAt erasedAt } } }';
+    const session = await world.session(alice, acme.id);
+    expect((await world.field(query.replace('$org', acme.id), { session })).people).toEqual([
+      { userId: bob.id, name: null, email: null, removedAt: expect.any(Number), erasedAt: first.erasedAt },
+    ]);
+  });
+
+  it('who joins again has a new key: later events are readable, earlier ones are not', async () => {
+    world.clock.turn(hours(1));
+    await world.join(acme, bob, 'admin');
+    await act('carla@example.com');
+    const events = await ofBob();
+    const [old, fresh] = [events[0], events.at(-1)];
+    expect([old.personalValues, old.actor.name, old.sourceAddress]).toEqual(['erased', null, null]);
+    expect([fresh.personalValues, fresh.actor.name]).toEqual(['readable', bob.name]);
+    expect(events.filter(({ sourceAddress }) => sourceAddress === '127.0.0.1').length).toBeGreaterThan(0);
+    await remove(bob);
+    const { erasedAt } = await erase(bob.id);
+    expect(erasedAt).toBeGreaterThan(Date.UTC(2026, 10, 23, 9));
+    expect((await ofBob()).every(({ personalValues }) => personalValues === 'erased')).toBe(true);
+  });
+
+  it('has no key again through a change that commits after the erasure, or is numbered at the same time', async () => {
+    const late = await world.knex.transaction();
+    const origin = { actorType: 'person', actorId: bob.id, surface: 'rest', address: '198.51.100.7' };
+    const change = (n: number) => ({
+      ...{ orgId: acme.id, source: 'invites', origin: JSON.stringify(origin) },
+      after: { id: `inv_${n}`, email: 'late@example.com', role: 'viewer' },
+    });
+    await late('audit_changes').insert(change(1));
+    await world.join(acme, bob, 'viewer');
+    await remove(bob);
+    await world.knex('audit_changes').insert(Array.from({ length: 600 }, (_, i) => change(i + 2)));
+    await Promise.all([numberChanges(acme.id), erase(bob.id), numberChanges(acme.id), numberAllChanges()]);
+    await late.commit();
+    await numberAllChanges();
+    expect(await world.knex('person_keys').where({ orgId: acme.id, subject: bob.id })).toEqual([]);
+    const events = await list(`actorId=${bob.id}&limit=200`);
+    expect(new Set(events.map(({ personalValues, sourceAddress }) => `${personalValues} ${sourceAddress}`))).toEqual(
+      new Set(['erased null']),
+    );
+    expect(await rowsWith(['198.51.100.7'])).toEqual([]);
+  });
+});
+
+describe('An invited person without an account', () => {
+  it('is erased by the email address', async () => {
+    const body = { email: 'Eve@Example.com', role: 'viewer' };
+    await world.rest('POST', '/invites', { session: await world.session(alice, acme.id), body });
+    const { personId, invites } = await erase('eve@example.COM');
+    expect([personId, invites]).toEqual([expect.stringMatching(/^adr_[\w-]{43}$/), 1]);
+    expect((await list('action=invite.created&limit=1'))[0]).toMatchObject({
+      ...{ personalValues: 'erased', sourceAddress: '127.0.0.1', targets: [{ name: null }] },
+    });
+    await world.delivered();
+    expect(await rowsWith(['eve@example.com'])).toEqual([]);
+  });
+});
+
+describe('A sealed value', () => {
+  it('that was changed is named by the verification, and is read as null', async () => {
+    await world.rest('POST', '/invites', {
+      session: await world.session(alice, acme.id),
+      body: { email: 'frank@example.com', role: 'viewer' },
+    });
+    const [event] = await list('action=invite.created&limit=1');
+    await growAllTrees();
+    const where = { orgId: acme.id, number: event.number };
+    const { changes } = await world.knex('audit_events').where(where).first();
+    const flipped = JSON.stringify(changes).replace(
+      /("sealed":\{"[\w-]+":".{30})(.)/,
+      (_, head, byte) => head + (byte === 'A' ? 'B' : 'A'),
+    );
+    await world.knex('audit_events').where(where).update({ changes: flipped });
+    expect(await findings()).toEqual([`Entry ${event.number} was edited.`]);
+    const [read] = await list('action=invite.created&limit=1');
+    expect(read.personalValues).toBe('altered');
+    await world
+      .knex('audit_events')
+      .where(where)
+      .update({ changes: JSON.stringify(changes) });
+    expect(await findings()).toEqual([]);
+    // Sealed values of another event do not open here.
+    const other = { orgId: acme.id, number: event.number - 1 };
+    await world
+      .knex('audit_events')
+      .where(other)
+      .update({ changes: JSON.stringify(changes) });
+    expect((await list(`after=${event.number - 2}&order=oldest&limit=1`))[0]).toMatchObject({
+      personalValues: 'altered',
+    });
+  });
+});
+
+describe('The retention', () => {
+  it('deletes keys and erasures that no event needs, and keeps the others', async () => {
+    await world.knex('audit_counters').where({ orgId: acme.id }).update({ retentionDays: 30 });
+    world.clock.turn(days(20));
+    await world.rest('POST', '/budgets', {
+      session: await world.session(alice, acme.id),
+      body: { subject: 'organization', period: 'day', amountUsd: 5 },
+    });
+    await numberAllChanges();
+    const subjects = async () => [
+      ...(await world.knex('person_keys').where({ orgId: acme.id }).pluck('subject')),
+      ...(await world.knex('person_erasures').where({ orgId: acme.id }).pluck('subject')),
+    ];
+    await deleteOldEvents();
+    expect((await subjects()).length).toBeGreaterThan(2);
+    world.clock.turn(days(12));
+    await deleteOldEvents();
+    expect(await subjects()).toEqual([alice.id]);
+    const [event] = await list('action=budget.created&limit=1');
+    expect(event).toMatchObject({ sourceAddress: '127.0.0.1', personalValues: 'readable' });
+  });
+});
