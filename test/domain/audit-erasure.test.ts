@@ -19,7 +19,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { verifyFile } from '../../clients/cli/src/audit-file.ts';
 import { checkpointsIn as checkpointsInFile } from '../../clients/cli/src/audit-notes.ts';
 import { openAep } from '../support/aep.ts';
-import { seedOrganization } from '../support/sample-organization.ts';
+import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of answers
@@ -30,11 +30,14 @@ let acme: Organization;
 let bob: Person;
 let globex: Organization;
 let runId: string;
+let ids: SampleOrganization['ids'];
+let serviceToken: string;
 beforeAll(async () => {
   world = await openWorld();
   const sample = await seedOrganization(world);
   ({ owner: alice, organization: acme } = sample);
-  runId = sample.ids.runId!;
+  ({ ids, serviceToken } = sample);
+  runId = ids.runId!;
   bob = await world.person('Bobbington');
   globex = await world.found(bob, 'Globex');
 });
@@ -205,6 +208,8 @@ describe('A person who has left', () => {
     expect(await rowsWith(['bobbington'])).toEqual([]);
     expect(await world.knex('person_keys').where({ orgId: acme.id, subject: bob.id })).toEqual([]);
     expect(await world.knex('recording_parts').where({ runId })).toEqual([]);
+    const part = `mutation { openRecordingPart(input: { runId: "${runId}", leaseId: "${ids.leaseId}", part: "late" }) { keyId } }`;
+    expect(await world.field(part, { token: serviceToken })).toMatchObject({ code: 'conflict' });
     expect(new Set(await world.knex('reviews').where({ runId }).pluck('author'))).toEqual(new Set(['Erased person']));
   });
 

@@ -24,9 +24,9 @@ const idOf = ({ leaseId, part }: Named): Id<'recordingPart'> => derivedId('recor
 /** Returns the key with which the runtime encrypts a part. @throws 404, or 409: `lease_lost`, or an organization without recordings */
 export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: string; keyId: string }> =>
   transaction(async (trx) => {
-    const { orgId } = await lockHeldRun(trx, caller, named);
-    await requireConsent(trx, orgId);
-    const { key, keyId } = (await keyOfPart(orgId, idOf(named), trx))!;
+    const run = await lockHeldRun(trx, caller, named);
+    await requireConsent(trx, run);
+    const { key, keyId } = (await keyOfPart(run.orgId, idOf(named), trx))!;
     return { key: key.toString('base64'), keyId };
   });
 
@@ -45,8 +45,9 @@ export interface ReportedPart extends Named {
  */
 export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promise<{ ok: true }> =>
   transaction(async (trx) => {
-    const { id: runId, orgId, projectId } = await lockHeldRun(trx, caller, report);
-    await requireConsent(trx, orgId);
+    const run = await lockHeldRun(trx, caller, report);
+    const { id: runId, orgId, projectId } = run;
+    await requireConsent(trx, run);
     const id = idOf(report);
     if (await RecordingPart.find({ id }, trx)) return { ok: true };
     const { calls, omitted, sizeBytes } = report;

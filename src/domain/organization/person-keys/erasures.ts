@@ -33,12 +33,17 @@ const namelessSql = `select e.subject, e.number, ${isMemberSql('e.subject', '$1'
 export async function namelessIn(
   orgId: string,
   people: readonly string[],
+  trx?: Transaction,
 ): Promise<(person: string, number: number) => boolean> {
   if (people.length === 0) return () => false;
-  const found = await sql<{ subject: string; number: number; isMember: boolean }>(namelessSql, [orgId, people]);
+  const found = await sql<{ subject: string; number: number; isMember: boolean }>(namelessSql, [orgId, people], trx);
   const erased = new Map(found.map(({ subject, ...erasure }) => [subject, erasure]));
   return (person, number) => {
     const erasure = erased.get(person);
     return erasure !== undefined && (!erasure.isMember || number <= erasure.number);
   };
 }
+
+/** Whether the person was erased, and has not become a member again. */
+export const isErased = async (trx: Transaction, orgId: string, person: string): Promise<boolean> =>
+  (await namelessIn(orgId, [person], trx))(person, Number.MAX_SAFE_INTEGER);

@@ -7,6 +7,7 @@ import { addUseOfContents } from '../artifacts/content.ts';
 import { findRun } from '../runs/operations.ts';
 import { recordingBounds } from './bounds.ts';
 import type { RecordingPart } from './model.ts';
+import { lockConsent } from './settings.ts';
 
 addUseOfContents('recording_parts');
 
@@ -59,8 +60,9 @@ export async function requireRoom(trx: Transaction, runId: string, sizeBytes: nu
 const deleteOfPersonSql = `delete from recording_parts p using runs r
   where p.org_id = $1 and r.id = p.run_id and r.billing_actor_user_id = $2 returning p.run_id`;
 
-/** Deletes the recordings of missions that the person has started; returns the number of missions. */
+/** Deletes the recordings of missions that the person has started; returns the number of missions. No part is added until `trx` ends. */
 export async function deleteRecordingsOf(trx: Transaction, orgId: string, personId: string): Promise<number> {
+  await lockConsent(trx, orgId);
   const parts = await sql<{ runId: string }>(deleteOfPersonSql, [orgId, personId], trx);
   return new Set(parts.map(({ runId }) => runId)).size;
 }

@@ -3,6 +3,8 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, organizationClosed } from '#foundation/problem.ts';
+import { isErased } from '../../organization/person-keys/erasures.ts';
+import type { Run } from '../runs/model.ts';
 import { recordingBounds } from './bounds.ts';
 import { destroyKey, makeKey } from './keys.ts';
 
@@ -43,8 +45,17 @@ const consentSql = 'select org_id from recording_settings where org_id = $1 and 
 export const isRecorded = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await sql(consentSql, [orgId], trx)).length > 0;
 
-/** Checks the consent, and prevents its withdrawal until `trx` ends. @throws 409 without consent */
-export async function requireConsent(trx: Transaction, orgId: string): Promise<void> {
+/** Checks the consent, and prevents its withdrawal until `trx` ends. @throws 409 without consent, and for a mission of an erased person */
+export async function requireConsent(
+  trx: Transaction,
+  { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,
+): Promise<void> {
   const found = await sql(`${consentSql} for share`, [orgId], trx);
   if (found.length === 0) throw conflict('The organization keeps no recordings.');
+  if (billingActorUserId && (await isErased(trx, orgId, billingActorUserId)))
+    throw conflict('The organization has erased the person who started the mission.');
 }
+
+/** Until `trx` ends, no part of a recording is opened or reported. */
+export const lockConsent = async (trx: Transaction, orgId: string): Promise<void> =>
+  void (await sql('select 1 from recording_settings where org_id = $1 for update', [orgId], trx));
