@@ -57,6 +57,7 @@ it('every read without a route has its pinned scope and tool', () => {
     directoryGroups        -                                                   members:read         -
     directoryTokens        -                                                   members:write        -
     directoryUsers         -                                                   members:read         -
+    formerMembers          -                                                   audit:read           -
     identityProviders      -                                                   sign-in:read         -
     inboxCount             -                                                   missions:read        -
     inboxUpdated           -                                                   missions:read        -
@@ -119,7 +120,6 @@ it('every mutation without a route has its pinned scope and tool', () => {
     erasePerson            -                                                   members:write        -
     exportOrganization     -                                                   person               -
     followRun              -                                                   missions:read        follow_run
-    formerMembers          -                                                   audit:read           -
     handOverRun            -                                                   missions:run         hand_over_run
     linkAccount            -                                                   members:write        link_account
     markInboxItemDone      -                                                   missions:read        mark_inbox_item_done

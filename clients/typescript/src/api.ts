@@ -1157,6 +1157,21 @@ export interface CancelRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** A group after a change of its role. */
+export interface ChangedDirectoryGroup {
+  /** The id, which starts with `scg_`: the id of the group at the SCIM endpoint. */
+  id: string;
+  /** Name of the group at the identity provider. */
+  displayName: string;
+  /** Id of the group at the identity provider; null when it sends none. */
+  externalId: string | null;
+  /** The role that the group gives to its members; null when it gives none. */
+  role: 'admin' | 'member' | 'viewer' | null;
+  /** When the identity provider created the group. */
+  createdAt: number;
+  /** When the group was last changed. */
+  updatedAt: number;
+}
 /** The content of a changed file before or after the change. */
 export interface ChangedFile {
   /** The content in base64, at most 1,048,576 bytes before the encoding; null without a change, when the file does not exist on that side, and when its commit is not at the source host. */
@@ -1491,6 +1506,13 @@ export interface CreateCreditRequest {
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
 }
+/** The parameters of `createDirectoryToken`. */
+export interface CreateDirectoryTokenParameters {
+  /** A label for people, 1 to 100 characters. */
+  name: string;
+  /** Days until the token expires, 1 to 730. */
+  expiresInDays?: number;
+}
 /** The parameters of `createIdentityProvider`. */
 export interface CreateIdentityProviderParameters {
   /** The new provider. */
@@ -1621,6 +1643,20 @@ export interface CreateRunShareParameters {
 export interface CreateRuntimeTokenParameters {
   /** A label for people, 1 to 100 characters. */
   name: string;
+}
+/** The parameters of `createSamlProvider`. */
+export interface CreateSamlProviderParameters {
+  /** The new provider. */
+  input: {
+    /** The name on the sign-in page, 1 to 120 characters. */
+    name: string;
+    /** The metadata of the provider as XML. */
+    metadataXml?: string | null;
+    /** The https address of the metadata, which is read again every day for new keys. */
+    metadataUrl?: string | null;
+    /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
+    defaultRole?: ('owner' | 'admin' | 'member' | 'viewer') | null;
+  };
 }
 /** A new sandbox template. Omitted fields default to the built-in template. */
 export interface CreateSandboxTemplateRequest {
@@ -1857,6 +1893,19 @@ export interface CreateWithdrawalRequest {
   /** The reason, at most 2000 characters, which is kept with the order. */
   reason?: string;
 }
+/** A new directory token with its bearer value, which no other response contains. */
+export interface CreatedDirectoryToken {
+  /** The id, which starts with `sct_`; not a secret. */
+  id: string;
+  /** A label for people. */
+  name: string;
+  /** The bearer value, which starts with `scm_`. Only its digest is stored, so it cannot be returned again. */
+  token: string;
+  /** When the token was created. */
+  createdAt: number;
+  /** When the token stops working. */
+  expiresAt: number;
+}
 /** A new link, with its address. */
 export interface CreatedRunShare {
   share: RunShare;
@@ -2091,6 +2140,85 @@ export interface DestroyEnvironmentResponse {
   /** The id of the environment; starts with `env_`. */
   environmentId: string;
 }
+/** A group that the identity provider of the organization maintains. */
+export interface DirectoryGroup {
+  /** The id, which starts with `scg_`: the id of the group at the SCIM endpoint. */
+  id: string;
+  /** Name of the group at the identity provider. */
+  displayName: string;
+  /** Id of the group at the identity provider; null when it sends none. */
+  externalId: string | null;
+  /** The role that the group gives to its members; null when it gives none. */
+  role: 'admin' | 'member' | 'viewer' | null;
+  /** When the identity provider created the group. */
+  createdAt: number;
+  /** When the group was last changed. */
+  updatedAt: number;
+  /** Number of its users, inactive ones included. */
+  memberCount: number;
+}
+/** The groups of a directory. */
+export interface DirectoryGroups {
+  /** The groups by name: at most 1000. */
+  data: DirectoryGroup[];
+}
+/** A token with which the identity provider of the organization provisions users and groups (SCIM 2.0). */
+export interface DirectoryToken {
+  /** The id, which starts with `sct_`; not a secret. */
+  id: string;
+  /** A label for people; several tokens may have the same. */
+  name: string;
+  /** When the token was created. */
+  createdAt: number;
+  /** When the token stops, or stopped, working. */
+  expiresAt: number;
+  /** The last use, accurate to the minute; null when it was never used. */
+  lastUsedAt: number | null;
+  /** When the token was revoked; null for one that was not. */
+  revokedAt: number | null;
+}
+/** The directory tokens of an organization. */
+export interface DirectoryTokens {
+  /** The tokens, revoked ones last, each newest first: at most 50. */
+  data: DirectoryToken[];
+}
+/** A user that the identity provider of the organization maintains. */
+export interface DirectoryUser {
+  /** The id, which starts with `scu_`: the id of the user at the SCIM endpoint. */
+  id: string;
+  /** Name of the user at the identity provider. */
+  userName: string;
+  /** Id of the user at the identity provider; null when it sends none. */
+  externalId: string | null;
+  /** The address whose account is the person. */
+  email: string;
+  /** The name at the identity provider; the account of the person keeps its own. */
+  displayName: string | null;
+  /** Whether the identity provider lets the person be a member. */
+  active: boolean;
+  /** Whether the person belongs to the organization. */
+  state: 'member' | 'waiting' | 'removed' | 'inactive';
+  /** When the identity provider created the user. */
+  createdAt: number;
+  /** When the identity provider last changed the user. */
+  updatedAt: number;
+}
+/** One page of a list of DirectoryUser records. */
+export interface DirectoryUserPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: DirectoryUser[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `directoryUsers`. */
+export interface DirectoryUsersParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Only users whose address or user name contains this text, without regard to case. */
+  query?: string;
+}
 /** The parameters of `disconnectIntegration`. */
 export interface DisconnectIntegrationParameters {
   /** An integration of the organization. */
@@ -2284,6 +2412,26 @@ export interface FollowRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** The parameters of `forkMission`. */
+export interface ForkMissionParameters {
+  /** The run with the recording, which has ended. */
+  runId: string;
+}
+/** The body of `POST /runs/{runId}/fork`. */
+export interface ForkMissionRequest {
+  /** The step of the call. */
+  stepId: string;
+  /** Number of the first call in the step that is made again, of a model: `recordedModelCalls` and the download of the recording have it. */
+  call: number;
+  /** A message to the agent at the call; absent means that it is asked to continue. */
+  prompt?: string | null;
+  /** The model from the call on, which the harness of the step runs; absent means that of the agent. */
+  model?: string | null;
+  /** The version of the agent from the call on, with the same harness: its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
+  agentVersion?: number | null;
+  /** Budget of the mission in US dollars, 0.01 to 10,000; absent means that of the other mission. */
+  budgetUsd?: number | null;
+}
 /** A person who has left an organization. */
 export interface FormerMember {
   /** The id of the person. */
@@ -2346,7 +2494,7 @@ export interface HostThread {
   /** The comments, oldest first: at most 20. */
   comments: HostComment[];
 }
-/** An OpenID provider of the organization, which signs in people with addresses of its domains. */
+/** An identity provider of the organization, which signs in people with addresses of its domains. */
 export interface IdentityProvider {
   /** The id, which starts with `idp_`. */
   id: string;
@@ -2354,12 +2502,22 @@ export interface IdentityProvider {
   orgId: string;
   /** The name on the sign-in page, 1 to 120 characters. */
   name: string;
-  /** The issuer, as in the metadata of the provider. */
+  /** The protocol. */
+  protocol: 'oidc' | 'saml';
+  /** The issuer of an OpenID provider, or the entity id of a SAML provider. */
   issuer: string;
-  /** The client id at the provider. */
+  /** The client id at an OpenID provider; empty for SAML. */
   clientId: string;
-  /** The redirect address to enter at the provider. */
+  /** The address of a SAML provider for sign-ins; null for OpenID Connect. */
+  signInUrl: string | null;
+  /** The address from which the metadata of a SAML provider is read every day; null when it has none. */
+  metadataUrl: string | null;
+  /** When the metadata of a SAML provider was last read; null for OpenID Connect. */
+  metadataReadAt: number | null;
+  /** The address to enter at the provider: the redirect address, or the assertion consumer service of SAML. */
   returnAddress: string;
+  /** The entity id of the service towards a SAML provider, which is the address of its metadata; null for OpenID Connect. */
+  entityId: string | null;
   /** The role of people whose first sign-in makes them members; null when only members and invited people may sign in. */
   defaultRole: 'owner' | 'admin' | 'member' | 'viewer' | null;
   /** When a test sign-in last succeeded; null for a provider that is not offered yet. */
@@ -3641,6 +3799,37 @@ export interface QualityReport {
   /** The groups, those with the most missions first. */
   data: QualityFigures[];
 }
+/** A recorded call of a model, with which a fork can begin. */
+export interface RecordedModelCall {
+  /** The step of the call. */
+  stepId: string;
+  /** The role of the agent. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** Position among the calls of models and tools of the step, from 1. */
+  number: number;
+  /** When the call began. */
+  at: number;
+  /** The model that the request names; null when its content is left out. */
+  model: string | null;
+  /** The HTTP status of the answer. */
+  status: number;
+  /** Whether its content is left out, because it exceeds the bounds of a recording. */
+  isOmitted: boolean;
+}
+/** Recorded calls of models, 200 at once. */
+export interface RecordedModelCalls {
+  /** The calls by steps, in the order of their beginning. */
+  data: RecordedModelCall[];
+  /** Whether there are further calls. */
+  hasMore: boolean;
+}
+/** The parameters of `recordedModelCalls`. */
+export interface RecordedModelCallsParameters {
+  /** The id of the run. */
+  runId: string;
+  /** Number of calls to leave out from the beginning. */
+  after?: number;
+}
 /** The model and tool calls of a run as its gateway has carried them, as JSON lines. */
 export interface Recording {
   /** The run. */
@@ -3712,6 +3901,18 @@ export interface ReplaceInboundHookSecretParameters {
 export interface ReplaceInboundHookSecretRequest {
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
+}
+/** The parameters of `replaceSamlMetadata`. */
+export interface ReplaceSamlMetadataParameters {
+  /** The id of the provider. */
+  samlProviderId: string;
+  /** The metadata. */
+  input: {
+    /** The metadata of the provider as XML. */
+    metadataXml?: string | null;
+    /** The https address of the metadata, which is read again every day for new keys. */
+    metadataUrl?: string | null;
+  };
 }
 /** The parameters of `replaceWebhookSecret`. */
 export interface ReplaceWebhookSecretParameters {
@@ -3836,6 +4037,11 @@ export interface ReviewComment {
   resolvedBy: string | null;
   /** When the review was submitted. */
   createdAt: number;
+}
+/** The parameters of `revokeDirectoryToken`. */
+export interface RevokeDirectoryTokenParameters {
+  /** The `id` of the token. */
+  directoryTokenId: string;
 }
 /** The parameters of `revokeIntegration`. */
 export interface RevokeIntegrationParameters {
@@ -4708,6 +4914,13 @@ export interface SetAuditStreamParameters {
     /** The number after which deliveries begin. Absent means the present position, or the beginning of the log. */
     after?: number;
   };
+}
+/** The parameters of `setDirectoryGroupRole`. */
+export interface SetDirectoryGroupRoleParameters {
+  /** The `id` of the group. */
+  directoryGroupId: string;
+  /** The role; null to give none. */
+  role?: 'admin' | 'member' | 'viewer';
 }
 /** The parameters of `setIntegrationModels`. */
 export interface SetIntegrationModelsParameters {
@@ -6233,6 +6446,8 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Starts the mission of a run again, from its beginning: its scheduled task or automation, else a mission with the same prompt, agent and limits. While the run that it started is open, a repeated request returns that run. Requires the scope `missions:run`. */
   rerunMission: { input: RerunMissionParameters; output: Run };
+  /** Starts a mission that continues another one from a call of its recording. The calls before are answered from the recording, at no cost; from the call on, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
+  forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
   /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what has happened so far. Requires the scope `missions:run`. */
@@ -6273,12 +6488,18 @@ export interface Operations {
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
   /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
+  /** The users that the identity provider of the organization maintains, newest first. Requires the scope `members:read`. */
+  directoryUsers: { input: DirectoryUsersParameters; output: DirectoryUserPage };
+  /** The groups that the identity provider of the organization maintains. Requires the scope `members:read`. */
+  directoryGroups: { input: {}; output: DirectoryGroups };
   /** The runtime tokens of the organization, including revoked ones. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
-  /** Domains of email addresses of the organization, at most 20. Requires the scope `sign-in:read`. */
-  signInDomains: { input: {}; output: SignInDomainList };
+  /** The directory tokens of the organization, including ended ones. Only an owner may. Requires the scope `members:write`. */
+  directoryTokens: { input: {}; output: DirectoryTokens };
   /** Identity providers of the organization, at most 10. Requires the scope `sign-in:read`. */
   identityProviders: { input: {}; output: IdentityProviderList };
+  /** Domains of email addresses of the organization, at most 20. Requires the scope `sign-in:read`. */
+  signInDomains: { input: {}; output: SignInDomainList };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
   /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
@@ -6307,6 +6528,8 @@ export interface Operations {
   runShares: { input: RunSharesParameters; output: RunShares };
   /** Whether the organization records its missions, and for how long. Requires the scope `organizations:read`. */
   recordingSettings: { input: {}; output: RecordingSettings };
+  /** The calls of models in the recording of a run, with each of which a fork can begin; 404 without a recording. Requires the scope `artifacts:read`. */
+  recordedModelCalls: { input: RecordedModelCallsParameters; output: RecordedModelCalls };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
   /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
@@ -6325,6 +6548,8 @@ export interface Operations {
   auditEntries: { input: AuditEntriesParameters; output: AuditEntryPage };
   /** The destination to which the audit log of the organization is sent, and whether it accepts the deliveries. Requires the scope `audit:read`. */
   auditStream: { input: {}; output: AuditStreaming };
+  /** Sets the role that a group gives to its members, which applies to them at once. A member of several groups has the highest of their roles, and is a member without one; owners keep their role. Only an owner may. Requires the scope `members:write`. */
+  setDirectoryGroupRole: { input: SetDirectoryGroupRoleParameters; output: ChangedDirectoryGroup };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
@@ -6339,6 +6564,20 @@ export interface Operations {
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
+  /** Creates a token for the identity provider and returns its bearer value once. Its holder can add and remove members of the organization, and nothing else. Only an owner in the console may. Requires the scope `members:write`. */
+  createDirectoryToken: { input: CreateDirectoryTokenParameters; output: CreatedDirectoryToken };
+  /** Revokes a token at once. Users and groups that it has provisioned stay. Only an owner may. Requires the scope `members:write`. */
+  revokeDirectoryToken: { input: RevokeDirectoryTokenParameters; output: DirectoryToken };
+  /** Connects an identity provider. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
+  createIdentityProvider: { input: CreateIdentityProviderParameters; output: IdentityProvider };
+  /** Connects a SAML provider by its metadata. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
+  createSamlProvider: { input: CreateSamlProviderParameters; output: IdentityProvider };
+  /** Replaces the metadata of a SAML provider. Another entity id or address needs another test; another entity id forgets its users. Requires the scope `sign-in:write`. */
+  replaceSamlMetadata: { input: ReplaceSamlMetadataParameters; output: IdentityProvider };
+  /** Changes a provider. Another issuer or client needs another test; another issuer forgets its users. Requires the scope `sign-in:write`. */
+  updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
+  /** Deletes a provider that is not required. Its domains have none afterwards. Requires the scope `sign-in:write`. */
+  deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
   /** Adds a domain of email addresses, which counts once its TXT record is found. Requires the scope `sign-in:write`. */
   createSignInDomain: { input: CreateSignInDomainParameters; output: SignInDomain };
   /** Looks for the TXT record of a domain. One organization at a time can have proved a domain. Requires the scope `sign-in:write`. */
@@ -6347,12 +6586,6 @@ export interface Operations {
   updateSignInDomain: { input: UpdateSignInDomainParameters; output: SignInDomain };
   /** Deletes a domain whose provider is not required. Requires the scope `sign-in:write`. */
   deleteSignInDomain: { input: DeleteSignInDomainParameters; output: DeleteSignInDomainResponse };
-  /** Connects an identity provider. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
-  createIdentityProvider: { input: CreateIdentityProviderParameters; output: IdentityProvider };
-  /** Changes a provider. Another issuer or client needs another test; another issuer forgets its users. Requires the scope `sign-in:write`. */
-  updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
-  /** Deletes a provider that is not required. Its domains have none afterwards. Requires the scope `sign-in:write`. */
-  deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
   /** Gives an agent the settings of an earlier version, as its next version. Requires the scope `agents:write`. */
   restoreAgentVersion: { input: RestoreAgentVersionParameters; output: Agent };
   /** Lets a share of the missions of an agent work with another version, in place of an earlier trial: with an existing one by its number, or with a new one that has changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
@@ -6600,6 +6833,7 @@ export const routes = {
   interruptRun: 'POST /runs/{runId}/interruption',
   resumeRun: 'POST /runs/{runId}/resumption',
   rerunMission: 'POST /runs/{runId}/rerun',
+  forkMission: 'POST /runs/{runId}/fork',
   allowHost: 'POST /runs/{runId}/allowed-hosts',
   continueRun: 'POST /runs/{runId}/continuation',
   putMcpBinding: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
@@ -6624,9 +6858,12 @@ export const routes = {
 
 /** The documents of the operations that only GraphQL has. */
 export const documents = {
+  directoryUsers: 'query directoryUsers($limit:Int!=50$cursor:String$query:String){directoryUsers(limit:$limit cursor:$cursor query:$query){data{id userName externalId email displayName active state createdAt updatedAt}nextCursor}}',
+  directoryGroups: 'query directoryGroups{directoryGroups{data{id displayName externalId role createdAt updatedAt memberCount}}}',
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
+  directoryTokens: 'query directoryTokens{directoryTokens{data{id name createdAt expiresAt lastUsedAt revokedAt}}}',
+  identityProviders: 'query identityProviders{identityProviders{providers{id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   signInDomains: 'query signInDomains{signInDomains{domains{id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}}',
-  identityProviders: 'query identityProviders{identityProviders{providers{id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
@@ -6641,6 +6878,7 @@ export const documents = {
   runEvents: 'query runEvents($runId:String!){runEvents(runId:$runId){data{at kind text}}}',
   runShares: 'query runShares($runId:String!){runShares(runId:$runId){data{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}}}',
   recordingSettings: 'query recordingSettings{recordingSettings{isEnabled days}}',
+  recordedModelCalls: 'query recordedModelCalls($runId:String!$after:Int=0){recordedModelCalls(runId:$runId after:$after){data{stepId role number at model status isOmitted}hasMore}}',
   changedFile: 'query changedFile($runId:String!$path:String!$side:DiffSide!){changedFile(runId:$runId path:$path side:$side){base64}}',
   outsideEffects: 'query outsideEffects($runId:String!){outsideEffects(runId:$runId){data{id runId kind state title text digest error resultUrl decidedBy decidedAt committedAt createdAt updatedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
@@ -6650,6 +6888,7 @@ export const documents = {
   formerMembers: 'query formerMembers($orgId:String!){formerMembers(orgId:$orgId){people{userId name email removedAt erasedAt}}}',
   auditEntries: 'query auditEntries($limit:Int!=50$cursor:String){auditEntries(limit:$limit cursor:$cursor){data{number entry leafHash}nextCursor}}',
   auditStream: 'query auditStream{auditStream{stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}}}',
+  setDirectoryGroupRole: 'mutation setDirectoryGroupRole($directoryGroupId:String!$role:DirectoryGroupRole){setDirectoryGroupRole(directoryGroupId:$directoryGroupId role:$role){id displayName externalId role createdAt updatedAt}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
   setProjectEffectPolicy: 'mutation setProjectEffectPolicy($projectId:String!$policy:EffectPolicyInput){setProjectEffectPolicy(projectId:$projectId policy:$policy){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
@@ -6657,13 +6896,17 @@ export const documents = {
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
+  createDirectoryToken: 'mutation createDirectoryToken($name:String!$expiresInDays:Int!=365){createDirectoryToken(name:$name expiresInDays:$expiresInDays){id name token createdAt expiresAt}}',
+  revokeDirectoryToken: 'mutation revokeDirectoryToken($directoryTokenId:String!){revokeDirectoryToken(directoryTokenId:$directoryTokenId){id name createdAt expiresAt lastUsedAt revokedAt}}',
+  createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  createSamlProvider: 'mutation createSamlProvider($input:CreateSamlProviderRequest!){createSamlProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  replaceSamlMetadata: 'mutation replaceSamlMetadata($samlProviderId:String!$input:SamlMetadataRequest!){replaceSamlMetadata(samlProviderId:$samlProviderId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  updateIdentityProvider: 'mutation updateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  deleteIdentityProvider: 'mutation deleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){ok id}}',
   createSignInDomain: 'mutation createSignInDomain($input:CreateSignInDomainRequest!){createSignInDomain(input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   verifySignInDomain: 'mutation verifySignInDomain($domainId:String!){verifySignInDomain(domainId:$domainId){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   updateSignInDomain: 'mutation updateSignInDomain($domainId:String!$input:UpdateSignInDomainRequest!){updateSignInDomain(domainId:$domainId input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   deleteSignInDomain: 'mutation deleteSignInDomain($domainId:String!){deleteSignInDomain(domainId:$domainId){ok id}}',
-  createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}',
-  updateIdentityProvider: 'mutation updateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}',
-  deleteIdentityProvider: 'mutation deleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){ok id}}',
   restoreAgentVersion: 'mutation restoreAgentVersion($agentId:String!$number:Int!$note:String){restoreAgentVersion(agentId:$agentId number:$number note:$note){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
   startAgentTrial: 'mutation startAgentTrial($agentId:String!$input:StartAgentTrialRequest!){startAgentTrial(agentId:$agentId input:$input){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
   endAgentTrial: 'mutation endAgentTrial($agentId:String!$promote:Boolean!){endAgentTrial(agentId:$agentId promote:$promote){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
@@ -6748,6 +6991,7 @@ export const listings = {
   auditCheckpoints: 'data',
   webhookEndpoints: 'data',
   webhookDeliveries: 'data',
+  directoryUsers: 'data',
   issueComments: 'data',
   agentVersions: 'data',
   auditEntries: 'data',
@@ -6789,6 +7033,7 @@ export const times = {
   lastSeenAt: 1,
   lastUsedAt: 1,
   leaseUntil: 1,
+  metadataReadAt: 1,
   missingSince: 1,
   nextAttemptAt: 1,
   nextRunAt: 1,

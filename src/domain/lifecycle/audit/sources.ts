@@ -151,6 +151,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   }),
   provider_identities: source('provider_user', ProviderIdentity, {
     ...{ key: ['provider_id', 'user_id'], name: 'email', created: 'linked', deleted: 'forgotten', person: 'user_id' },
+    personal: { email: { of: 'user_id' }, subject: { of: 'user_id' } },
   }),
   integrations: source('connector', Integration, {
     ...{ name: 'display_name', created: 'connected', deleted: 'disconnected', ends: { broken_since: 'broken' } },

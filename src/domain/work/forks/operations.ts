@@ -69,7 +69,7 @@ async function writeFork(
   recorded: readonly RecordedStep[],
 ): Promise<WaitingRun> {
   const source = await readRun(trx, caller, fork.runId);
-  await requireConsent(trx, source.orgId);
+  await requireConsent(trx, source);
   const steps = await stepsOf(trx, source.id);
   const { step, calls } = findForkedCall(recorded, steps, stepId, call);
   const agent = await chooseAgent(trx, source, step, fork);
