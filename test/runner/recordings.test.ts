@@ -130,6 +130,7 @@ describe('recordings', () => {
     expect(event.changes).toEqual([
       { path: 'days', before: null, after: 5 },
       { path: 'isEnabled', before: null, after: true },
+      expect.objectContaining({ path: 'personalValues', sealed: expect.any(Object) }),
     ]);
     const runId = await work();
     const { status, body } = await recordingOf(runId);
