@@ -14,13 +14,14 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { newId } from '#foundation/ids.ts';
 import { checkpointsIn } from '#foundation/merkle/checkpoints.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { verifyFile } from '../../clients/cli/src/audit-file.ts';
 import { checkpointsIn as checkpointsInFile } from '../../clients/cli/src/audit-notes.ts';
 import { openAep } from '../support/aep.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of answers
 type Body = any;
@@ -300,6 +301,44 @@ describe('An invited person without an account', () => {
     });
     await world.delivered();
     expect(await rowsWith(['eve@example.com'])).toEqual([]);
+  });
+});
+
+describe('An invited person whose account the organization has never seen', () => {
+  it('is erased by the email address alone, and the answer does not tell of the account', async () => {
+    const carol = await world.person('Carol');
+    const body = { email: carol.email, role: 'viewer' };
+    await world.rest('POST', '/invites', { session: await world.session(alice, acme.id), body });
+    const { personId, invites } = await erase(carol.email);
+    expect([personId, invites]).toEqual([expect.stringMatching(/^adr_/), 1]);
+  });
+});
+
+describe('A user of the directory', () => {
+  it('is erased once inactive; events never have names or addresses of directory users', async () => {
+    const dan = { id: newId('directoryUser'), orgId: acme.id, userName: 'dan@corp.example', email: 'dan@corp.example' };
+    const at = present();
+    const row = {
+      ...dan,
+      displayName: 'Dan Dare',
+      active: true,
+      isOffered: false,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
+    };
+    await world.knex('directory_users').insert(row);
+    expect(await erase(dan.email)).toMatchObject({
+      code: 'conflict',
+      description: expect.stringContaining('is active'),
+    });
+    await world.knex('directory_users').where({ id: dan.id }).update({ active: false, displayName: 'Daniel Dare' });
+    expect((await erase(dan.email)).personId).toMatch(/^adr_/);
+    expect((await list('action=directory_user.created&limit=1'))[0].targets).toEqual([
+      { id: dan.id, name: dan.id, type: 'directory_user' },
+    ]);
+    await numberAllChanges();
+    expect(await rowsWith(['dan@corp.example', 'Dare'])).toEqual([]);
   });
 });
 

@@ -20,7 +20,7 @@ import {
   BillingSubscription,
   CreditRequest,
 } from '../../money/billing/model.ts';
-import { DirectoryGroup, DirectoryGroupMember, DirectoryUser } from '../../organization/directory/model.ts';
+import { DirectoryGroup, DirectoryGroupMember } from '../../organization/directory/model.ts';
 import { Invite } from '../../organization/invites/model.ts';
 import { Membership } from '../../organization/memberships/model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
@@ -93,6 +93,9 @@ const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt'
 /** Columns of webhook endpoints. Their model imports this file, so this file cannot read the columns from it. */
 const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
 
+/** Names and addresses of directory users are left out: they are about people who need not have joined, and whom an event has no key for. */
+const directoryUser = { columns: ['active', 'isOffered'] };
+
 const reason = { columns: ['reason'] };
 const authorOf = { personal: { author: { of: 'author_user_id' } } } as const;
 const deciderOf = { personal: { decided_by: { of: 'decided_by_user_id' } } } as const;
@@ -128,7 +131,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   tokens: source('token', Token, { personal: { name: { of: 'user_id' } } }),
   service_tokens: source('runtime_token', ServiceToken),
   directory_tokens: source('directory_token', DirectoryToken),
-  directory_users: source('directory_user', DirectoryUser, { name: 'user_name' }),
+  directory_users: source('directory_user', directoryUser, { name: 'id' }),
   directory_groups: source('directory_group', DirectoryGroup, { name: 'display_name' }),
   directory_group_members: source('directory_group_member', DirectoryGroupMember, {
     ...{ key: ['group_id', 'directory_user_id'], name: 'directory_user_id', created: 'added', deleted: 'removed' },

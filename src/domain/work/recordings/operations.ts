@@ -57,10 +57,13 @@ export async function requireRoom(trx: Transaction, runId: string, sizeBytes: nu
     throw conflict('The recording of the run has reached its maximum size.');
 }
 
-const deleteOfPersonSql = `delete from recording_parts p using runs r
-  where p.org_id = $1 and r.id = p.run_id and r.billing_actor_user_id = $2 returning p.run_id`;
+// A fork records the calls that it replays, so it has copies of those of its source.
+const deleteOfPersonSql = `with recursive erased as (
+    select p.run_id from recording_parts p join runs r on r.id = p.run_id where p.org_id = $1 and r.billing_actor_user_id = $2
+    union select f.run_id from erased join run_forks f on f.org_id = $1 and f.source_run_id = erased.run_id)
+  delete from recording_parts p using erased where p.org_id = $1 and p.run_id = erased.run_id returning p.run_id`;
 
-/** Deletes the recordings of missions that the person has started; returns the number of missions. No part is added until `trx` ends. */
+/** Deletes the recordings of missions that the person has started, and of their forks; returns the number of missions. No part is added until `trx` ends. */
 export async function deleteRecordingsOf(trx: Transaction, orgId: string, personId: string): Promise<number> {
   await lockConsent(trx, orgId);
   const parts = await sql<{ runId: string }>(deleteOfPersonSql, [orgId, personId], trx);

@@ -6,6 +6,7 @@ import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, notFound, organizationClosed } from '#foundation/problem.ts';
 import { recordAction } from '../../../organization/audit-changes/changes.ts';
+import { deleteInactiveUser } from '../../../organization/directory/erase-user.ts';
 import { deleteInvitesTo } from '../../../organization/invites/operations.ts';
 import { Membership } from '../../../organization/memberships/model.ts';
 import { lockOwnMembership, ownOrganizationOnly } from '../../../organization/memberships/operations.ts';
@@ -29,7 +30,7 @@ export interface PersonErasure {
 
 /**
  * Erases the person with this id or email address. A repeated call changes nothing. @throws 403 unless the caller is an owner, 404 for a
- * person of whom the organization has nothing, 409 for a member, and in a closed organization
+ * person of whom the organization has nothing, 409 for a member or an active user of the directory, and in a closed organization
  */
 export function erasePerson(caller: Caller, orgId: string, person: string): Promise<PersonErasure> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
@@ -61,10 +62,16 @@ async function findErased(trx: Transaction, orgId: Id<'organization'>, person: s
   if (account && (await Membership.find({ orgId, userId: account.id }, trx)))
     throw conflict.field('person', 'is a member of this organization; remove the member first');
   if (!account && !isAddress) throw notFound('person');
+  if (account && isAddress && !(await isInLog(trx, orgId, account.id))) return addressOnly(orgId, account.email);
   const address = account?.email ?? normalizeEmail(person);
-  const ofAddress = subjectOfAddress(orgId, address).id;
-  const personId = account?.id ?? ofAddress;
-  return { personId, account, address, subjects: account ? [account.id, ofAddress] : [ofAddress] };
+  if (!account) return addressOnly(orgId, address);
+  return { personId: account.id, account, address, subjects: [account.id, subjectOfAddress(orgId, address).id] };
+}
+
+/** Erases only what is about the address. The answer must not tell whether another organization has an account with it. */
+function addressOnly(orgId: string, address: string): Erased {
+  const { id } = subjectOfAddress(orgId, address);
+  return { personId: id, account: undefined, address, subjects: [id] };
 }
 
 async function erase(
@@ -74,12 +81,13 @@ async function erase(
 ): Promise<PersonErasure> {
   // Rows of other tables are locked before the counter, as by every writer.
   const invites = await deleteInvitesTo(trx, orgId, address);
+  const directoryUsers = await deleteInactiveUser(trx, orgId, address);
   const recordings = account ? await deleteRecordingsOf(trx, orgId, account.id) : 0;
   const names = account ? await replaceNames(trx, orgId, account.id) : 0;
   const { lastNumber } = await numberChangesIn(trx, orgId);
   const keys = await destroyKeys(trx, orgId, subjects);
   const [earlier] = await findErasures(orgId, subjects, trx);
-  const found = invites + recordings + names + keys;
+  const found = invites + directoryUsers + recordings + names + keys;
   if (found === 0 && earlier) return { personId, erasedAt: earlier.createdAt, invites, recordings };
   if (found === 0 && !(account && (await isInLog(trx, orgId, account.id)))) throw notFound('person');
   const erasedAt = now();
