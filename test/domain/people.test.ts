@@ -126,6 +126,9 @@ describe('a console session', () => {
     expect(statements).toHaveLength(1);
     expect(found).toEqual({
       caller: {
+        bookmark: undefined,
+        hiddenOrgIds: [],
+        isOrgOnly: false,
         principalType: 'cookie',
         credentialId: id,
         userId: person.id,
@@ -234,6 +237,7 @@ describe('a console session', () => {
         createdAt: now(),
         lastUsedAt: now(),
         expiresAt: now() + days(14),
+        ...{ orgOnly: false, ssoOrgId: null, ssoUntil: null },
       },
       expect.objectContaining({ id: laptop.id, userAgent: 'x'.repeat(300), address: '2001:db8::1' }),
     ]);

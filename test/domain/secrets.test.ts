@@ -117,7 +117,7 @@ describe('a secret', () => {
     expect(await refusal({ value: 'line one\nline two' })).toContain('value: must be one line');
     expect(await refusal({ hosts: [] })).toContain('hosts: must name the hosts');
     expect(await refusal({ setupOnly: true })).toContain('or be empty with setupOnly');
-    expect(await refusal({ hosts: ['10.0.0.1'] })).toContain('hosts.0: must be a name');
+    expect(await refusal({ hosts: ['10.0.0.1'] })).toContain('hosts.0: must be a host name');
     expect(await refusal({ name: 'HTTPS_PROXY' })).toBe('name: HTTPS_PROXY is set by the platform.');
     expect(await refusal({ kind: 'variable' })).toContain('hosts: must be empty for a variable');
     expect(await refusal({ scope: 'project' })).toBe('projectId: is required with the scope project.');

@@ -373,6 +373,7 @@ describe('operations of the real graph', () => {
       'RepositoryFile.content': 1_024,
       'Run.prompt': 20,
       'RunAgent.userPrompt': 20,
+      'RunFork.prompt': 20,
       'RunPlanItem.content': 1,
       'RunStep.prompt': 20,
       'SandboxLiveFragment.body': 16,
