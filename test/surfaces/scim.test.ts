@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { directoryTokens } from '#domain/identity/tokens/directory-tokens.ts';
 import { acceptDirectoryOffer, directoryOffersFor, takeOffer } from '#domain/organization/directory/offers.ts';
+import { acceptInvite } from '#domain/organization/invites/operations.ts';
+import { lockOrganization } from '#domain/organization/organizations/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { type Account, createMember, createOwner } from '../support/callers.ts';
@@ -193,6 +195,74 @@ it('a member who has an account elsewhere keeps it; owners keep their role, and 
     value: [{ value: 'new@example.com' }],
   });
   expect(moved.status).toBe(409);
+});
+
+const invite = async (email: string, role = 'member'): Promise<string> =>
+  (await world.rest('POST', '/invites', { session, body: { email, role } })).body.id;
+
+it('an inactive or deleted user is no member, whenever they joined and whoever invited them', async () => {
+  const frank = await createMember(world, alice.organization, 'Frank', 'member');
+  await invite('grace@example.com');
+  const ids = [
+    await provision('frank@example.com', { active: false }),
+    await provision('grace@example.com', { active: false }),
+  ];
+  const isMember = async () => (await rolesOf())['frank@example.com'] !== undefined;
+  expect(await isMember()).toBe(false);
+  expect(await world.knex('invites').where({ email: 'grace@example.com', revokedAt: null })).toEqual([]);
+
+  // Somebody invites the person again: a repeated deactivation, and the deletion, end that, too.
+  const again = async () => acceptInvite(frank.person, await invite('frank@example.com'));
+  await again();
+  await patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: false });
+  expect(await isMember()).toBe(false);
+  await again();
+  await ask('DELETE', `/Users/${ids[0]}`);
+  expect(await isMember()).toBe(false);
+  const refused = await ask('POST', '/Users', { userName: 'alice@example.com', active: false });
+  expect(refused.status).toBe(409);
+});
+
+it('a person who joins while the directory changes waits for the change', async () => {
+  const heidi = await world.person('Heidi');
+  const inviteId = await invite('heidi@example.com');
+  const orgId = alice.organization.id;
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const joined = await world.knex.transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const answers = Promise.allSettled([
+      acceptInvite(heidi, inviteId),
+      transaction((other) => takeOffer(other, orgId, 'judy@example.com')),
+    ]);
+    await expect.poll(async () => (await world.knex.raw(waiting)).rowCount).toBe(2);
+    await trx.raw(`set local lock_timeout = '500ms'`);
+    await trx('invites').where({ id: inviteId }).update({ revokedAt: present() });
+    await trx('directoryUsers').insert({
+      ...{ id: 'scu_judy', orgId, userName: 'judy', email: 'judy@example.com', active: false, isOffered: false },
+      ...{ version: 1, createdAt: present(), updatedAt: present() },
+    });
+    return { answers };
+  });
+  expect(await joined.answers).toMatchObject([
+    { status: 'rejected', reason: { status: 409 } },
+    { status: 'fulfilled', value: null },
+  ]);
+});
+
+it('a member keeps the role that no group gives, when a user gets their address or is activated', async () => {
+  const ivan = await createMember(world, alice.organization, 'Ivan', 'viewer');
+  const id = await provision('former-ivan@example.com');
+  await patch(`/Users/${id}`, { op: 'replace', path: 'emails', value: [{ value: 'ivan@example.com' }] });
+  expect((await rolesOf())['ivan@example.com']).toBe('viewer');
+  await patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+  await acceptInvite(ivan.person, await invite('ivan@example.com', 'admin'));
+  await patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
+  expect((await rolesOf())['ivan@example.com']).toBe('admin');
+  const group = (await ask('POST', '/Groups', { displayName: 'Readers', members: [{ value: id }] })).body.id;
+  await world.field(`mutation { setDirectoryGroupRole(directoryGroupId: "${group}", role: viewer) { role } }`, {
+    session,
+  });
+  expect((await rolesOf())['ivan@example.com']).toBe('viewer');
 });
 
 it('a token reaches the directory of its organization, and nothing else; only an owner in the console creates one', async () => {

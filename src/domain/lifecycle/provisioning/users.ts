@@ -1,5 +1,5 @@
-// Operations of the identity provider on the users of its directory. A user who becomes inactive or is deleted loses the membership at
-// once, like a removed member.
+// Operations of the identity provider on the users of its directory. A user who is inactive or deleted loses the membership at once, like
+// a removed member.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -27,12 +27,13 @@ const unique = {
   directory_users_email: 'emails.value',
 };
 
-/** @throws 409 for a name, external id or address of another user, and at the limit */
+/** @throws 409 for a name, external id or address of another user, at the limit, and for an inactive user who is the last owner */
 export const createUser = (caller: Caller, input: UserInput): Promise<DirectoryUser> =>
   changeDirectory(caller, unique, async (trx, orgId) => {
     const { users: max } = directoryCounts;
     if ((await DirectoryUser.query(trx).where({ orgId }).resultSize()) >= max)
       throw conflict(`A directory may have ${max} users.`);
+    if (!input.active) await endAccess(trx, orgId, input.email);
     const createdAt = now();
     const isOffered = input.active && !(await findMember(trx, orgId, input.email));
     const user = {
@@ -58,10 +59,13 @@ export const changeUser = (
   changeDirectory(caller, unique, async (trx, orgId) => {
     const user = (await DirectoryUser.lock(trx, { id: id as DirectoryUser['id'], orgId })) ?? DirectoryUser.refuse();
     const input = change(user);
+    const isMoved = input.email !== user.email;
+    // An inactive user may have been invited again since, so that a repeated deactivation removes the member, too.
+    if (!input.active || isMoved) await endAccess(trx, orgId, user.email);
+    if (!input.active && isMoved) await endAccess(trx, orgId, input.email);
     const isSame = (Object.keys(input) as (keyof UserInput)[]).every((name) => input[name] === user[name]);
     if (isSame) return user;
-    const begins = input.active && (!user.active || input.email !== user.email);
-    if (user.active && (!input.active || input.email !== user.email)) await endAccess(trx, user);
+    const begins = input.active && (!user.active || isMoved);
     const isMember = begins && (await findMember(trx, orgId, input.email)) !== undefined;
     const changes = {
       ...input,
@@ -70,7 +74,7 @@ export const changeUser = (
       updatedAt: now(),
     };
     await DirectoryUser.patch(trx, { id: user.id, orgId }, changes);
-    if (isMember) await applyGroupRoles(trx, orgId, [id]);
+    if (isMember) await applyGroupRoles(trx, orgId, [id], null);
     return { ...user, ...changes };
   });
 
@@ -79,7 +83,7 @@ export const deleteUser = (caller: Caller, id: string, check: (user: DirectoryUs
   changeDirectory(caller, unique, async (trx, orgId) => {
     const user = (await DirectoryUser.lock(trx, { id: id as DirectoryUser['id'], orgId })) ?? DirectoryUser.refuse();
     check(user);
-    if (user.active) await endAccess(trx, user);
+    await endAccess(trx, orgId, user.email);
     await DirectoryUser.query(trx).deleteById(user.id);
   });
 
@@ -88,9 +92,11 @@ async function findMember(trx: Transaction, orgId: Id<'organization'>, email: st
   return person && Membership.find({ orgId, userId: person.id }, trx);
 }
 
-async function endAccess(trx: Transaction, { orgId, email }: DirectoryUser): Promise<void> {
-  const member = await findMember(trx, orgId, email);
-  if (member) return removeMember(trx, await lockMember(trx, orgId, member.userId));
+/** Removes the member with this address, if there is one, and what would let the person join. @throws 409 for the last owner */
+async function endAccess(trx: Transaction, orgId: Id<'organization'>, email: string): Promise<void> {
+  // The member is read last: whoever accepts an invite has then done so, or finds it revoked.
   await revokeInvitesTo(trx, orgId, email);
   await withdrawOffer(trx, orgId, email);
+  const member = await findMember(trx, orgId, email);
+  if (member) await removeMember(trx, await lockMember(trx, orgId, member.userId));
 }

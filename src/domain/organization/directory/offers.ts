@@ -51,11 +51,12 @@ export async function takeOffer(
   orgId: Id<'organization'>,
   email: string,
 ): Promise<GroupRole | null | undefined> {
-  if (!(await DirectoryUser.find({ orgId, email }, trx))) return undefined;
+  // A user who is being created inactive is waited for, so that the person does not join meanwhile.
   await lockOrganization(trx, orgId);
+  if (!(await DirectoryUser.find({ orgId, email }, trx))) return undefined;
   const offered = { orgId, email, active: true, isOffered: true };
   const [user] = await DirectoryUser.patchReturning(trx, offered, { isOffered: false });
-  return user ? (await rolesByGroups(trx, orgId, [user.id]))[0]!.role : null;
+  return user ? ((await rolesByGroups(trx, orgId, [user.id]))[0]!.role ?? 'member') : null;
 }
 
 /** Withdraws the offer to this address, so that a person who was removed cannot join again. */

@@ -10,7 +10,7 @@ import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict } from '#foundation/problem.ts';
 import { lifetimesMs } from '#limits.ts';
 import { addMember, findMembership, refuseRoleAbove } from '../memberships/operations.ts';
-import { findOrganization, organizationsWithIds } from '../organizations/operations.ts';
+import { findOrganization, lockOrganization, organizationsWithIds } from '../organizations/operations.ts';
 import { normalizeEmail } from '../people/email.ts';
 import type { Person } from '../people/model.ts';
 import { findPersonByAddress, peopleOf } from '../people/operations.ts';
@@ -137,12 +137,16 @@ export async function pendingInvitesFor(email: string): Promise<PendingInvite[]>
   }));
 }
 
-/** Accepts the pending invite of the organization to an address, and returns its role; undefined without an invite. */
+/**
+ * Accepts the pending invite of the organization to an address, and returns its role; undefined without an invite. Locks the organization
+ * first, as a removal of a member does before it revokes invites: otherwise the two could wait for each other.
+ */
 export async function acceptInviteTo(
   trx: Transaction,
   orgId: Id<'organization'>,
   email: string,
 ): Promise<OrgRole | undefined> {
+  await lockOrganization(trx, orgId);
   const [invite] = await Invite.pending(trx)
     .where({ orgId, email: normalizeEmail(email) })
     .patch({ acceptedAt: now() })
@@ -157,6 +161,8 @@ export async function acceptInvite(
 ): Promise<Id<'organization'>> {
   const email = normalizeEmail(person.email);
   const orgId = await transaction(async (trx) => {
+    const found = await Invite.find({ id: inviteId, email }, trx);
+    if (found) await lockOrganization(trx, found.orgId);
     const [invite] = await Invite.pending(trx)
       .where({ id: inviteId, email })
       .patch({ acceptedAt: now() })
