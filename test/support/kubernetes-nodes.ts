@@ -50,7 +50,7 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
     // The image of the runner has the programs of harnesses.
     if (image.includes('runner')) system.push(path.join(projectFolder, 'test/support'));
     return [
-      ...[...unprivilegedOptions(), '--share-net'],
+      ...[...unprivilegedOptions(), '--share-net', '--as-pid-1'],
       ...['--uid', String(user), '--gid', String(user)],
       ...system.flatMap((at) => ['--ro-bind-try', at, at]),
       ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),

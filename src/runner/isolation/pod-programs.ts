@@ -1,14 +1,14 @@
 // Programs in the containers of a pod, in JavaScript. The starter is the main program of a container of missions: it starts programs there
 // for the runner, which is in another container of the pod. Its socket is in a folder that only these two containers share.
 
-/** Reads the first line of a connection, and leaves the rest unread. */
+/** Reads the first line of a connection, at most 1 MiB, and leaves the rest unread. */
 const readLine = `
 const readLine = (from, done) => {
   let got = Buffer.alloc(0);
   const take = (bytes) => {
     got = Buffer.concat([got, bytes]);
     const end = got.indexOf(10);
-    if (end < 0) return;
+    if (end < 0) return void (got.length > 2 ** 20 && from.destroy(new Error('a line is too long')));
     from.off('data', take).pause();
     if (end + 1 < got.length) from.unshift(got.subarray(end + 1));
     done(JSON.parse(got.subarray(0, end).toString()));
@@ -18,7 +18,8 @@ const readLine = (from, done) => {
 
 /**
  * The first line of a connection says what it is: \`hold\`, whose end ends the container; \`start\`, whose end kills the program; the output
- * or the errors of a program that was started; or a signal. A program ends with everything that it has started, found by a variable.
+ * or the errors of a program that was started; or a signal. A program ends with everything that it has started: all processes of the container
+ * end that belong to no other program, by their parents or by a variable.
  */
 export const starterProgram = `
 const { spawn } = require('node:child_process');
@@ -32,10 +33,30 @@ ${readLine}
 const [started, killsBefore] = [new Map(), new Map()];
 const attempt = (read, otherwise) => { try { return read(); } catch { return otherwise; } };
 const outOfMemory = () => Number(/^oom_kill (\\d+)/m.exec(attempt(() => readFileSync('/sys/fs/cgroup/memory.events', 'utf8'), ''))?.[1] ?? 0);
+// State and parent of each process.
+const processes = () => new Map(readdirSync('/proc').filter(Number).flatMap((pid) => {
+  const [, state, parent] = /\\) (\\S) (\\d+) [^)]*$/.exec(attempt(() => readFileSync('/proc/' + pid + '/stat', 'latin1'), '')) ?? [];
+  return parent ? [[Number(pid), { state, parent: Number(parent) }]] : [];
+}));
+const programOf = (pid) => /(?:^|\\0)POD_PROGRAM=([^\\0]*)/.exec(attempt(() => readFileSync('/proc/' + pid + '/environ', 'latin1'), ''))?.[1];
+const isWorking = (id) => { const { child } = started.get(id) ?? {}; return child && child.exitCode === null && child.signalCode === null; };
+// Only a container of its own has the shell of the starter as its first process: otherwise, processes of others are visible.
+const isAlone = process.ppid === 1;
+const leftBy = (id) => {
+  const all = processes();
+  const isBelow = (pid) => pid > 1 && (pid === process.pid || isBelow(all.get(pid)?.parent ?? 0));
+  return [...all].filter(([pid]) => {
+    if (pid === 1 || pid === process.pid) return false;
+    const program = programOf(pid);
+    return program === id || (isAlone && !isBelow(pid) && !(program && isWorking(program)));
+  });
+};
 const killAll = (id) => {
-  for (const pid of readdirSync('/proc').filter(Number)) {
-    const isOwn = attempt(() => readFileSync('/proc/' + pid + '/environ', 'latin1'), '').includes('POD_PROGRAM=' + id);
-    if (isOwn) attempt(() => process.kill(Number(pid), 'SIGKILL'));
+  // A process may start others until it is killed.
+  for (let pass = 0; pass < 20; pass++) {
+    const left = leftBy(id);
+    for (const [pid] of left) attempt(() => process.kill(pid, 'SIGKILL'));
+    if (left.every(([, { state }]) => state === 'Z')) return;
   }
 };
 const end = (id) => {

@@ -19,21 +19,34 @@ export const starterSocket = (folder: string, name: PodContainer): string => `${
 /** Time for a signal to a program. */
 const signalMs = 5_000;
 
-/** Sends a signal by the starter. Returns its answer; null when the container has ended. */
-function sendSignal(socket: string, id: string, signal: NodeJS.Signals): Promise<{ isOverMemory: boolean } | null> {
+/** Maximum answer of a starter to a signal, characters. Programs of a container can replace its socket. */
+const maxAnswer = 1_000;
+
+/** Sends a signal by the starter. Returns whether the program has exceeded its memory; false when the container has ended. */
+export function sendSignal(socket: string, id: string, signal: NodeJS.Signals): Promise<boolean> {
   return new Promise((resolve) => {
     let answer = '';
     const to = connect(socket);
     const timer = setTimeout(() => to.destroy(), signalMs);
     to.on('error', () => {}).on('data', (bytes) => {
       answer += bytes;
+      if (answer.length > maxAnswer) to.destroy();
     });
     to.once('close', () => {
       clearTimeout(timer);
-      resolve(answer ? JSON.parse(answer) : null);
+      resolve(isOverMemoryIn(answer));
     });
     to.end(`${JSON.stringify({ id, signal })}\n`);
   });
+}
+
+function isOverMemoryIn(answer: string): boolean {
+  if (answer.length > maxAnswer) return false;
+  try {
+    return JSON.parse(answer).isOverMemory === true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -66,7 +79,7 @@ export function openPod(folder: string, [gateway, egress, server]: number[]): Po
         firstProcess: async () => null,
         ask: async () => void (await sendSignal(socket, id, 'SIGTERM')),
         async remove() {
-          isOverMemory ||= (await sendSignal(socket, id, 'SIGKILL'))?.isOverMemory ?? false;
+          isOverMemory ||= await sendSignal(socket, id, 'SIGKILL');
         },
         isOverMemory: async () => isOverMemory,
       };
