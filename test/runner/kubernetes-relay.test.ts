@@ -1,15 +1,28 @@
-// The relay of a cluster: a mission reaches the platform with its own lease only, and hosts that the runner of the cluster allows.
+// Parts of missions in pods: the relay, by which a mission reaches the platform with its own lease only, and hosts that the runner of the cluster
+// allows; objects of the cluster; and programs of containers.
+import { execFile, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as listen } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimRun, finishRun, heartbeat } from '../../src/runner/generated/operations.ts';
+import { unprivilegedOptions } from '../../src/runner/isolation/bubblewrap.ts';
+import { isOffered } from '../../src/runner/isolation/confinement.ts';
+import { openPod, sendSignal, starterSocket } from '../../src/runner/isolation/pod.ts';
+import { starterProgram } from '../../src/runner/isolation/pod-programs.ts';
 import { openCluster } from '../../src/runner/kubernetes/cluster.ts';
+import { jobOf } from '../../src/runner/kubernetes/objects.ts';
 import { openRelay } from '../../src/runner/kubernetes/relay.ts';
+import { clusterSettings } from '../../src/runner/kubernetes/settings.ts';
 import { openTokens } from '../../src/runner/kubernetes/tokens.ts';
 import { openDialer } from '../../src/runner/network/dialer.ts';
 import { through } from '../../src/runner/protocol/via.ts';
 
+const hasBubblewrap = await isOffered('bubblewrap');
 /** A server that answers with what it has received. */
 const server = createServer(async (request, response) => {
   const { method, url, headers } = request;
@@ -17,7 +30,9 @@ const server = createServer(async (request, response) => {
   response.end(JSON.stringify({ method, url, authorization, key, body: await text(request) }));
 });
 const tokens = openTokens('srv_secret');
-const token = tokens.sign({ runId: 'run_1', leaseId: 'lease_1', claimId: 'claim_1' });
+const identity = { runId: 'run_1', leaseId: 'lease_1', claimId: 'claim_1' };
+const token = tokens.sign(identity, Date.now() + 3_600_000);
+const expired = tokens.sign(identity, Date.now() - 1);
 let [target, address]: [string, string] = ['', ''];
 let relay: Awaited<ReturnType<typeof openRelay>>;
 beforeAll(async () => {
@@ -57,7 +72,8 @@ it('sends requests of the lease to the platform with the token of the service, a
     graph('{ organizations { data { id } } }', { leaseId: 'lease_1' }),
   ]);
   expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 403]);
-  expect(await graph(finishRun.text, { input: lease }, `${token}x`)).toMatchObject({ status: 401 });
+  for (const wrong of [`${token}x`, expired])
+    expect(await graph(finishRun.text, { input: lease }, wrong)).toMatchObject({ status: 401 });
 });
 
 /** Status of a request whose path is sent as it is. */
@@ -102,7 +118,10 @@ it('adds the key of a model, and reaches the hosts that the runner allows', asyn
   const repository = await fetch(`${via.host(`${target}/a/b.git`)}/info/refs?service=git-upload-pack`);
   expect(await repository.json()).toMatchObject({ url: '/a/b.git/info/refs?service=git-upload-pack' });
   expect((await fetch(via.host('http://127.0.0.1:9/'))).status).toBe(502);
-  expect((await fetch(through(address, 'wrong.token').host(target))).status).toBe(401);
+  for (const wrong of ['wrong.token', expired]) {
+    expect((await fetch(through(address, wrong).host(target))).status).toBe(401);
+    expect((await fetch(`${address}/models/${wrong}/anthropic/v1/messages`)).status).toBe(401);
+  }
 });
 
 it('opens connections for programs of missions, by the token of the mission', async () => {
@@ -114,6 +133,61 @@ it('opens connections for programs of missions, by the token of the mission', as
   const socket = await dialer(token).connect(host, port);
   socket.end('GET /through HTTP/1.0\r\n\r\n');
   expect(await text(socket)).toContain('"url":"/through"');
-  await expect(dialer('wrong.token').connect(host, port)).rejects.toThrow('answered 407');
+  for (const wrong of ['wrong.token', expired])
+    await expect(dialer(wrong).connect(host, port)).rejects.toThrow('answered 407');
   await expect(dialer(token).connect('127.0.0.1', 9)).rejects.toThrow('answered 502');
+});
+
+it('a pod pulls the image of its mission before its runner starts', () => {
+  const env = { RUNTIME: 'kubernetes', KUBERNETES_RELAY_URL: 'http://10.0.0.1', KUBERNETES_RUNNER_IMAGE: 'runner:1' };
+  const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
+  const purpose = { name: 'mission-1', annotations: {}, image: 'mission:1', limits, args: [], env: {}, programs: [] };
+  const { spec } = jobOf(clusterSettings(env)!, { ...purpose, maxSeconds: 60 }) as never as {
+    spec: { template: { spec: { initContainers: { image: string }[] } } };
+  };
+  expect(spec.template.spec.initContainers.map(({ image }) => image)).toEqual(['runner:1', 'mission:1']);
+});
+
+describe('programs of a container', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'pod-'));
+  const socket = starterSocket(folder, 'agent');
+  for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('cannot stop the runner by answers in place of their starter', async () => {
+    let answer = 'no JSON';
+    const at = starterSocket(folder, 'reader');
+    const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);
+    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(false);
+    answer = JSON.stringify({ isOverMemory: true });
+    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(true);
+    answer += ' '.repeat(10_000_000);
+    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(false);
+    starter.close();
+  });
+
+  it.skipIf(!hasBubblewrap)('leave no process, however it hides, and those of others go on', async () => {
+    const started = JSON.stringify({ socket, ports: [], server: null });
+    const root = ['--ro-bind', '/', '/', '--bind', folder, folder, '--proc', '/proc', '--dev', '/dev', '--as-pid-1'];
+    const shell = ['sh', '-c', 'node --eval "$0" "$1" & wait $!', starterProgram, started];
+    const env = { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, MISSION_PORTS: '1' };
+    const container = spawn('bwrap', [...unprivilegedOptions(), ...root, ...shell], { env, stdio: 'ignore' });
+    const run = (script: string) => {
+      const place = { work: path.join(folder, 'work'), home: path.join(folder, 'home') };
+      const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
+      const [file, args, variables] = openPod(folder, [1, 2, 3]).open(place, limits).wrap('sh', ['-c', script], {});
+      return promisify(execFile)(file, args, { env: variables });
+    };
+    const listed = async () =>
+      (await run('cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep "^71" | sort -u; :')).stdout.split('\n');
+    await vi.waitFor(() => run(':'), 20_000);
+    const long = run('(sleep 7101 &); touch ready; until [ -e done ]; do sleep 0.05; done');
+    const hidden = `env -i setsid sh -c ': > hidden; exec sleep 7102' > /dev/null 2>&1 &`;
+    await run(`(${hidden}); until [ -e ready ] && [ -e hidden ]; do sleep 0.05; done`);
+    await vi.waitFor(async () => expect(await listed()).toEqual(['7101', '']), 20_000);
+    await run('touch done');
+    await long;
+    expect(await listed()).toEqual(['']);
+    container.kill('SIGKILL');
+  });
 });

@@ -7,7 +7,7 @@ import { packagesOf } from '../isolation/cell.ts';
 import { type Connection, RequestRejected } from '../protocol/platform.ts';
 import { clip } from '../text.ts';
 import type { Jobs } from './follow.ts';
-import { annotations, type Job, jobName, jobOf, missionFolder } from './objects.ts';
+import { annotations, graceMs, type Job, jobName, jobOf, missionFolder } from './objects.ts';
 import type { ClusterSettings } from './settings.ts';
 import type { MissionIdentity, MissionTokens } from './tokens.ts';
 
@@ -139,7 +139,8 @@ function missionJob(missions: ClusterMissions, run: Claimed, claim: ClaimRunRequ
   const { runId, leaseId, step } = run;
   const { image, base, cpus, memoryMb, diskMb, processes } = step.environment;
   const identity = { runId, leaseId, claimId: claim.claimId! };
-  const token = tokens.sign(identity);
+  // A pod that starts at the last moment may work for the maximum time, and then save its work.
+  const token = tokens.sign(identity, Date.now() + settings.startMs + maxMs + graceMs);
   // Any of the harnesses that this runner offers may work on a later step.
   const harnesses = step.agent.harness === 'shell' ? [] : found;
   const least = (most: number, wanted: number | null | undefined, unit: number) =>

@@ -66,6 +66,8 @@ export const jobName = (leaseId: string): string =>
 /** The folder of a mission in its pod. */
 export const missionFolder = '/mission';
 const ownFolder = '/runner';
+/** Time for a last checkpoint of a pod that is to end. */
+export const graceMs = 60_000;
 /** Folders of the mission in each container: for reading and writing, or only for reading. */
 const folders: Record<PodContainer, { write: string[]; read: string[] }> = {
   agent: { write: ['work', 'home', 'artifacts', 'root', 'start-agent'], read: ['skills'] },
@@ -103,8 +105,7 @@ function podSpecOf(cluster: ClusterSettings, { image, limits, args, env, program
     restartPolicy: 'Never',
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    // Time for a last checkpoint.
-    terminationGracePeriodSeconds: 60,
+    terminationGracePeriodSeconds: graceMs / 1_000,
     ...(serviceAccountName && { serviceAccountName }),
     ...(runtimeClassName && { runtimeClassName }),
     ...(imagePullSecrets.length > 0 && { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) }),
@@ -117,7 +118,7 @@ function podSpecOf(cluster: ClusterSettings, { image, limits, args, env, program
       seccompProfile: { type: 'RuntimeDefault' },
     },
     volumes: volumesOf(limits),
-    initContainers: [prepareContainer(own, programs)],
+    initContainers: [prepareContainer(own, programs), pullContainer(image)],
     containers: [
       runnerContainer(own, args, env),
       ...podContainers.map((name) => containerOf(name, image, limits, programs)),
@@ -135,6 +136,16 @@ const prepareContainer = (image: string, programs: string[]) => ({
   securityContext: restricted,
   resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '256Mi' } },
   volumeMounts: [missionMount, { name: 'programs', mountPath: `${ownFolder}/programs` }],
+});
+
+/** Pulls the image of the mission before the runner of the pod starts, which waits a short time for the other containers. */
+const pullContainer = (image: string) => ({
+  name: 'pull',
+  image,
+  command: ['sh', '-c', 'exit 0'],
+  securityContext: restricted,
+  resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } },
+  volumeMounts: [],
 });
 
 const runnerContainer = (image: string, args: string[], env: Record<string, string>) => ({

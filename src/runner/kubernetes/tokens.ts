@@ -1,5 +1,5 @@
 // Tokens of missions for the relay: each names the lease of its mission and is signed, so that every runner of the cluster can check it,
-// also one that was started later.
+// also one that was started later, and expires.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { RunLease } from '../contract.ts';
 
@@ -15,17 +15,17 @@ export function openTokens(secret: string) {
   const key = createHash('sha256').update(`missions of a cluster\n${secret}`).digest();
   const signatureOf = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   return {
-    sign({ runId, leaseId, claimId }: MissionIdentity): string {
-      const text = Buffer.from(JSON.stringify([runId, leaseId, claimId])).toString('base64url');
+    sign({ runId, leaseId, claimId }: MissionIdentity, expiresAt: number): string {
+      const text = Buffer.from(JSON.stringify([runId, leaseId, claimId, expiresAt])).toString('base64url');
       return `${text}.${signatureOf(text).toString('base64url')}`;
     },
-    /** Null for a token that was not signed here. */
+    /** Null for a token that was not signed here or has expired. */
     read(token: string): MissionIdentity | null {
       const [text = '', signature = ''] = token.split('.');
       const [given, expected] = [Buffer.from(signature, 'base64url'), signatureOf(text)];
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
-      const [runId, leaseId, claimId] = JSON.parse(Buffer.from(text, 'base64url').toString());
-      return { runId, leaseId, claimId };
+      const [runId, leaseId, claimId, expiresAt] = JSON.parse(Buffer.from(text, 'base64url').toString());
+      return Date.now() < expiresAt ? { runId, leaseId, claimId } : null;
     },
   };
 }
