@@ -233,6 +233,8 @@ describe('While scheduled tasks and automations become one table', () => {
       knexFactory({ client: 'pg', connection: fresh.connection }),
       new pg.Pool({ ...fresh.connection, max: 3 }),
     ];
+    // The end of a pool does not wait for its connections, which the drop of the database then terminates.
+    pool.on('connect', (client) => client.on('error', () => {}));
     try {
       await migrateUpTo(knex, '20261122_49');
       await addProject(knex);
