@@ -5,6 +5,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, notFound } from '#foundation/problem.ts';
 import { addUseOfContents } from '../artifacts/content.ts';
 import { findRun } from '../runs/operations.ts';
+import { isStartedBySql } from '../runs/person.ts';
 import { recordingBounds } from './bounds.ts';
 import type { RecordingPart } from './model.ts';
 import { lockConsent } from './settings.ts';
@@ -57,18 +58,23 @@ export async function requireRoom(trx: Transaction, runId: string, sizeBytes: nu
     throw conflict('The recording of the run has reached its maximum size.');
 }
 
-// A fork records the calls that it replays, so it has copies of those of its source.
-const deleteOfPersonSql = `with recursive erased as (
-    select p.run_id from recording_parts p join runs r on r.id = p.run_id where p.org_id = $1 and r.billing_actor_user_id = $2
-    union select f.run_id from erased join run_forks f on f.org_id = $1 and f.source_run_id = erased.run_id)
-  delete from recording_parts p using erased where p.org_id = $1 and p.run_id = erased.run_id returning p.run_id`;
+const deleteOfPersonSql = `delete from recording_parts where org_id = $1 and ${isStartedBySql('run_id', '$2')} returning run_id`;
+const deleteOfRunsSql = 'delete from recording_parts where org_id = $1 and run_id = any($2) returning run_id';
 
-/** Deletes the recordings of missions that the person has started, and of their forks; returns the number of missions. No part is added until `trx` ends. */
-export async function deleteRecordingsOf(trx: Transaction, orgId: string, personId: string): Promise<number> {
+/** Deletes the recordings of missions that the person has started; returns the runs. No part is added until `trx` ends. */
+export async function deleteRecordingsOf(trx: Transaction, orgId: string, personId: string): Promise<string[]> {
   await lockConsent(trx, orgId);
-  const parts = await sql<{ runId: string }>(deleteOfPersonSql, [orgId, personId], trx);
-  return new Set(parts.map(({ runId }) => runId)).size;
+  return runsOf(await sql<{ runId: string }>(deleteOfPersonSql, [orgId, personId], trx));
 }
+
+/** Deletes the recordings of the runs; returns those that had one. */
+export const deleteRecordingsOfRuns = async (
+  trx: Transaction,
+  orgId: string,
+  runIds: readonly string[],
+): Promise<string[]> => runsOf(await sql<{ runId: string }>(deleteOfRunsSql, [orgId, runIds], trx));
+
+const runsOf = (parts: readonly { runId: string }[]): string[] => [...new Set(parts.map(({ runId }) => runId))];
 
 const batch = 1_000;
 const deleteSql = `delete from recording_parts where id in (select p.id from recording_parts p

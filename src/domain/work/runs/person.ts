@@ -9,3 +9,7 @@ export const personOf = ({
 
 /** SQL for the id of this person. @param run Alias of the run, or its table */
 export const personSql = (run: string): string => `coalesce(${run}.handed_to_user_id, ${run}.billing_actor_user_id)`;
+
+/** SQL condition: the person has started the run. @param runId SQL expression for the id of the run */
+export const isStartedBySql = (runId: string, personId: string): string =>
+  `exists (select from runs started where started.id = ${runId} and started.billing_actor_user_id = ${personId})`;

@@ -15,7 +15,8 @@ import { normalizeEmail } from '../../../organization/people/email.ts';
 import { Person } from '../../../organization/people/model.ts';
 import { findErasures, recordErasure } from '../../../organization/person-keys/erasures.ts';
 import { destroyKeys, subjectOfAddress } from '../../../organization/person-keys/keys.ts';
-import { deleteRecordingsOf } from '../../../work/recordings/operations.ts';
+import { RunFork } from '../../../work/forks/model.ts';
+import { deleteRecordingsOf, deleteRecordingsOfRuns } from '../../../work/recordings/operations.ts';
 import { numberChangesIn } from '../numbers.ts';
 import { replaceNames } from './records.ts';
 
@@ -82,7 +83,7 @@ async function erase(
   // Rows of other tables are locked before the counter, as by every writer.
   const invites = await deleteInvitesTo(trx, orgId, address);
   const directoryUsers = await deleteInactiveUser(trx, orgId, address);
-  const recordings = account ? await deleteRecordingsOf(trx, orgId, account.id) : 0;
+  const recordings = account ? await deleteRecordings(trx, orgId, account.id) : 0;
   const names = account ? await replaceNames(trx, orgId, account.id) : 0;
   const { lastNumber } = await numberChangesIn(trx, orgId);
   const keys = await destroyKeys(trx, orgId, subjects);
@@ -94,6 +95,21 @@ async function erase(
   await recordErasure(trx, orgId, { subjects, number: lastNumber, at: erasedAt });
   await recordAction(orgId, 'erased_person', { id: personId, invites, recordings }, trx);
   return { personId, erasedAt, invites, recordings };
+}
+
+/** Deletes the recordings of the person's missions and of forks of these, which have copies of their calls. Returns the number of missions. */
+async function deleteRecordings(trx: Transaction, orgId: Id<'organization'>, personId: string): Promise<number> {
+  const deleted = new Set<string>();
+  for (let runs = await deleteRecordingsOf(trx, orgId, personId); runs.length > 0; ) {
+    for (const id of runs) deleted.add(id);
+    const forks = await RunFork.findByKeys('sourceRunId', runs as RunFork['sourceRunId'][], { orgId }, trx);
+    runs = await deleteRecordingsOfRuns(
+      trx,
+      orgId,
+      forks.map(({ runId }) => runId),
+    );
+  }
+  return deleted.size;
 }
 
 const inLogSql = `select exists (select from audit_events where org_id = $1 and actor_id = $2)
