@@ -1,7 +1,10 @@
 // SCIM: the requests that the RFC, Entra ID and Okta document, and what provisioning does to memberships.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { scopesOfRole } from '#access/scopes.ts';
 import { directoryTokens } from '#domain/identity/tokens/directory-tokens.ts';
+import { directoryCounts, directoryPage } from '#domain/organization/directory/bounds.ts';
+import { setGroupRole } from '#domain/organization/directory/groups.ts';
 import { acceptDirectoryOffer, directoryOffersFor, takeOffer } from '#domain/organization/directory/offers.ts';
 import { acceptInvite } from '#domain/organization/invites/operations.ts';
 import { lockOrganization } from '#domain/organization/organizations/operations.ts';
@@ -265,6 +268,48 @@ it('a member keeps the role that no group gives, when a user gets their address 
   expect((await rolesOf())['ivan@example.com']).toBe('viewer');
 });
 
+it('an owner who was demoted since the request began gives no role to a group', async () => {
+  const group = (await ask('POST', '/Groups', { displayName: 'Demoted' })).body.id;
+  const { person } = await createMember(world, alice.organization, 'Kim', 'admin');
+  const caller = {
+    ...{ principalType: 'cookie' as const, credentialId: 'ses_test', userId: person.id, orgId: alice.organization.id },
+    ...{ role: 'owner' as const, scopes: scopesOfRole('owner'), projectId: null },
+  };
+  await expect(setGroupRole(caller, group, 'admin')).rejects.toMatchObject({ status: 403 });
+});
+
+it('an address that was taken from the name follows the name', async () => {
+  const id = await provision('Before@example.com');
+  const renamed = async (userName: string) =>
+    (await patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: userName })).body.emails[0].value;
+  expect(await renamed('After@example.com')).toBe('after@example.com');
+  expect(await renamed('no-address')).toBe('after@example.com');
+  expect(await renamed('other@example.com')).toBe('after@example.com');
+});
+
+it('the members of all groups are bounded, and a page ends before it has too many', async () => {
+  const [before, page] = [{ ...directoryCounts }, { ...directoryPage }];
+  const ids = [await provision('crowd-1@example.com'), await provision('crowd-2@example.com')];
+  const members = ids.map((value) => ({ value }));
+  for (const name of ['Crowd 1', 'Crowd 2']) await ask('POST', '/Groups', { displayName: name, members });
+  Object.assign(directoryPage, { related: 3 });
+  Object.assign(directoryCounts, { groupMembers: 4 });
+  try {
+    for (const path of ['/Groups?startIndex=1', '/Users?filter=userName sw "crowd"']) {
+      const { totalResults, itemsPerPage, Resources } = (await ask('GET', path)).body;
+      expect([itemsPerPage, itemsPerPage > 0, itemsPerPage < totalResults]).toEqual([Resources.length, true, true]);
+      const related = Resources.flatMap((one: Json) => one.members ?? one.groups ?? []);
+      expect(related.length).toBeLessThan(4);
+    }
+    const more = await ask('POST', '/Groups', { displayName: 'Crowd 3', members });
+    expect([more.status, more.body.detail]).toEqual([409, 'The groups of a directory may have 4 members together.']);
+    expect((await ask('GET', '/Groups?filter=displayName eq "Crowd 3"')).body.totalResults).toBe(0);
+  } finally {
+    Object.assign(directoryCounts, before);
+    Object.assign(directoryPage, page);
+  }
+});
+
 it('a token reaches the directory of its organization, and nothing else; only an owner in the console creates one', async () => {
   const theirs = await createToken(await world.session(mallory.person, mallory.organization.id));
   const id = await provision('dora@example.com');
@@ -356,6 +401,15 @@ it('of two users or changes at once one wins; a stale version is refused; pages 
   const counted = await ask('POST', '/Users/.search', { filter: 'externalId sw "page-"', count: 0 });
   expect(counted.body).toMatchObject({ totalResults: 3, itemsPerPage: 0, Resources: [] });
 
+  for (const [path, type] of [
+    ['/Users?filter=userName eq "\\u0000"', 'invalidFilter'],
+    ...['emails.primary', 'emails.type', 'meta.resourceType'].map((name) => [`/Users?sortBy=${name}`, 'invalidValue']),
+  ]) {
+    const { status, body } = await ask('GET', path!);
+    expect([path, status, body.scimType]).toEqual([path, 400, type]);
+  }
+  const nul = await ask('POST', '/Groups', { displayName: 'Nul', members: [{ value: 'a\0' }] });
+  expect([nul.status, nul.body.scimType]).toEqual([400, 'invalidValue']);
   const large = await ask('POST', '/Users', { userName: 'x@example.com', displayName: 'x'.repeat(1024 * 1024) });
   expect([large.status, large.body.status]).toEqual([413, '413']);
   const many = `/Users?filter=${Array(21).fill('userName pr').join(' or ')}`;
@@ -384,4 +438,5 @@ it('the documents of discovery say what is supported', async () => {
   expect(names).toEqual(['userName', 'name', 'displayName', 'active', 'emails', 'groups', 'externalId']);
   expect((await ask('GET', '/Schemas?filter=id pr')).status).toBe(403);
   expect((await ask('GET', '/Nothing')).status).toBe(404);
+  expect((await world.request('GET', '/scim/v2/Schemas/%zz', { token: scim })).status).toBe(404);
 });

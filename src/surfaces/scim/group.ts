@@ -67,7 +67,7 @@ function idsOfFilter(filter: Filter): string[] {
 function idsOf(value: unknown): string[] {
   return (Array.isArray(value) ? value : value == null ? [] : [value]).map((one, index) => {
     const id = isObject(one) ? readMember(one, 'value') : one;
-    if (typeof id === 'string' && id !== '' && id.length <= directoryText.externalId.max) return id;
+    if (typeof id === 'string' && /^[^\0]+$/.test(id) && id.length <= directoryText.externalId.max) return id;
     throw invalid.field(`members.${index}.value`, 'must be the id of a user');
   });
 }

@@ -5,12 +5,14 @@ import { directoryPage } from '#domain/organization/directory/bounds.ts';
 import { changeGroup, createGroup, deleteGroup, findDirectoryGroup } from '#domain/organization/directory/groups.ts';
 import {
   groupsOfUsers,
+  groupsThatFit,
   type Listed,
   type ListRequest,
   listGroups,
   listUsers,
   membersOfGroups,
   type Related,
+  usersThatFit,
 } from '#domain/organization/directory/lists.ts';
 import type { DirectoryGroup, DirectoryUser } from '#domain/organization/directory/model.ts';
 import { answer, type Exchange } from '#foundation/http/http.ts';
@@ -47,20 +49,22 @@ function byOwner(related: readonly Related[]): ReadonlyMap<string, Related[]> {
 
 const withGroups = async (
   caller: Caller,
-  rows: readonly DirectoryUser[],
+  found: readonly DirectoryUser[],
   choice: AttributeChoice,
 ): Promise<JsonObject[]> => {
-  const ids = isChosen('groups', choice) ? rows.map(({ id }) => id) : [];
-  const groups = byOwner(await groupsOfUsers(caller, ids));
+  const hasGroups = isChosen('groups', choice);
+  const rows = hasGroups ? await usersThatFit(caller, found) : found;
+  const groups = byOwner(await groupsOfUsers(caller, hasGroups ? rows.map(({ id }) => id) : []));
   return rows.map((user) => chosenOf(userResource(user, groups.get(user.id) ?? []), choice));
 };
 
 const withMembers = async (
   caller: Caller,
-  rows: readonly DirectoryGroup[],
+  found: readonly DirectoryGroup[],
   choice: AttributeChoice,
 ): Promise<JsonObject[]> => {
   const hasMembers = isChosen('members', choice);
+  const rows = hasMembers ? await groupsThatFit(caller, found) : found;
   const members = byOwner(await membersOfGroups(caller, hasMembers ? rows.map(({ id }) => id) : []));
   return rows.map((group) =>
     chosenOf(groupResource(group, hasMembers ? (members.get(group.id) ?? []) : undefined), choice),
@@ -198,10 +202,11 @@ export async function answerList(
 export async function answerSearchOfAll(exchange: Exchange, caller: Caller, query: ListQuery): Promise<void> {
   const { request, ...choice } = query;
   const ofUsers = await orNone(userResources.list(caller, request, choice));
+  const isLast = request.offset + ofUsers.rows.length >= ofUsers.total;
   const rest = {
     ...request,
     offset: Math.max(0, request.offset - ofUsers.total),
-    limit: request.limit - ofUsers.rows.length,
+    limit: isLast ? request.limit - ofUsers.rows.length : 0,
   };
   const ofGroups = await orNone(groupResources.list(caller, rest, choice));
   if (ofUsers.problem && ofGroups.problem) throw ofUsers.problem;

@@ -89,7 +89,8 @@ const discovery: Readonly<Record<string, () => object | { id: string }[]>> = {
 function answerDiscovery(exchange: Exchange, documents: () => object | { id: string }[], id: string | undefined): void {
   allowMethods(exchange, 'GET', 'HEAD');
   const all = documents();
-  const found = id === undefined ? all : [all].flat().find((one) => 'id' in one && one.id === decodeURIComponent(id));
+  const found =
+    id === undefined ? all : [all].flat().find((one) => 'id' in one && one.id === id.replaceAll(/%3a/gi, ':'));
   if (!found) throw notFound('document');
   if (!Array.isArray(found)) answerScim(exchange, 200, found);
   else if (new URLSearchParams(exchange.search).has('filter'))

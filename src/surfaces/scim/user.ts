@@ -38,6 +38,9 @@ const texts: Readonly<Record<string, 'userName' | 'externalId' | 'displayName'>>
 export function userInput(operations: readonly PatchOperation[], user?: UserInput, active = true): UserInput {
   const draft: Draft = user ? { ...user } : { ...emptyDraft, active };
   for (const operation of operations) apply(draft, operation);
+  // An address that was taken from the name follows the name.
+  const isTaken = user !== undefined && user.email === normalizeEmail(user.userName) && isAddress(draft.userName);
+  if (isTaken && operations.every(({ attribute }) => attribute !== 'emails')) draft.email = null;
   return complete(draft);
 }
 
@@ -114,13 +117,14 @@ const shape = z.object({
   name: z.object({ formatted: name, givenName: name, familyName: name }),
 });
 
+const isAddress = (value: unknown): boolean => emailAddress.safeParse(value).success;
+
 /** @throws 400 naming each attribute that is missing or invalid */
 function complete({ email, formattedName, givenName, familyName, active, ...draft }: Draft): UserInput {
-  const isAddress = emailAddress.safeParse(draft.userName).success;
   const parsed = shape.safeParse({
     ...draft,
     userName: draft.userName ?? undefined,
-    emails: { value: email ?? (isAddress ? draft.userName : undefined) },
+    emails: { value: email ?? (isAddress(draft.userName) ? draft.userName : undefined) },
     name: { formatted: formattedName, givenName, familyName },
   });
   if (!parsed.success) throw invalid.fields(fieldErrorsOf(parsed.error));

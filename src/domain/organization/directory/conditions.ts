@@ -9,10 +9,12 @@ export interface FilterCondition {
 }
 
 type Kind = 'text' | 'exact' | 'boolean' | 'time';
-type Column = { sql: string; kind: Kind } | { exists: string };
+/** The value of a constant column is the same for all records. */
+type Column = { sql: string; kind: Kind; isConstant?: true } | { exists: string };
 type Columns = Readonly<Record<string, Column>>;
 
 const text = (sql: string): Column => ({ sql, kind: 'text' });
+const constant = (sql: string, kind: Kind): Column => ({ sql, kind, isConstant: true });
 const common: Columns = {
   id: { sql: 'id', kind: 'exact' },
   externalid: { sql: 'external_id', kind: 'exact' },
@@ -34,15 +36,15 @@ export const userColumns: Columns = {
   'name.familyname': text('family_name'),
   emails: text('email'),
   'emails.value': text('email'),
-  'emails.type': text(`'work'`),
-  'emails.primary': { sql: 'true', kind: 'boolean' },
-  'meta.resourcetype': text(`'User'`),
+  'emails.type': constant(`'work'`, 'text'),
+  'emails.primary': constant('true', 'boolean'),
+  'meta.resourcetype': constant(`'User'`, 'text'),
   groups: memberOf('directory_user_id', 'group_id', 'directory_users'),
   'groups.value': memberOf('directory_user_id', 'group_id', 'directory_users'),
 };
 export const groupColumns: Columns = {
   ...common,
-  'meta.resourcetype': text(`'Group'`),
+  'meta.resourcetype': constant(`'Group'`, 'text'),
   members: memberOf('group_id', 'directory_user_id', 'directory_groups'),
   'members.value': memberOf('group_id', 'directory_user_id', 'directory_groups'),
 };
@@ -124,7 +126,7 @@ const operators: Record<Exclude<Comparator, 'pr'>, (column: string, parameter: s
 /** The SQL expression by which a list is sorted. @throws 400 for an attribute by which it cannot be */
 export function sortExpression(attribute: string, columns: Columns): string {
   const column = Object.hasOwn(columns, attribute) ? columns[attribute]! : undefined;
-  if (!column || 'exists' in column)
+  if (!column || 'exists' in column || column.isConstant)
     throw invalid.field('sortBy', `${attribute} is not an attribute that lists are sorted by`);
   return column.kind === 'text' ? `lower(${column.sql})` : column.sql;
 }

@@ -99,9 +99,12 @@ function tokensOf(text: string, wrong: (why: string) => Error): string[] {
 
 /** A value is JSON (RFC 7644, section 3.4.2.2, `compValue`). */
 function readValue(text: string, wrong: (why: string) => Error): FilterValue {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(/^(true|false|null)$/i.test(text) ? text.toLowerCase() : text);
-    if (typeof value !== 'object' || value === null) return value as FilterValue;
-  } catch {}
-  throw wrong(`has an invalid value ${text}: quote texts`);
+    value = JSON.parse(/^(true|false|null)$/i.test(text) ? text.toLowerCase() : text);
+  } catch {
+    throw wrong(`has an invalid value ${text}: quote texts`);
+  }
+  if (typeof value === 'string' && value.includes('\0')) throw wrong('has a text with a NUL character');
+  return value as FilterValue;
 }

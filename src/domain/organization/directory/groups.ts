@@ -5,9 +5,10 @@ import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
+import { lockOwnMembership } from '../memberships/operations.ts';
 import { directoryCounts } from './bounds.ts';
 import { changeDirectory } from './change.ts';
-import { DirectoryGroup, type GroupRole } from './model.ts';
+import { DirectoryGroup, DirectoryGroupMember, type GroupRole } from './model.ts';
 import { requireOwner } from './owner.ts';
 import { applyGroupRoles } from './roles.ts';
 
@@ -78,6 +79,8 @@ export const deleteGroup = (caller: Caller, id: string, check: (group: Directory
 export function setGroupRole(caller: Caller, id: string, role: GroupRole | null): Promise<DirectoryGroup> {
   requireOwner(caller);
   return changeDirectory(caller, unique, async (trx, orgId) => {
+    // The role is read again, because it may have changed since the caller was authenticated.
+    requireOwner({ ...caller, role: (await lockOwnMembership(trx, caller)).role });
     const group = await lockGroup(trx, orgId, id);
     if (group.role === role) return group;
     const changes = { role, updatedAt: now() };
@@ -100,7 +103,7 @@ const removeSql = `delete from directory_group_members where org_id = $1 and gro
 const removeOthersSql = `delete from directory_group_members where org_id = $1 and group_id = $2 and directory_user_id <> all($3)
   returning directory_user_id as id`;
 
-/** Returns the ids of the users who were added or removed; their roles follow. @throws 400 for an unknown user */
+/** Returns the ids of the users who were added or removed; their roles follow. @throws 400 for an unknown user, 409 at the limit */
 async function changeMembers(
   trx: Transaction,
   { id, orgId, role }: DirectoryGroup,
@@ -119,6 +122,13 @@ async function changeMembers(
     if (kind === 'set') await send(removeOthersSql);
     if (kind !== 'remove') await send(addSql);
   }
+  if (changed.size > 0) await refuseTooMany(trx, orgId);
   if (role !== null) await applyGroupRoles(trx, orgId, [...changed]);
   return [...changed];
+}
+
+async function refuseTooMany(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
+  const { groupMembers: max } = directoryCounts;
+  if ((await DirectoryGroupMember.query(trx).where({ orgId }).resultSize()) > max)
+    throw conflict(`The groups of a directory may have ${max} members together.`);
 }

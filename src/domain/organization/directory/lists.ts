@@ -2,6 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { directoryPage } from './bounds.ts';
 import { conditionOf, type FilterCondition, groupColumns, sortExpression, userColumns } from './conditions.ts';
 import type { Filter } from './filter.ts';
 import { DirectoryGroup, DirectoryUser } from './model.ts';
@@ -69,6 +70,27 @@ const membersSql = `select m.group_id as of, u.id, coalesce(u.display_name, u.us
 const groupsSql = `select m.directory_user_id as of, g.id, g.display_name as name
   from directory_group_members m join directory_groups g on g.org_id = m.org_id and g.id = m.group_id
   where m.org_id = $1 and m.directory_user_id = any($2) order by g.created_at, g.id`;
+
+const countsSql = (side: 'group_id' | 'directory_user_id') =>
+  `select ${side} as of, count(*)::int as count from directory_group_members where org_id = $1 and ${side} = any($2) group by ${side}`;
+
+/** The first of the records that fit on a page with what is related to them; one at least. */
+const fitting =
+  (countSql: string) =>
+  async <Row extends { id: string }>(caller: Caller, rows: readonly Row[]): Promise<readonly Row[]> => {
+    if (rows.length < 2) return rows;
+    const ids = rows.map(({ id }) => id);
+    const found = await sql<{ of: string; count: number }>(countSql, [ownOrganization(caller), ids]);
+    const counts = new Map(found.map(({ of, count }) => [of, count]));
+    let total = 0;
+    const end = rows.findIndex(({ id }, index) => {
+      total += counts.get(id) ?? 0;
+      return index > 0 && total > directoryPage.related;
+    });
+    return end < 0 ? rows : rows.slice(0, end);
+  };
+export const groupsThatFit = fitting(countsSql('group_id'));
+export const usersThatFit = fitting(countsSql('directory_user_id'));
 
 /** The members of groups. */
 export const membersOfGroups = (caller: Caller, ids: readonly string[]): Promise<Related[]> =>
