@@ -166,6 +166,27 @@ describe('A person who has left', () => {
   });
 
   it('cannot be read anywhere after the erasure, which is an event itself and changes no byte of the tree', async () => {
+    // A fork of another person has copies of the recorded calls.
+    const [recorded] = await world.knex('recording_parts').where({ runId });
+    const fork = { runId: newId('run'), orgId: acme.id, projectId: ids.projectId, createdAt: present() };
+    const changes = { id: fork.runId, status: 'completed', lease_id: null };
+    await world.knex.raw('insert into runs select (jsonb_populate_record(r, ?)).* from runs r where id = ?', [
+      changes,
+      runId,
+    ]);
+    const source = {
+      sourceRunId: runId,
+      sourceStepId: 'stp_1',
+      sourceSeq: 1,
+      call: 1,
+      calls: 0,
+      model: 'm',
+      agent: '{}',
+    };
+    await world.knex('run_forks').insert({ ...fork, ...source });
+    await world
+      .knex('recording_parts')
+      .insert({ ...recorded, id: `${recorded.id}f`, contentKey: `${recorded.contentKey}f`, runId: fork.runId });
     await world.knex('runs').where({ id: runId }).update({ billingActorUserId: bob.id });
     await world.knex('reviews').where({ runId }).update({ authorUserId: bob.id, author: bob.name });
     await world.rest('POST', '/invites', {
@@ -179,12 +200,12 @@ describe('A person who has left', () => {
     const { stdout, code } = await aep(['audit', 'erase', bob.id, '--yes', '--json'], env);
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
-      { personId: bob.id, erasedAt: Date.UTC(2026, 10, 23, 9), invites: 1, recordings: 1 },
+      { personId: bob.id, erasedAt: Date.UTC(2026, 10, 23, 9), invites: 1, recordings: 2 },
     ]);
     const [erased] = await list('action=person.erased');
     expect(erased).toMatchObject({
       ...{ actor: { id: alice.id, name: alice.name }, targets: [{ type: 'person', id: bob.id, name: null }] },
-      changes: expect.arrayContaining([{ path: 'recordings', before: null, after: 1 }]),
+      changes: expect.arrayContaining([{ path: 'recordings', before: null, after: 2 }]),
     });
     const after = await ofBob();
     expect(
@@ -208,7 +229,7 @@ describe('A person who has left', () => {
       expect(text).not.toMatch(/bobbington|127\.0\.0\.1/i);
     expect(await rowsWith(['bobbington'])).toEqual([]);
     expect(await world.knex('person_keys').where({ orgId: acme.id, subject: bob.id })).toEqual([]);
-    expect(await world.knex('recording_parts').where({ runId })).toEqual([]);
+    expect(await world.knex('recording_parts').whereIn('runId', [runId, fork.runId])).toEqual([]);
     const part = `mutation { openRecordingPart(input: { runId: "${runId}", leaseId: "${ids.leaseId}", part: "late" }) { keyId } }`;
     expect(await world.field(part, { token: serviceToken })).toMatchObject({ code: 'conflict' });
     expect(new Set(await world.knex('reviews').where({ runId }).pluck('author'))).toEqual(new Set(['Erased person']));
