@@ -82,7 +82,7 @@ export async function work(
     const failure = ended === runnerStopped ? ended : (context.replay?.result().difference ?? ended);
     await Promise.all([journal.close(), context.meter?.settled(), reportConnectionsOf(platform, lease, context)]);
     // The commits of a failed step are pushed too, because another step continues from them; they are attested with the calls so far.
-    if (!context.replay?.isCut()) await context.deliver(session);
+    if (hasEndedAsRecorded(context)) await context.deliver(session);
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();
     return { ...events.result, session, failure };
@@ -143,6 +143,10 @@ async function endHarness({ replay }: StepContext, harness: Harness, over: Promi
   if (replay?.isCut()) await Promise.race([harness.interrupt().then(() => over), wait(grace)]).catch(() => {});
   await harness.end();
 }
+
+/** Whether the step has ended as recorded; true without a replay. Another replay begins again, or fails the mission. */
+const hasEndedAsRecorded = ({ replay }: StepContext): boolean =>
+  !replay || (!replay.isCut() && replay.result().difference === null);
 
 /** Ends outside of the harness: of its models, of the services of its environment, and of a replay, which names the failure itself. */
 const endsAround = ({ models, broken, replay }: StepContext, { log }: Journal): Promise<string>[] => [

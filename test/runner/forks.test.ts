@@ -1,14 +1,16 @@
 // Forks of missions: the calls before are answered from a recording, and later ones reach the model with what the person has chosen.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { lease } from '#limits.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { scripted } from '../support/harness-turns.ts';
-import { openMissionWorld, standInAcp } from '../support/mission-world.ts';
+import { openMissionWorld, type Runner, standInAcp } from '../support/mission-world.ts';
 import { createPageInspector } from '../support/page-inspector.ts';
 import { compiled, projectFolder } from '../support/processes.ts';
 import type { World } from '../support/world.ts';
@@ -27,6 +29,8 @@ let source: string;
 let stepId: string;
 /** The first fork. */
 let forked: string;
+/** The runner of the first missions. */
+let present: Runner;
 /** A command of the agent prints the file, and waits while it is missing. */
 let gate: string;
 
@@ -57,7 +61,7 @@ beforeAll(async () => {
   await connectIntegration({ orgId, ...scm });
   site = await createProject(world, missions.alice, 'Site', { repoFullName: 'acme/site' });
   await missions.graphql('mutation { setRecordingSettings(isEnabled: true, days: 30) { isEnabled } }', {});
-  runner();
+  present = runner();
 });
 afterAll(() => missions.close());
 
@@ -221,15 +225,18 @@ describe('a fork', () => {
     },
   );
 
-  it('begins its replay again on another runtime, and continues with another version of the agent', async () => {
+  it('pushes nothing of a replay that is stopped, begins it again on another runtime, and continues with another version of the agent', async () => {
     const change = { userPrompt: 'Speak French.' };
     expect((await world.rest('PATCH', `/agents/${agentId}`, { token, body: change })).status).toBe(200);
     for (const file of [gate, `${gate}.begun`]) rmSync(file);
     const from = missions.models.seen.length;
     const { id } = await forkInGraph({ call: 6, agentVersion: 2 });
     await missions.until(async () => existsSync(`${gate}.begun`));
-    await missions.loseRunner(id);
+    present.process.kill('SIGTERM');
+    await once(present.process, 'exit');
     expect((await missions.look(id)).status).toBe('dispatching');
+    expect(git('branch', '--list', `mission/${id}`)).toBe('');
+    missions.turn(lease.restMs);
     writeFileSync(gate, '');
     // A runtime that cannot replay gets no fork.
     const claim = 'mutation ($i: ClaimRunRequest!) { claimRun(input: $i) { runId } }';

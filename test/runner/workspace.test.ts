@@ -246,3 +246,23 @@ it.skipIf(process.getuid?.() !== 0)(
     expect((await deliver())!.diff).toContain('b.txt');
   },
 );
+
+it('a replay begins at its commit, also when the branch was begun; it replaces commits of an earlier one, but not those of a person', async () => {
+  const wanted = git(origin.url, 'rev-parse', 'main');
+  async function replay(subject: string) {
+    const workspace = await open(undefined, undefined, undefined, wanted);
+    const { checkout, startSha } = workspace;
+    expect([startSha, git(checkout, 'rev-parse', 'HEAD')]).toEqual([wanted, wanted]);
+    execFileSync('git', ['-C', checkout, 'commit', '-q', '--allow-empty', '-m', subject], { env });
+    return workspace;
+  }
+  const subjects = () => git(origin.url, 'log', '--format=%s', 'mission/run_1').split('\n');
+  await (await replay('half')).deliver();
+  expect((await (await replay('whole')).deliver())!.newCommits).toHaveLength(1);
+  expect(subjects()).toEqual(['whole', 'Write a.txt']);
+  const seed = path.join(folder, 'seed');
+  write(seed, 'b.txt', 'b\n');
+  git(seed, 'push', '-qf', origin.url, 'HEAD:mission/run_1');
+  await expect((await replay('later')).deliver()).rejects.toThrow('Somebody has pushed to mission/run_1');
+  expect(subjects()).toEqual(['Write b.txt', 'Write a.txt']);
+});

@@ -35,6 +35,7 @@ export type CheckoutSettings = [
   account?: { uid: number; gid: number },
   reopen?: (own: Origin) => Promise<Origin>,
   mirrors?: string,
+  wanted?: string | null,
 ];
 
 let checkouts = 0;
@@ -42,7 +43,7 @@ let checkouts = 0;
 export async function openCheckout(
   folder: string,
   origin: Origin,
-  ...[account, reopen = async (own) => own, mirrors = path.join(folder, 'mirrors')]: CheckoutSettings
+  ...[account, reopen = async (own) => own, mirrors = path.join(folder, 'mirrors'), wanted = null]: CheckoutSettings
 ) {
   const checkout = path.join(folder, `checkout-${++checkouts}`);
   mkdirSync(checkout);
@@ -52,7 +53,7 @@ export async function openCheckout(
     ...{ mirrors, checkout, origin, account, author, mask },
     reopen: () => reopen(origin),
     checkpoint: null,
-    wanted: null,
+    wanted,
   });
   return { checkout, ...workspace };
 }

@@ -70,9 +70,12 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
   const isAnswered = ({ call }: Expected) => call.number < endsWith;
   const hasLast = calls.some(({ number }) => number === endsWith);
   let isModelHeld = false;
+  const isReached = () => isModelHeld && !left.some(isAnswered);
   return {
     /** The recorded call that answers the request; `held` for one that is made again; otherwise why there is none. */
     take(request: IncomingMessage, text: string, number: number): RecordedCall | 'held' | { difference: string } {
+      // A harness that is interrupted may repeat the call, or make others.
+      if (isReached()) return 'held';
       const route = routeOf(request.method, request.url);
       const { body, named } = normalized(text, present);
       const digest = digestOf(body);
@@ -90,7 +93,7 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
       return { difference: `Call ${number} (${route}) cannot be answered: the recording leaves out its content.` };
     },
     /** Whether only the call is left with which the step ends. */
-    isReached: () => isModelHeld && !left.some(isAnswered),
+    isReached,
     left: () => left,
     replaced,
   };
@@ -155,9 +158,7 @@ export function openReplayedCalls({ steps }: RecordedRun, before = 0): ReplayedC
   }
 
   async function answer(request: IncomingMessage, response: ObservedResponse): Promise<void> {
-    const body = (await readBody(request)).toString();
-    // A harness that is interrupted may repeat the call, or make others.
-    const found = isCut ? 'held' : calls!.take(request, body, answered + 1);
+    const found = calls!.take(request, (await readBody(request)).toString(), answered + 1);
     if (found === 'held') {
       response.isWithheld = true;
       return endIfReached();

@@ -58,6 +58,12 @@ export async function newCommitsOf(mirror: string, work: string, pushed: string)
   });
 }
 
+/** Whether others than the agents have commits on the branch, which a replay must not replace. */
+export async function hasOthers(mirror: string, from: string, branch: string, email: string): Promise<boolean> {
+  const emails = (await git(mirror, ['log', '--format=%ce', `${from}..${branch}`])).split('\n').filter(Boolean);
+  return emails.some((one) => one !== email);
+}
+
 async function sizeOf(mirror: string, from: string, to: string): Promise<Change['size']> {
   const commits = await git(mirror, ['rev-list', '--count', `${from}..${to}`]);
   // git's summary is such as ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Account } from '../contract.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
 import type { Mask } from '../text.ts';
-import { type Change, type NewCommit, newCommitsOf, readChange } from './change.ts';
+import { type Change, hasOthers, type NewCommit, newCommitsOf, readChange } from './change.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import { commitOf, git, type Remote, requireCommit } from './git.ts';
 import { type Note, pushNotes } from './notes.ts';
@@ -32,7 +32,7 @@ export interface WorkspaceSettings {
   account: Account | undefined;
   /** The checkpoint to begin from, if its commits follow those of the branch. */
   checkpoint: Bundle | null;
-  /** The commit to begin from, unless the branch was begun; null means the newest one of the base branch. */
+  /** The commit to begin from, also when the branch was begun; null means the branch, or else the base branch. */
   wanted: string | null;
   /** Hides secrets of the environment. Commits that contain a secret are not pushed. */
   mask: Mask;
@@ -80,7 +80,7 @@ export interface Workspace {
 const maxStagedBytes = 256 * 1024 * 1024;
 
 export async function openWorkspace(settings: WorkspaceSettings): Promise<Workspace> {
-  const { checkout, origin, author, account, reopen } = settings;
+  const { checkout, origin, author, account, reopen, wanted } = settings;
   const { branch, defaultBranch: base, url } = origin;
   const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
   const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
@@ -88,13 +88,12 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const own = { globalConfig: path.join(mirror, 'gitconfig') };
 
   await alone(mirror, () => fetchMirror(mirror, own.globalConfig, origin));
-  // An interrupted mission continues from its branch at the source host.
+  // An interrupted mission continues from its branch at the source host, and a replay begins again.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
-  const start = begun ?? (settings.wanted && (await requireCommit(mirror, settings.wanted))) ?? baseSha;
+  const start = (wanted && (await requireCommit(mirror, wanted))) ?? begun ?? baseSha;
   if (!start) throw new Error(`The repository has no branch ${base}.`);
-
-  const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
+  const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, wanted ? null : begun));
   // git may still run in the folder: it is empty, so the agent cannot have changed anything in it.
   const inCheckout = (...args: string[]) => git(checkout, args, own);
   // The checkout is a separate clone, because the .git of a worktree would be in the mirror.
@@ -112,7 +111,8 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   await inCheckout('config', 'user.email', author.email);
   await chownRecursive(checkout, account);
 
-  let [pushed, reported] = [begun ?? '', begun ?? ''];
+  const isKept = wanted && begun && (await hasOthers(mirror, startSha, begun, author.email));
+  let [pushed, reported] = [isKept ? '' : (begun ?? ''), begun ?? ''];
   return {
     mirror,
     base: baseSha ?? start,
