@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { readSteps } from '#domain/work/recordings/calls.ts';
 import { openLines } from '#domain/work/recordings/content.ts';
 import { partsOfRun } from '#domain/work/recordings/operations.ts';
 import { drained } from '#foundation/http/event-stream.ts';
@@ -12,7 +13,7 @@ import { deliveryMs } from '#foundation/http/http.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
-import { encryptPart } from '../support/recorded-run.ts';
+import { encryptPart, recordedLines, writeRecording } from '../support/recorded-run.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -20,6 +21,7 @@ let world: World;
 let alice: Account;
 let runtime: Runtime;
 let held: Held;
+let projectId: string;
 const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
 const set = (isEnabled: boolean) =>
@@ -32,7 +34,7 @@ beforeAll(async () => {
   openStorage(folderStorage(contents));
   alice = await createOwner(world, 'Alice', 'Acme');
   runtime = await createRuntime(world, alice.organization);
-  const projectId = await createProject(world, alice, 'Shop');
+  projectId = await createProject(world, alice, 'Shop');
   const sandbox = { kind: 'existing', templateId: 'standard' };
   const bob = { name: 'Bob', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
   const { id: agentId } = (await world.rest('POST', '/agents', { token: alice.token, body: bob })).body;
@@ -90,6 +92,26 @@ it('a part of a recording that was opened before recordings were switched off an
   expect(await partsOfRun(held.runId)).toEqual([]);
   const again = await open('two');
   expect(await report('two', again.keyId, await upload(encrypted(again.key, '{}')), 2)).toEqual({ ok: true });
+});
+
+it('a list of the calls of a recording leaves turns to other requests', async () => {
+  const lines = recordedLines('stp_1', 40).map((line) => ({ ...line, response: 'x'.repeat(100_000) }));
+  const of = { orgId: alice.organization.id, projectId, runId: held.runId } as Parameters<typeof writeRecording>[0];
+  await writeRecording(of, lines);
+  const parse = vi.spyOn(JSON, 'parse');
+  const parsed = [0];
+  let turn = setImmediate(function count() {
+    parsed.push(parse.mock.calls.length);
+    turn = setImmediate(count);
+  });
+  try {
+    expect((await readSteps(held.runId))[0]!.calls).toHaveLength(40);
+    parsed.push(parse.mock.calls.length);
+  } finally {
+    clearImmediate(turn);
+    parse.mockRestore();
+  }
+  expect(Math.max(...parsed.slice(1).map((count, i) => count - parsed[i]!))).toBeLessThan(20);
 });
 
 it('a reader of a recording that reads nothing is disconnected; waiting readers leave no listener behind', async () => {

@@ -87,6 +87,7 @@ builder.queryField('recordedModelCalls', (t) =>
     description:
       'The calls of models in the recording of a run, with each of which a fork can begin; 404 without a recording.',
     scope: 'artifacts:read',
+    complexity: forkBounds.readingCost,
     type: RecordedModelCalls,
     args: {
       runId: t.arg.string({ ...pathId, description: 'The id of the run.' }),
@@ -107,6 +108,7 @@ builder.mutationField('forkMission', (t) =>
       'cost; from the call on, the session of the agent continues with the chosen model, version and message. The mission fails when the ' +
       'replay differs from the recording before the call. Also requires `artifacts:read`.',
     scope: 'missions:run',
+    complexity: forkBounds.readingCost,
     rest: { route: 'POST /runs/{runId}/fork', body: 'ForkMissionRequest', status: 201, errors: [402, 409, 502] },
     tool: { name: 'fork_mission', openWorld: true, startsRun: true },
     type: RunType,

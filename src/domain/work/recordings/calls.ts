@@ -1,4 +1,5 @@
 // The calls of a recording by steps, without their bodies: what a person chooses from to fork a mission.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { readingCapacity, readPart } from './content.ts';
 import { partsOfRun } from './operations.ts';
@@ -36,7 +37,7 @@ export async function readSteps(runId: string): Promise<RecordedStep[]> {
   const hold = await readingCapacity.take(parts[0]!.orgId);
   try {
     const steps = new Map<string, RecordedStep>();
-    for (const [i, part] of parts.entries()) addLines(steps, await readPart(part, i + 1));
+    for (const [i, part] of parts.entries()) await addLines(steps, await readPart(part, i + 1));
     for (const { calls } of steps.values()) calls.sort((a, b) => a.number - b.number);
     return [...steps.values()];
   } finally {
@@ -47,12 +48,19 @@ export async function readSteps(runId: string): Promise<RecordedStep[]> {
 // biome-ignore lint/suspicious/noExplicitAny: a runtime has written the lines
 type Line = any;
 
-function addLines(steps: Map<string, RecordedStep>, part: Buffer): void {
+/** Bytes of lines that are parsed before other requests have their turn: a few milliseconds. */
+const bytesAtOnce = 512 * 1024;
+
+async function addLines(steps: Map<string, RecordedStep>, part: Buffer): Promise<void> {
+  let turn = 0;
   for (let from = 0; from < part.length; ) {
     const end = part.indexOf(10, from);
     const to = end < 0 ? part.length : end;
     if (to > from) addLine(steps, JSON.parse(part.toString('utf8', from, to)));
     from = to + 1;
+    if (from - turn < bytesAtOnce) continue;
+    turn = from;
+    await nextTurn();
   }
 }
 
