@@ -30,6 +30,7 @@ describe('The caller behind a token', () => {
       role: 'member',
       scopes: new Set(['projects:read', 'missions:run']),
       projectId,
+      isOrgOnly: false,
     });
   });
 

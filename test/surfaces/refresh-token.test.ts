@@ -249,6 +249,7 @@ describe('the sign-ins of a person', () => {
       createdAt: signedInAt,
       expiresAt: signedInAt + days(90),
       revokedAt: null,
+      orgOnly: false,
       lastUsedAt: expect.toSatisfy((at) => at === null || at === signedInAt),
     });
     await expect(revokeSignIn(callerOf(ada), listed!.id)).rejects.toMatchObject({ status: 404 });
