@@ -31,6 +31,8 @@ describe.skipIf(typeof launched === 'string')('the page of the directory', () =>
     await page.getByRole('textbox', { name: 'Name' }).fill('Entra ID');
     await page.getByRole('button', { name: 'Create token' }).click();
     const token = (await page.getByText(/^scm_[\w-]{43}$/).textContent())!;
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
+    await page.getByText(token).waitFor({ state: 'detached' });
     const provision = (path: string, body: object) => world.request('POST', `/scim/v2/${path}`, { token, body });
     const user = await provision('Users', { userName: 'grace@example.com', displayName: 'Grace Hopper' });
     await provision('Groups', { displayName: 'Platform admins', members: [{ value: user.body.id }] });

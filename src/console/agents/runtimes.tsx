@@ -1,5 +1,5 @@
 // Runtimes: the connected ones, their tokens, and the command that connects another one.
-import { useState } from 'preact/hooks';
+
 import {
   type CreateRuntimeTokenMutation,
   createRuntimeToken,
@@ -16,6 +16,7 @@ import { Heading } from '../kit/heading.tsx';
 import { api, may, pageAt } from '../kit/page.ts';
 import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, usePolledReading } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { Time } from '../kit/words.tsx';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
@@ -112,7 +113,7 @@ const TokenRow = ({ token: { id, name, createdAt, lastUsedAt, revokedAt }, runti
 type Created = CreateRuntimeTokenMutation['createRuntimeToken'];
 
 function NewToken({ read }: { read(): void }) {
-  const [created, setCreated] = useState<Created | null>(null);
+  const [created, setCreated] = useShownOnce<Created>();
   const form = useForm({
     name: 'runtime token',
     initial: { name: '' },

@@ -1,21 +1,10 @@
 // The secret of a hook, which is shown only on the page that set it, until the person leaves that page.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { CreateInboundHookMutation } from '../generated/documents.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { senderSettings } from '../kit/vendors.tsx';
 
 export type HookSecret = CreateInboundHookMutation['created'];
-
-/** A hook with its secret, forgotten when the page is left: the back/forward cache must not keep it. */
-export function useSecret(): [HookSecret | null, (created: HookSecret | null) => void] {
-  const [created, setCreated] = useState<HookSecret | null>(null);
-  useEffect(() => {
-    const forget = () => setCreated(null);
-    addEventListener('pagehide', forget);
-    return () => removeEventListener('pagehide', forget);
-  }, []);
-  return [created, setCreated];
-}
 
 export function Secret({ created: { hook, secret }, close }: { created: HookSecret; close(): void }) {
   const note = useRef<HTMLDivElement>(null);

@@ -17,10 +17,11 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { Address, Secret, useSecret } from './hook-secret.tsx';
+import { Address, type HookSecret, Secret } from './hook-secret.tsx';
 
 export function Hook({ id: hookId }: { id: string }) {
   const { data, problem, read } = usePolledReading(inboundHook, { hookId });
@@ -58,7 +59,7 @@ interface Properties {
 function About({ hook, read }: Properties) {
   const { vendor, signature, signatureHeader, enabled, createdAt, lastDeliveryAt } = hook;
   const isBuiltin = vendor === 'builtin';
-  const [replaced, setReplaced] = useSecret();
+  const [replaced, setReplaced] = useShownOnce<HookSecret>();
   return (
     <Card title="Hook" aside={<Pill status={enabled ? 'active' : 'disabled'} />}>
       {!enabled && <p class="note">Events of this hook are stored but start no missions.</p>}
@@ -85,7 +86,7 @@ function About({ hook, read }: Properties) {
   );
 }
 
-type Take = ReturnType<typeof useSecret>[1];
+type Take = (created: HookSecret) => void;
 
 function Actions({ hook, read, take }: Properties & { take: Take }) {
   const { id: hookId, name, vendor, enabled } = hook;

@@ -15,9 +15,10 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { chatApps, senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
-import { type HookSecret, Secret, useSecret } from './hook-secret.tsx';
+import { type HookSecret, Secret } from './hook-secret.tsx';
 
 export function Hooks() {
   const list = useList(
@@ -92,7 +93,7 @@ const HookRow = ({ hook: { id, name, vendor, enabled, lastDeliveryAt } }: { hook
 );
 
 function NewHook({ read }: { read(): void }) {
-  const [created, setCreated] = useSecret();
+  const [created, setCreated] = useShownOnce<HookSecret>();
   return (
     <Card title={created ? 'Your new hook' : 'New hook'}>
       {created ? (

@@ -1,5 +1,4 @@
 // The tokens with which the identity provider of the organization provisions users and groups.
-import { useState } from 'preact/hooks';
 import {
   type CreateDirectoryTokenMutation,
   createDirectoryToken,
@@ -14,6 +13,7 @@ import { useForm } from '../kit/form.ts';
 import { api, now } from '../kit/page.ts';
 import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { Day, Time } from '../kit/words.tsx';
 
 const endpoint = `${api.replace(/\/v1$/, '')}/scim/v2`;
@@ -22,7 +22,7 @@ type Created = CreateDirectoryTokenMutation['createDirectoryToken'];
 
 export function DirectoryTokens() {
   const reading = useReading(directoryTokens, {});
-  const [created, setCreated] = useState<Created | null>(null);
+  const [created, setCreated] = useShownOnce<Created>();
   const form = useForm({
     name: 'directory token',
     initial: { name: '', expiresInDays: '365' },

@@ -1,6 +1,6 @@
 // The form for a personal access token. Its secret is shown only on the page that created it, until the person leaves that page.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import {
   type CreateTokenMutation,
@@ -18,6 +18,7 @@ import { type Form, useForm } from '../kit/form.ts';
 import { api } from '../kit/page.ts';
 import { Card, Commands, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { Time } from '../kit/words.tsx';
 
 type Group = ScopesQuery['scopes']['groups'][number];
@@ -41,13 +42,7 @@ const lifetimes = [
 
 export function NewToken({ read }: { read(): void }) {
   const { data, problem, read: retry } = useReading(scopeCatalog, {});
-  const [created, setCreated] = useState<Created | null>(null);
-  useEffect(() => {
-    // The back/forward cache must not keep the secret.
-    const forget = () => setCreated(null);
-    addEventListener('pagehide', forget);
-    return () => removeEventListener('pagehide', forget);
-  }, []);
+  const [created, setCreated] = useShownOnce<Created>();
   const groups = data?.scopes.groups
     .map((group) => ({ ...group, scopes: group.scopes.filter(({ grantable }) => grantable) }))
     .filter(({ scopes }) => scopes.length > 0);

@@ -1,16 +1,17 @@
 // The links that show a mission to people without an account: created, copied once, and revoked with one press.
-import { useState } from 'preact/hooks';
+
 import { createRunShare, type RunShareRowFragment, revokeRunShare, runShares } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { now } from '../kit/page.ts';
 import { Action, Card, Empty, ErrorNote, Pill } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { plural, Time } from '../kit/words.tsx';
 
 export function Shares({ runId }: { runId: string }) {
   const { data, problem, read } = useReading(runShares, { runId });
-  const [address, show] = useState<string | null>(null);
+  const [address, show] = useShownOnce<string>();
   const create = async (days: number, key: string) => {
     show((await mutate(createRunShare, { runId, days }, key)).createRunShare.address);
     await read();

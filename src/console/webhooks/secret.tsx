@@ -1,20 +1,9 @@
 // The secret of an endpoint, which is shown only on the page that set it, until the person leaves that page.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { CreateWebhookEndpointMutation } from '../generated/documents.ts';
 import { Copy } from '../kit/copy-as.tsx';
 
 export type EndpointSecret = CreateWebhookEndpointMutation['created'];
-
-/** An endpoint with its secret, forgotten when the page is left: the back/forward cache must not keep it. */
-export function useSecret(): [EndpointSecret | null, (created: EndpointSecret | null) => void] {
-  const [created, setCreated] = useState<EndpointSecret | null>(null);
-  useEffect(() => {
-    const forget = () => setCreated(null);
-    addEventListener('pagehide', forget);
-    return () => removeEventListener('pagehide', forget);
-  }, []);
-  return [created, setCreated];
-}
 
 export function Secret({ created: { endpoint, secret }, close }: { created: EndpointSecret; close(): void }) {
   const note = useRef<HTMLDivElement>(null);

@@ -17,10 +17,11 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { WebhookDeliveries } from './deliveries.tsx';
 import { EndpointFields, inputOf, valuesOf } from './endpoint-fields.tsx';
-import { Secret, useSecret } from './secret.tsx';
+import { type EndpointSecret, Secret } from './secret.tsx';
 import { stateOf } from './webhooks.tsx';
 
 export function Webhook({ id: endpointId }: { id: string }) {
@@ -64,7 +65,7 @@ const reasons = {
 
 function About({ endpoint, read }: Properties) {
   const { url, types, projectIds, ordered, disabledReason, failingSince, createdAt } = endpoint;
-  const [replaced, setReplaced] = useSecret();
+  const [replaced, setReplaced] = useShownOnce<EndpointSecret>();
   return (
     <Card title="Endpoint" aside={<Pill status={stateOf(endpoint)} />}>
       {disabledReason && <p class="note">{reasons[disabledReason]}</p>}
@@ -96,7 +97,7 @@ function About({ endpoint, read }: Properties) {
   );
 }
 
-function Actions({ endpoint, read, take }: Properties & { take: ReturnType<typeof useSecret>[1] }) {
+function Actions({ endpoint, read, take }: Properties & { take(created: EndpointSecret): void }) {
   const { id: endpointId, name, enabled } = endpoint;
   const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);

@@ -8,8 +8,9 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
 import { EndpointFields, inputOf, noValues } from './endpoint-fields.tsx';
-import { type EndpointSecret, Secret, useSecret } from './secret.tsx';
+import { type EndpointSecret, Secret } from './secret.tsx';
 
 export function Webhooks() {
   const list = useList(
@@ -68,7 +69,7 @@ const EndpointRow = ({ endpoint }: { endpoint: EndpointPartsFragment }) => (
 );
 
 function NewEndpoint({ read }: { read(): void }) {
-  const [created, setCreated] = useSecret();
+  const [created, setCreated] = useShownOnce<EndpointSecret>();
   const take = (endpoint: EndpointSecret) => {
     setCreated(endpoint);
     read();

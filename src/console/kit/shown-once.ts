@@ -1,0 +1,13 @@
+// A secret that the service returns only once.
+import { useEffect, useState } from 'preact/hooks';
+
+/** A secret for the page, or what contains one. It is forgotten when the page is left: the back/forward cache must not keep it. */
+export function useShownOnce<T>(): [T | null, (secret: T | null) => void] {
+  const [secret, setSecret] = useState<T | null>(null);
+  useEffect(() => {
+    const forget = () => setSecret(null);
+    addEventListener('pagehide', forget);
+    return () => removeEventListener('pagehide', forget);
+  }, []);
+  return [secret, setSecret];
+}
