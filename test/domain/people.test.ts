@@ -126,7 +126,6 @@ describe('a console session', () => {
     expect(statements).toHaveLength(1);
     expect(found).toEqual({
       caller: {
-        bookmark: undefined,
         hiddenOrgIds: [],
         isOrgOnly: false,
         principalType: 'cookie',

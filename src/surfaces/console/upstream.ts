@@ -1,23 +1,7 @@
 // Sign-in with the operator's own OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce). The
 // provider proves only an email address: the account is the one with that address. openid-client sends requests itself, without
 // outbound.ts: the operator chooses the provider, which may be in a private network.
-import {
-  allowInsecureRequests,
-  authorizationCodeGrant,
-  buildAuthorizationUrl,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  type Configuration,
-  calculatePKCECodeChallenge,
-  discovery,
-  enableNonRepudiationChecks,
-  fetchUserInfo,
-  ResponseBodyError,
-  randomNonce,
-  randomPKCECodeVerifier,
-  randomState,
-} from 'openid-client';
+import { type Configuration, ResponseBodyError, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
 import { emailAddress } from '#domain/organization/people/email.ts';
 import { findOrCreatePerson, findPersonByAddress } from '#domain/organization/people/operations.ts';
@@ -25,6 +9,7 @@ import { hours, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
+import { discoverProvider, exchangeCode, signInAddress, userClaims } from '#foundation/http/openid.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { badGateway, forbidden, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
@@ -90,15 +75,7 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
         expiresAt: now() + lifetimesMs.upstreamSignIn,
       };
       setCookie(exchange, cookie, seal(cookie, JSON.stringify(started)), lifetimesMs.upstreamSignIn);
-      const address = buildAuthorizationUrl(config, {
-        redirect_uri: returnAddress(),
-        scope: 'openid email profile',
-        state,
-        nonce,
-        code_challenge: await calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      });
-      seeOther(exchange, address.href);
+      seeOther(exchange, await signInAddress(config, returnAddress(), started));
     },
 
     async finishSignIn(exchange) {
@@ -137,20 +114,11 @@ function startedSignInOf(exchange: Exchange): z.infer<typeof startedSignIn> | nu
 }
 
 /** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. @throws 502 */
-function createProvider({ issuer, clientId, clientSecret }: UpstreamSettings): () => Promise<Configuration> {
+function createProvider(settings: UpstreamSettings): () => Promise<Configuration> {
   let known: { config: Promise<Configuration>; until: number } | undefined;
-  // `client_secret_basic` is the default of OpenID Connect Core §9.
-  const authentication: ClientAuth = (server, ...rest) => {
-    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const method = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;
-    method(clientSecret)(server, ...rest);
-  };
-  const execute = [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])];
-  const timeout = timeoutSeconds;
   return async () => {
     if (!known || known.until <= now()) {
-      const config = discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout });
-      known = { config, until: now() + metadataCacheMs };
+      known = { config: discoverProvider({ ...settings, timeoutSeconds }), until: now() + metadataCacheMs };
     }
     try {
       return await known.config;
@@ -162,21 +130,9 @@ function createProvider({ issuer, clientId, clientSecret }: UpstreamSettings): (
 }
 
 /** Exchanges the code for the person's claims. @throws 400 for a code that the provider rejects, 502 for a missing or invalid response */
-async function claimsOf(
-  config: Configuration,
-  { search }: Exchange,
-  { state, nonce, verifier }: z.infer<typeof startedSignIn>,
-) {
+async function claimsOf(config: Configuration, { search }: Exchange, started: z.infer<typeof startedSignIn>) {
   try {
-    const tokens = await authorizationCodeGrant(config, new URL(`${returnAddress()}?${search}`), {
-      pkceCodeVerifier: verifier,
-      expectedState: state,
-      expectedNonce: nonce,
-      idTokenExpected: true,
-    });
-    const claims = tokens.claims()!;
-    if (claims.email !== undefined || !config.serverMetadata().userinfo_endpoint) return claims;
-    return await fetchUserInfo(config, tokens.access_token, claims.sub);
+    return await userClaims(config, await exchangeCode(config, returnAddress(), search, started));
   } catch (error) {
     if (error instanceof ResponseBodyError && error.error === 'invalid_grant') {
       throw invalid('The provider rejected this sign-in. Start again.');

@@ -1,21 +1,15 @@
 // A sign-in at an OpenID provider of an organization (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce). All
 // requests go through outbound.ts, because a tenant chooses the addresses. Loaded at the first sign-in.
 import { decodeProtectedHeader } from 'jose';
-import {
-  allowInsecureRequests,
-  authorizationCodeGrant,
-  buildAuthorizationUrl,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  type Configuration,
-  calculatePKCECodeChallenge,
-  customFetch,
-  discovery,
-  enableNonRepudiationChecks,
-  fetchUserInfo,
-} from 'openid-client';
+import type { Configuration } from 'openid-client';
 import { now, seconds } from '#foundation/clock.ts';
+import {
+  discoverProvider,
+  exchangeCode,
+  type SignInBinding,
+  signInAddress,
+  userClaims,
+} from '#foundation/http/openid.ts';
 import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { providerAnswer } from './bounds.ts';
@@ -40,13 +34,6 @@ const algorithms = [
 
 /** The provider with its sealed secret. */
 export type SealedProvider = IdentityProvider & { sealedSecret: string | null };
-
-/** Values that bind the answer of the provider to this sign-in. */
-export interface OidcBinding {
-  state: string;
-  nonce: string;
-  verifier: string;
-}
 
 const boundedRequests = (address: string, init: object): Promise<Response> =>
   boundedFetch({
@@ -77,16 +64,9 @@ async function configurationOf(provider: SealedProvider): Promise<Configuration>
 }
 
 async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider): Promise<Configuration> {
-  const secret = unseal(secretContext(id), sealedSecret!);
-  // `client_secret_basic` is the default of OpenID Connect Core §9.
-  const authentication: ClientAuth = (server, ...rest) => {
-    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    (methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost)(secret)(server, ...rest);
-  };
-  const config = await discovery(new URL(issuer), clientId!, undefined, authentication, {
-    execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
-    timeout: providerAnswer.timeoutMs / seconds(1),
-    [customFetch]: boundedRequests,
+  const config = await discoverProvider({
+    ...{ issuer, clientId: clientId!, clientSecret: unseal(secretContext(id), sealedSecret!) },
+    ...{ timeoutSeconds: providerAnswer.timeoutMs / seconds(1), send: boundedRequests },
   });
   // The library accepts metadata for all tenants of a provider, whose users of any organization could sign in.
   const named = config.serverMetadata().issuer;
@@ -96,38 +76,21 @@ async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider):
 }
 
 /** The address at the provider where the person signs in. */
-export async function oidcAddress(provider: SealedProvider, { state, nonce, verifier }: OidcBinding): Promise<string> {
-  const config = await configurationOf(provider);
-  return buildAuthorizationUrl(config, {
-    redirect_uri: returnAddressOf(provider),
-    scope: 'openid email profile',
-    state,
-    nonce,
-    code_challenge: await calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
-  }).href;
-}
+export const oidcAddress = async (provider: SealedProvider, binding: SignInBinding): Promise<string> =>
+  signInAddress(await configurationOf(provider), returnAddressOf(provider), binding);
 
 /** Exchanges the code of the provider's answer for the user. @throws ProviderRejection, and the errors of the library and outbound.ts */
 export async function oidcUser(
   provider: SealedProvider,
   search: string,
-  { state, nonce, verifier }: OidcBinding,
+  binding: SignInBinding,
 ): Promise<ProviderUser> {
   const config = await configurationOf(provider);
-  const tokens = await authorizationCodeGrant(config, new URL(`${returnAddressOf(provider)}?${search}`), {
-    pkceCodeVerifier: verifier,
-    expectedState: state,
-    expectedNonce: nonce,
-    idTokenExpected: true,
-  });
+  const tokens = await exchangeCode(config, returnAddressOf(provider), search, binding);
   const algorithm = decodeProtectedHeader(tokens.id_token!).alg;
   if (!algorithms.includes(algorithm ?? '')) rejectAnswer(`Its ID token is signed with ${algorithm}.`);
   const claims = tokens.claims()!;
-  const isBare = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
-  const { email, email_verified, name } = isBare
-    ? await fetchUserInfo(config, tokens.access_token, claims.sub)
-    : claims;
+  const { email, email_verified, name } = await userClaims(config, tokens);
   if (email_verified === false || email_verified === 'false') rejectAnswer('It has not verified the email address.');
   if (typeof email !== 'string') return rejectAnswer('It returned no email address.');
   return { subject: claims.sub, email, name, hostedDomain: hostedDomainOf(claims) };

@@ -1,5 +1,5 @@
 // The metadata of a SAML provider (SAML Metadata 2.0): its entity id, the address for sign-ins by redirect, and its signing certificates.
-// Whoever sends or serves it is trusted; a signature of the metadata itself is not checked.
+// The sender or server of metadata is trusted; a signature of the metadata itself is not checked.
 import { X509Certificate } from 'node:crypto';
 import { DOMParser } from '@xmldom/xmldom';
 import { isIdentifier } from '#foundation/http/addresses.ts';

@@ -1,6 +1,7 @@
 // A sign-in through an identity provider: started in a browser, bound to it, and finished once with the provider's answer.
 import { randomBytes } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
+import type { SignInBinding } from '#foundation/http/openid.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
@@ -11,7 +12,7 @@ import { useJti } from '../agent-identities/id-jag/replay.ts';
 import { providerSignInMs } from './bounds.ts';
 import { ProviderSignIn } from './identity-model.ts';
 import { IdentityProvider } from './model.ts';
-import type { OidcBinding, SealedProvider } from './oidc.ts';
+import type { SealedProvider } from './oidc.ts';
 import { type ProviderUser, rejectAnswer } from './users.ts';
 
 /** The libraries of both protocols, loaded at the first sign-in. */
@@ -100,7 +101,7 @@ export async function recordAnswer(provider: IdentityProvider, response: string)
 /** The user of the provider's answer. @throws ProviderRejection, and the errors of the library and outbound.ts */
 export async function userOfAnswer(provider: SealedProvider, started: Started, search: string): Promise<ProviderUser> {
   if (started.sealedAnswer !== null) return JSON.parse(unseal(context(started.id), started.sealedAnswer));
-  const { nonce, verifier }: Omit<OidcBinding, 'state'> = JSON.parse(
+  const { nonce, verifier }: Omit<SignInBinding, 'state'> = JSON.parse(
     unseal(context(started.id), started.sealedVerifier),
   );
   return (await oidc()).oidcUser(provider, search, { state: started.id, nonce, verifier });
