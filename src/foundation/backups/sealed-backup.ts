@@ -4,11 +4,13 @@
 import { createCipheriv, createDecipheriv, type DecipherGCM, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { create, extract } from 'tar';
 import { backupKeyId, keyOfBackups } from '../secrets/secrets.ts';
 
 const format = 'agent-engineering-platform backup 1';
 const [maxLineBytes, nonceBytes, tagBytes] = [1_000, 12, 16];
+
+/** Loaded at the first backup. */
+const tar = () => import('tar');
 
 /** The stream of a folder. */
 export async function* sealBackup(folder: string, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -16,6 +18,7 @@ export async function* sealBackup(folder: string, signal: AbortSignal): AsyncGen
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', keyOfBackups(), nonce).setAAD(line);
   yield Buffer.concat([line, nonce]);
+  const { create } = await tar();
   const archive = create({ cwd: folder, gzip: true }, ['.']);
   for await (const chunk of archive as AsyncIterable<Buffer>) {
     signal.throwIfAborted();
@@ -27,6 +30,7 @@ export async function* sealBackup(folder: string, signal: AbortSignal): AsyncGen
 /** Unpacks a stream into a new folder. @throws Error that says what is wrong with it; the folder is then incomplete */
 export async function openBackup(content: AsyncIterable<Buffer>, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { extract } = await tar();
   const archive = extract({ cwd: folder, strict: true, preserveOwner: false });
   const ended = once(archive, 'close');
   ended.catch(() => {});
