@@ -96,7 +96,7 @@ export interface StepContext {
   prompt: readonly PromptPart[];
   /** Stores the workspace as a checkpoint, if it has changed; also while the harness works. */
   save(): Promise<void>;
-  /** The replay of the step; null for a step whose calls are made. */
+  /** The replay of the step; null for a step that is not a replay. */
   replay: ReplayedCalls | null;
   /** Ends the recording and the replay of the step. @returns the reason why it is incomplete; empty on success */
   endRecording(failure: string): Promise<string>;

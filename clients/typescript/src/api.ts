@@ -2421,7 +2421,7 @@ export interface ForkMissionParameters {
 export interface ForkMissionRequest {
   /** The step of the call. */
   stepId: string;
-  /** Number of the first call in the step that is made again, of a model: `recordedModelCalls` and the download of the recording have it. */
+  /** Number of the first call of the step that goes to a model again, from `recordedModelCalls` or the download of the recording. */
   call: number;
   /** A message to the agent at the call; absent means that it is asked to continue. */
   prompt?: string | null;
@@ -6682,7 +6682,7 @@ export interface Operations {
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
   /** Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. Only an admin or an owner may. Requires the scope `organizations:write`. */
   setAuditRetention: { input: SetAuditRetentionParameters; output: AuditRetention };
-  /** Erases a person who is not a member (any more): addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may. Requires the scope `members:write`. */
+  /** Erases a person who is not a member, or no longer: network addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may. Requires the scope `members:write`. */
   erasePerson: { input: ErasePersonParameters; output: PersonErasure };
   /** Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may. Requires the scope `audit:read`. */
   setAuditStream: { input: SetAuditStreamParameters; output: SavedAuditStream };

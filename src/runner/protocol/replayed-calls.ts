@@ -72,7 +72,7 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
   let isModelHeld = false;
   const isReached = () => isModelHeld && !left.some(isAnswered);
   return {
-    /** The recorded call that answers the request; `held` for one that is made again; otherwise why there is none. */
+    /** The recorded call that answers the request; `held` for the call from which the fork continues; otherwise the reason why there is none. */
     take(request: IncomingMessage, text: string, number: number): RecordedCall | 'held' | { difference: string } {
       // A harness that is interrupted may repeat the call, or make others.
       if (isReached()) return 'held';

@@ -39,7 +39,7 @@ export interface StepOrder {
   /** The context of the step's span; null when nothing is traced. */
   traceparent: string | null;
   isRecorded: boolean;
-  /** The recording that answers the calls of the step; null for a step whose calls are made. */
+  /** The recording that answers the calls of the step; null for a step that is not a replay. */
   replay: ReplayOrder | null;
 }
 

@@ -95,7 +95,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
       ),
       replay: typedOrNull(
         ReplayOrder,
-        'The recording that answers the calls of the step; the step fails at the first call that differs. Null means that calls are made.',
+        'The recording that answers the calls of the step; the step fails at the first call that differs. Null for a step that is not a replay.',
       ),
       checkpoint: typedOrNull(
         CheckpointOrder,

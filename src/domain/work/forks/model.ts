@@ -11,7 +11,7 @@ export class RunFork extends table('run_forks', {
   sourceRunId: column<Run['id']>(),
   /** The step with the call; earlier steps are replayed as a whole. */
   sourceStepId: column<Id<'runStep'>>(),
-  /** Number of the first call in the step that is made again. */
+  /** Number of the first call of the step that goes to a model again; the calls before it are replayed. */
   call: column<number>(),
   /** Calls of all steps before it. */
   calls: column<number>(),

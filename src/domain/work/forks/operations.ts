@@ -28,7 +28,7 @@ import { findForkedCall } from './source.ts';
 export interface NewFork {
   runId: string;
   stepId: string;
-  /** Number of the first call in the step that is made again. */
+  /** Number of the first call of the step that goes to a model again; the calls before it are replayed. */
   call: number;
   prompt?: string | null | undefined;
   model?: string | null | undefined;

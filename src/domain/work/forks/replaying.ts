@@ -39,7 +39,7 @@ export function repeatedStep(source: readonly RunStep[], seq: number, own: reado
   return { agent, round, prompt, hasSchema, isRepeated, resumeSessionId: session };
 }
 
-/** A step whose calls are made, with the agents from it on. */
+/** A step that is not a replay, with the agents from it on. */
 export type LiveStep = NewStep & Pick<Run, 'isReplaying'> & { team: RunAgent[] };
 
 const noSession = 'The harness has kept no session at the call: the mission cannot continue from it.';

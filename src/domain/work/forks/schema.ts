@@ -25,7 +25,9 @@ const RunForkType = builder.modelType(RunFork, 'RunFork').implement({
       sourceRunId: string('The run whose recording answers.'),
       source: belongsTo('missions:read', 'The run whose recording answers.'),
       sourceStepId: string('The step of the recording in which the mission was forked.'),
-      call: int('Number of the first call in that step that was made again; earlier calls and steps are replayed.'),
+      call: int(
+        'Number of the first call of that step that went to a model again; earlier calls and steps were replayed.',
+      ),
       calls: int('Calls of models and tools that the recording answers.'),
       model: string('The model from the call on.'),
       agentVersion: intOrNull('The version of the agent from the call on; null for a built-in agent.'),
@@ -122,7 +124,7 @@ builder.mutationField('forkMission', (t) =>
       call: t.arg.int({
         required: true,
         description:
-          'Number of the first call in the step that is made again, of a model: `recordedModelCalls` and the download of the recording have it.',
+          'Number of the first call of the step that goes to a model again, from `recordedModelCalls` or the download of the recording.',
         validate: { schema: z.int().min(call.min).max(call.max) },
       }),
       prompt: t.arg.string({
