@@ -57,8 +57,16 @@ const run = (program: string, ...args: string[]) =>
   });
 const pgbackrest = (...args: string[]) =>
   run('pgbackrest', `--config=${at('pgbackrest.conf')}`, '--stanza=aep', ...args);
-const postgres = (...args: string[]) =>
-  run(path.join(programs!, 'pg_ctl'), '--pgdata', at('data'), '--log', at('run/log'), '--wait', ...args);
+function postgres(...args: string[]): void {
+  try {
+    run(path.join(programs!, 'pg_ctl'), '--pgdata', at('data'), '--log', at('run/log'), '--wait', ...args);
+  } catch (error) {
+    throw new Error(
+      `${args[0]}: ${existsSync(at('run/log')) ? readFileSync(at('run/log'), 'utf8').slice(-2_000) : ''}`,
+      { cause: error },
+    );
+  }
+}
 function makeFolder(name: string): void {
   mkdirSync(at(name), { mode: 0o700 });
   if (account.uid) chownSync(at(name), account.uid, account.gid!);
@@ -147,6 +155,9 @@ it.skipIf(!programs)(
     const notes: { note: string }[] = await before.world.knex('audit_checkpoints').select('note');
     const acknowledged = (await rowsOf(before.world.knex)).sort();
     const totals = await before.accounts(orgId);
+    // A backup ends in a whole second for pgBackRest, which restores to a later one only.
+    const backedUpAt = Math.ceil(Date.now() / 1_000) * 1_000;
+    await vi.waitUntil(() => Date.now() > backedUpAt);
     const moment: string = (await knex.raw('select clock_timestamp()::text as moment')).rows[0].moment;
     await grant(orgId, 1_000);
     const { segment } = (await knex.raw('select pg_walfile_name(pg_switch_wal()) as segment')).rows[0];
@@ -158,7 +169,10 @@ it.skipIf(!programs)(
     rmSync(at('data'), { recursive: true });
     makeFolder('data');
     pgbackrest('restore', '--type=time', `--target=${moment}`, '--target-action=promote');
-    postgres('start');
+    // Another machine takes over, with a port and a socket of its own: those of the killed server can be held for a while.
+    port = await freePort();
+    makeFolder('socket');
+    postgres('start', `--options=-p ${port} -k ${at('socket')}`);
 
     const after = await openCreditWorld({ database: url() });
     try {

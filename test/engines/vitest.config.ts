@@ -14,6 +14,9 @@ export default defineConfig({
     testNamePattern: /container|image|attacker|agents|services|^a (release|database) /,
     globalSetup: suite.test!.globalSetup!,
     setupFiles: suite.test!.setupFiles!,
+    // As in the suite: a lost race is tried once more, and named at the end.
+    retry: 1,
+    reporters: ['default', './test/support/second-attempts.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 240_000,
