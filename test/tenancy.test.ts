@@ -142,7 +142,7 @@ describe('callers without access are refused, and change no row', () => {
   });
 });
 
-describe('a caller with access is served with the same requests, so that no refusal is due to the request', () => {
+describe('the same requests succeed for a caller with access, so no refusal is due to the request itself', () => {
   let before: string[];
   let restore: () => Promise<void>;
   beforeAll(async () => {

@@ -67,7 +67,7 @@ describe('GET /me', () => {
   });
 
   it.each(orgRoles)(
-    '200 · a token with the preset `all` of a %s can do everything but manage tokens and billing',
+    '200 · a token with the preset `all`, role %s, can do everything but manage tokens and billing',
     async (role) => {
       const { person, token } = people[role];
       expect((await world.rest('GET', '/me', { token })).body).toEqual({

@@ -159,7 +159,7 @@ describe('a console session', () => {
     await expect(open()).rejects.toMatchObject({ status: 403, body: { description: 'This account is disabled.' } });
   });
 
-  it('has no organization, no role, and the scopes to create one while its person belongs to none', async () => {
+  it('has neither organization nor role while its person belongs to no organization, and may create an organization', async () => {
     const person = await findOrCreatePerson(someone());
     const { secret } = await openSession(person.id, device);
     const found = await callerOfSession(secret, null);

@@ -288,7 +288,7 @@ describe('a team plan', () => {
   });
 });
 
-describe('while Stripe is unavailable', () => {
+describe('when Stripe refuses or cannot be reached', () => {
   it.each([
     [
       'limits the rate of requests',
@@ -296,7 +296,7 @@ describe('while Stripe is unavailable', () => {
       503,
     ],
     ['declines the card', { status: 402, body: { error: { type: 'card_error', message: 'No funds.' } } }, 409],
-    ['rejects our key', { status: 401, body: { error: { type: 'invalid_request_error' } } }, 502],
+    ['rejects the key of the service', { status: 401, body: { error: { type: 'invalid_request_error' } } }, 502],
   ] as const)('%s: the answer names the problem, and nothing is bought', async (_, reply, status) => {
     stripe.disturb('POST /v1/checkout/sessions', reply);
     const answer = await post('/checkout-sessions', pack);

@@ -200,7 +200,7 @@ export const cases: Record<string, Case> = {
     { 'src/domain/projects/projects/operations.ts': "import { ProjectType } from './schema.ts';" },
     'src/domain/projects/projects/operations.ts imports src/domain/projects/projects/schema.ts: only schemas import a schema.',
   ],
-  'a schema imports only the schema of another noun': [
+  'a schema imports from another noun only its schema': [
     layering.nounFilesKeepTheirRoles,
     {
       'src/domain/projects/projects/schema.ts':

@@ -800,7 +800,7 @@ export async function admitted(
   if (name === 'continueRun' || name === 'forkMission' || name.includes('Checkpoint')) {
     await world.knex('runs').where({ id: sample.ids.runId }).update({ status: 'completed', leaseUntil: null });
   }
-  if (name === 'forkMission' || name === 'recordedModelCalls') await recordMission(world, sample);
+  if (name === 'forkMission' || name === 'recordedModelCalls') await recordMission(sample);
   const pushed = { branch: 'mission', headSha: 'a'.repeat(40) };
   if (name === 'submitReview') await world.knex('runs').where({ id: sample.ids.runId }).update(pushed);
   if (name === 'mergePullRequest')
@@ -810,7 +810,7 @@ export async function admitted(
 }
 
 /** Writes the recording of two calls of a model in the step of the run. */
-async function recordMission(world: World, { organization, ids }: SampleOrganization): Promise<void> {
+async function recordMission({ organization, ids }: SampleOrganization): Promise<void> {
   openStorage(folderStorage(path.join(tmpdir(), 'aep-recordings')));
   const of = { orgId: organization.id, projectId: ids.projectId, runId: ids.runId } as Parameters<
     typeof writeRecording

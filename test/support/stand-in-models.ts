@@ -23,7 +23,7 @@ const usage = { input: 1200, cached: 200, output: 50, reasoning: 10 };
 const textOf = (content: string | Json[] | null | undefined): string =>
   typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('\n');
 
-/** Remaining work: `turns` are {role: user|call|result, text}. Null without a script, so for a side request. */
+/** A message of a request to the model; `role` is user, call or result. */
 interface RequestMessage {
   role: string;
   text: string;

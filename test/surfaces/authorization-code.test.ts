@@ -172,7 +172,12 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     ['invalid_request', 400, 'no grant type', { grant_type: undefined }],
     ['invalid_request', 400, 'an empty grant type', { grant_type: '' }],
     ['unsupported_grant_type', 400, 'grant type password', { grant_type: 'password' }],
-    ['unsupported_grant_type', 400, 'a grant type of the language', { grant_type: 'constructor' }],
+    [
+      'unsupported_grant_type',
+      400,
+      'a grant type that is a property of each JavaScript object',
+      { grant_type: 'constructor' },
+    ],
   ])('%s %i · %s; the code stays valid', async (error, status, _, more) => {
     const { verifier, code } = await coded();
     const answer = await world.exchange(client, code, verifier, more as Record<string, string>);

@@ -59,27 +59,33 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
   });
 
   describe.each([
-    ['where it does its work', () => `after insert or update on ${call.table}`],
-    ['where it records its answer', () => 'after update of status on idempotency_keys'],
+    ['during its work', () => `after insert or update on ${call.table}`],
+    ['while it records its answer', () => 'after update of status on idempotency_keys'],
   ])('when its process dies %s', (_, when) => {
-    it.each(['at once', 'at the commit'])('%s · the call is repeated immediately and takes effect once', async (at) => {
-      await beside.raw("select setval('deaths', 1, false)");
-      const [constraint, deferred] = at === 'at once' ? ['', ''] : ['constraint', 'deferrable initially deferred'];
-      await beside.raw(`create ${constraint} trigger dying ${when()} ${deferred} for each row execute function die()`);
-      try {
-        const key = unique();
-        let answer = await send(key);
-        expect([503, 200, 201]).toContain(answer.status);
-        // The database may need a moment to notice that the call's connection has ended.
-        while (answer.status === 503 || isStillRunning(answer)) answer = await send(key);
-        expect(answer.status).toBeLessThan(300);
-        expect(outcome(await send(key))).toEqual(outcome(answer));
-        expect(await count(call)).toBe(1);
-        expect(Number((await beside.raw('select last_value from deaths')).rows[0].last_value)).toBeGreaterThan(0);
-      } finally {
-        await beside.raw(`drop trigger dying on ${when().split(' on ')[1]}`);
-      }
-    });
+    it.each(['at its statement', 'at the commit'])(
+      '%s · the call is repeated immediately and takes effect once',
+      async (at) => {
+        await beside.raw("select setval('deaths', 1, false)");
+        const [constraint, deferred] =
+          at === 'at its statement' ? ['', ''] : ['constraint', 'deferrable initially deferred'];
+        await beside.raw(
+          `create ${constraint} trigger dying ${when()} ${deferred} for each row execute function die()`,
+        );
+        try {
+          const key = unique();
+          let answer = await send(key);
+          expect([503, 200, 201]).toContain(answer.status);
+          // The database may need a moment to notice that the call's connection has ended.
+          while (answer.status === 503 || isStillRunning(answer)) answer = await send(key);
+          expect(answer.status).toBeLessThan(300);
+          expect(outcome(await send(key))).toEqual(outcome(answer));
+          expect(await count(call)).toBe(1);
+          expect(Number((await beside.raw('select last_value from deaths')).rows[0].last_value)).toBeGreaterThan(0);
+        } finally {
+          await beside.raw(`drop trigger dying on ${when().split(' on ')[1]}`);
+        }
+      },
+    );
   });
 });
 

@@ -83,13 +83,10 @@ function Decision({ group }: { group: Group }) {
   const cost = `${dollars(costUsd)}${budgetUsd === null ? '' : ` of ${dollars(budgetUsd)}`} together`;
   return (
     <p class="about" role="status">
-      {state === 'open' && (
-        <>
-          {working > 0
-            ? `${plural(working, 'attempt')} of ${attempts.length} still working. You can choose at any time. `
-            : 'All attempts have ended: choose one. '}
-        </>
-      )}
+      {state === 'open' &&
+        (working > 0
+          ? `${plural(working, 'attempt')} of ${attempts.length} still working. You can choose at any time. `
+          : 'All attempts have ended: choose one. ')}
       {chosen && (
         <>
           {decidedBy} chose <a href={pageAt(`/runs/${chosen.run.id}`)}>attempt {chosen.number}</a>{' '}

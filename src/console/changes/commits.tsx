@@ -48,7 +48,7 @@ export function useCommit(artifact: ChangeArtifact): CommitChoice {
 
 interface Properties {
   choice: CommitChoice;
-  /** Commits of the change, as the runtime counted them. */
+  /** Number of commits in the change, which the runtime counted; null when unknown. */
   count: number | null;
 }
 

@@ -16,7 +16,7 @@ const weekdayTime = new Intl.DateTimeFormat(navigator.language, {
   minute: '2-digit',
 });
 
-/** Formats an age: `just now`, `3 min ago`, `5 h ago`, `2 d ago`; the day if it is more than a month. */
+/** Formats an age: `just now`, `3 min ago`, `5 h ago`, `2 d ago`; the date from 30 days on. */
 export function ago(age: number, at: number): string {
   if (age < 10 * second) return 'just now';
   if (age < minute) return `${Math.floor(age / second)} s ago`;

@@ -17,7 +17,7 @@ type Values = typeof noValues;
 const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
   <>
     <Text form={form} name="name" label="Name" maxLength={120} required>
-      On the sign-in page, such as Okta.
+      Shown on the sign-in page, for example Okta.
     </Text>
     <Text form={form} name="metadataUrl" label="Metadata address" maxLength={2000}>
       {isNew

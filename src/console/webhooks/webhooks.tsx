@@ -29,7 +29,9 @@ export function Webhooks() {
           client="client.webhookEndpoints()"
         />
       </Heading>
-      <p class="muted about">Your systems get a signed request for each event of the organization that they choose.</p>
+      <p class="muted about">
+        Your systems get a signed request for each of the organization's events that you choose.
+      </p>
       <div class="columns">
         <Card title="Endpoints">
           <ListView

@@ -35,7 +35,7 @@ export const foundBy = (text: string, query: string, name: string): Comparison &
   toJSON: () => name,
 });
 
-/** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
+/** A condition on rows of a model that is more than an equality of columns. It may use the parameters of the model's `Source`. */
 export interface NamedCondition {
   name: string;
   condition: string;

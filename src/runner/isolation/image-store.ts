@@ -12,7 +12,7 @@ export interface ImageStoreSettings {
   folder: string;
   /** How long an image that no mission uses is kept. */
   keepMs: number;
-  /** Maximum total size of the images, with the base of each. */
+  /** Maximum total size of the images; the size of each includes that of its base image. */
   maxBytes: number;
 }
 

@@ -1,5 +1,5 @@
-// Missions in pods: a Job for each claimed run. Nothing about a mission is only in the memory of this runner, so that another one continues after
-// it: a Job names its lease, and its pod claims the same run with the same claim.
+// Missions in pods: a Job for each claimed run. No state of a mission is kept in the memory of this runner only, so another runner can take
+// over: a Job names the lease of its run, and its pod repeats the claim of that lease, which gives it the same run.
 import type { Claimed, Limits, RunLease } from '../contract.ts';
 import { type ClaimRunRequest, handBackRun, heartbeat } from '../generated/operations.ts';
 import type { Found } from '../harness/discovery.ts';

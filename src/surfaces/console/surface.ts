@@ -55,7 +55,7 @@ const back =
   (exchange) =>
     seeOther(exchange, address);
 
-/** The pages and forms by their address. @param issuer The provider of the sign-in elsewhere; null means there is none. */
+/** The pages and forms by their address. @param issuer The operator's OpenID provider; null when there is none. */
 function pagesOf(issuer: string | null): Map<string, Methods> {
   const { showSignIn, sendCode, enterPasskey } = createSignIn(issuer);
   const { showConsent, decideConsent } = createConsent();

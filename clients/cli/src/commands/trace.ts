@@ -7,7 +7,7 @@ import { exitCodes, plain, printError, printLine, toJson } from '../output.ts';
 import { UserError } from '../session.ts';
 import { noteOf, notes, readCommit, readKeys, type VerifyOptions } from './attestations.ts';
 
-/** Prints one record a line, the oldest commit first. Exits with 1 when an attestation is not valid; that commit has no record. */
+/** Prints one record a line, the oldest commit first. No record is printed for a commit whose attestation is not valid, and the exit code is 1. */
 export async function trace(options: VerifyOptions, range: string): Promise<void> {
   const isRange = range.includes('..');
   const limits = isRange ? [] : ['--max-count=1'];

@@ -202,7 +202,7 @@ export async function chooseNewTemplate(trx: Transaction, { id }: Project, templ
 export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
   beyondOneProject(caller);
   return transaction(async (trx) => {
-    // A trigger of the database revokes the credentials bound to the project, with this time.
+    // A trigger of the database revokes the credentials bound to the project, and takes their time of revocation from this setting.
     await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
     const deleted = await Project.query(trx)
       .delete()
