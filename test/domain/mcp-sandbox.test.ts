@@ -11,7 +11,6 @@ afterAll(() => world.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
-// biome-ignore lint/suspicious/noTemplateCurlyInString: as in config files
 const env = { TOKEN: '${secret:TOKEN}' };
 const files = { command: 'npx', args: ['-y', 'files@1.0.0', '--all'], env };
 const tool = (name: string, description = name) => ({ name, description, inputSchema: { type: 'object' } });

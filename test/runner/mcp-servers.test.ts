@@ -93,7 +93,6 @@ describe('a mission with MCP servers in its sandbox', () => {
     await mkdir(path.join(repository, 'tools'), { recursive: true });
     await writeFile(path.join(repository, 'tools/server.mjs'), source);
     const npx = (spec: string) => ({ command: 'npx', args: ['-y', spec, '--root', '.'] });
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as in config files
     const env = { TOKEN: '${secret:TOKEN}' };
     const mcpServers = {
       files: { ...npx('files-mcp@1.0.0'), env },

@@ -103,7 +103,6 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
   });
 
   it('credentials are stored and never shown, kept when their field is empty; a conflict between two tabs is reported', async () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of the config file
     const project = await declared({ docs: { url: remote.url, headers: { 'x-key': '${secret:KEY}' } } });
     const page = await show(project);
     await page.getByLabel('KEY').fill('two\u00e9');
