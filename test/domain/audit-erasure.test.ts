@@ -12,6 +12,9 @@ import { verifyLog } from '#domain/lifecycle/audit/tree/verify.ts';
 import { exportTables } from '#domain/lifecycle/closure/export-tables.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { peopleOfRecording } from '#domain/work/forks/people.ts';
+import { keyOfPart } from '#domain/work/recordings/keys.ts';
+import { Run } from '#domain/work/runs/model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { newId } from '#foundation/ids.ts';
@@ -188,6 +191,15 @@ describe('A person who has left', () => {
       .knex('recording_parts')
       .insert({ ...recorded, id: `${recorded.id}f`, contentKey: `${recorded.contentKey}f`, runId: fork.runId });
     await world.knex('runs').where({ id: runId }).update({ billingActorUserId: bob.id });
+    const keys = () =>
+      transaction(async (trx) => {
+        const people = await peopleOfRecording(trx, (await Run.find({ id: fork.runId }, trx))!);
+        return { people, key: await keyOfPart({ ...copied, personIds: people }, trx) };
+      });
+    const opened = `mutation { openRecordingPart(input: { runId: "${runId}", leaseId: "${ids.leaseId}", part: "early" }) { keyId } }`;
+    expect(await world.field(opened, { token: serviceToken })).toEqual({ keyId: expect.any(String) });
+    const copied = { id: recorded.id, orgId: acme.id };
+    expect(await keys()).toMatchObject({ people: [alice.id, bob.id].sort(), key: { key: expect.anything() } });
     await world.knex('reviews').where({ runId }).update({ authorUserId: bob.id, author: bob.name });
     await world.rest('POST', '/invites', {
       session: await world.session(alice, acme.id),
@@ -230,6 +242,8 @@ describe('A person who has left', () => {
     expect(await rowsWith(['bobbington'])).toEqual([]);
     expect(await world.knex('person_keys').where({ orgId: acme.id, subject: bob.id })).toEqual([]);
     expect(await world.knex('recording_parts').whereIn('runId', [runId, fork.runId])).toEqual([]);
+    // A copy of the storage has the content still. It was encrypted with the key of Bob too, also in the fork.
+    expect((await keys()).key).toBeNull();
     const part = `mutation { openRecordingPart(input: { runId: "${runId}", leaseId: "${ids.leaseId}", part: "late" }) { keyId } }`;
     expect(await world.field(part, { token: serviceToken })).toMatchObject({ code: 'conflict' });
     expect(new Set(await world.knex('reviews').where({ runId }).pluck('author'))).toEqual(new Set(['Erased person']));

@@ -27,7 +27,7 @@ export async function writeRecording({ orgId, projectId, runId }: Recorded, line
   const id = newId('recordingPart');
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   const { key: contentKey } = await storedContent(orgId);
-  const bytes = encryptPart((await keyOfPart(orgId, id))!.key, text);
+  const bytes = encryptPart((await keyOfPart({ id, orgId, personIds: [] }))!.key, text);
   await storage().write(
     contentKey,
     (async function* () {

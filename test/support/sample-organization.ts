@@ -30,10 +30,12 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { insertGroup } from '#domain/work/attempts/record.ts';
 import { recordCommits } from '#domain/work/attestations/record.ts';
 import { ChangeVersion } from '#domain/work/change-versions/model.ts';
-import { keyOfPart } from '#domain/work/recordings/keys.ts';
+import { peopleOfRecording } from '#domain/work/forks/people.ts';
+import { keyOfPart, makePersonKeys } from '#domain/work/recordings/keys.ts';
 import { RecordingPart } from '#domain/work/recordings/model.ts';
 import { addRunCall } from '#domain/work/run-calls/record.ts';
 import { lockHeldRun, lockRun } from '#domain/work/runs/lock.ts';
+import { Run } from '#domain/work/runs/model.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -207,10 +209,16 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });
   const { key: contentKey } = await storedContent(organization.id);
   await world.graphql('mutation { setRecordingSettings(isEnabled: true, days: 30) { days } }', { session });
-  const { keyId: recordingKeyId } = (await keyOfPart(organization.id, ''))!;
+  const recordedPart = newId('recordingPart');
+  const personIds = await transaction(async (trx) => {
+    const people = await peopleOfRecording(trx, (await Run.find({ id: runId }, trx))!);
+    await makePersonKeys(trx, organization.id, people);
+    return people;
+  });
+  const { keyId: recordingKeyId } = (await keyOfPart({ id: recordedPart, orgId: organization.id, personIds }))!;
   const { key: recordedKey } = await storedContent(organization.id);
   await RecordingPart.query().insert({
-    ...{ id: newId('recordingPart'), ...reviewOf, runId, contentKey: recordedKey },
+    ...{ id: recordedPart, ...reviewOf, runId, contentKey: recordedKey, personIds },
     ...{ calls: 1, omitted: 0, sizeBytes: 1 },
   } as Partial<RecordingPart>);
   const artifact = await noteArtifact(

@@ -5,8 +5,9 @@ import { derivedId, type Id } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { claimContent } from '../../work/artifacts/content.ts';
+import { peopleOfRecording } from '../../work/forks/people.ts';
 import { recordingBounds } from '../../work/recordings/bounds.ts';
-import { keyOfPart } from '../../work/recordings/keys.ts';
+import { keyOfPart, makePersonKeys } from '../../work/recordings/keys.ts';
 import { RecordingPart } from '../../work/recordings/model.ts';
 import { requireRoom } from '../../work/recordings/operations.ts';
 import { requireConsent } from '../../work/recordings/settings.ts';
@@ -25,8 +26,10 @@ const idOf = ({ leaseId, part }: Named): Id<'recordingPart'> => derivedId('recor
 export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: string; keyId: string }> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, named);
-    await requireConsent(trx, run);
-    const { key, keyId } = (await keyOfPart(run.orgId, idOf(named), trx))!;
+    const personIds = await peopleOfRecording(trx, run);
+    await requireConsent(trx, run.orgId, personIds);
+    await makePersonKeys(trx, run.orgId, personIds);
+    const { key, keyId } = (await keyOfPart({ id: idOf(named), orgId: run.orgId, personIds }, trx))!;
     return { key: key.toString('base64'), keyId };
   });
 
@@ -47,11 +50,12 @@ export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promi
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, report);
     const { id: runId, orgId, projectId } = run;
-    await requireConsent(trx, run);
+    const personIds = await peopleOfRecording(trx, run);
+    await requireConsent(trx, orgId, personIds);
     const id = idOf(report);
     if (await RecordingPart.find({ id }, trx)) return { ok: true };
     const { calls, omitted, sizeBytes } = report;
-    if (report.keyId !== (await keyOfPart(orgId, id, trx))!.keyId)
+    if (report.keyId !== (await keyOfPart({ id, orgId, personIds }, trx))?.keyId)
       throw conflict.field('keyId', 'the recordings with this key were deleted since the part was opened');
     await requireRoom(trx, runId, sizeBytes);
     const stored = await claimContent(trx, orgId, report.contentKey);
@@ -59,7 +63,7 @@ export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promi
     if (stored.sizeBytes > most)
       throw invalid.field('contentKey', `the content of ${sizeBytes} bytes of lines has at most ${most} bytes`);
     const contentKey = report.contentKey as Id<'content'>;
-    const part = { id, orgId, projectId, runId, contentKey, calls, omitted, sizeBytes, createdAt: now() };
+    const part = { id, orgId, projectId, runId, contentKey, calls, omitted, sizeBytes, createdAt: now(), personIds };
     await RecordingPart.insert(trx, part);
     return { ok: true };
   });

@@ -57,6 +57,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   provider_sign_ins: bookkeeping,
   pull_request_remarks: derived,
   recording_keys: derived,
+  recording_person_keys: derived,
   recording_parts: report,
   refresh_tokens: 'issued for an authorized application, many per day',
   registration_counts: ofNobody,

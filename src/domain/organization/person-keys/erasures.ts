@@ -44,6 +44,8 @@ export async function namelessIn(
   };
 }
 
-/** Whether the person was erased, and has not become a member again. */
-export const isErased = async (trx: Transaction, orgId: string, person: string): Promise<boolean> =>
-  (await namelessIn(orgId, [person], trx))(person, Number.MAX_SAFE_INTEGER);
+/** Whether one of the people was erased, and has not become a member again. */
+export async function isAnyErased(trx: Transaction, orgId: string, people: readonly string[]): Promise<boolean> {
+  const isNameless = await namelessIn(orgId, people, trx);
+  return people.some((person) => isNameless(person, Number.MAX_SAFE_INTEGER));
+}

@@ -22,6 +22,7 @@ import { requireModel } from '../starts/agent-models.ts';
 import { writeMission } from '../starts/operations.ts';
 import { forkBounds } from './bounds.ts';
 import { RunFork } from './model.ts';
+import { peopleOfRecording } from './people.ts';
 import { repeatedStep } from './replaying.ts';
 import { findForkedCall } from './source.ts';
 
@@ -69,7 +70,7 @@ async function writeFork(
   recorded: readonly RecordedStep[],
 ): Promise<WaitingRun> {
   const source = await readRun(trx, caller, fork.runId);
-  await requireConsent(trx, source);
+  await requireConsent(trx, source.orgId, await peopleOfRecording(trx, source));
   const steps = await stepsOf(trx, source.id);
   const { step, calls } = findForkedCall(recorded, steps, stepId, call);
   const agent = await chooseAgent(trx, source, step, fork);

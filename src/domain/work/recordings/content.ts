@@ -9,7 +9,7 @@ import { storage } from '#foundation/storage/storage.ts';
 import { keyOfPart } from './keys.ts';
 import type { RecordingPart } from './model.ts';
 
-type Part = Pick<RecordingPart, 'id' | 'orgId' | 'contentKey' | 'sizeBytes'>;
+type Part = Pick<RecordingPart, 'id' | 'orgId' | 'contentKey' | 'sizeBytes' | 'personIds'>;
 
 const decompress = promisify(brotliDecompress);
 
@@ -21,8 +21,8 @@ export const readingCapacity = createCapacity({
 });
 
 /** The text of a part. @throws 404 when its content or key is gone, 502 when it was altered or is larger than reported */
-export async function readPart({ id, orgId, contentKey, sizeBytes }: Part, number: number): Promise<Buffer> {
-  const [content, found] = await Promise.all([storage().read(contentKey), keyOfPart(orgId, id)]);
+export async function readPart(part: Part, number: number): Promise<Buffer> {
+  const [content, found] = await Promise.all([storage().read(part.contentKey), keyOfPart(part)]);
   if (!content || !found) throw notFound('content');
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk as Buffer);
@@ -31,7 +31,7 @@ export async function readPart({ id, orgId, contentKey, sizeBytes }: Part, numbe
     const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, 12));
     decipher.setAuthTag(bytes.subarray(12, 28));
     const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
-    return await decompress(text, { maxOutputLength: Math.max(1, sizeBytes) });
+    return await decompress(text, { maxOutputLength: Math.max(1, part.sizeBytes) });
   } catch (error) {
     const altered = badGateway(`Part ${number} of the recording was altered in the storage: it cannot be decrypted.`);
     throw Object.assign(altered, { cause: error });

@@ -1,35 +1,53 @@
-// Keys of recordings: an organization has a random data key, sealed with the service key; the key of a part is derived from it. Nothing
-// can be read once the data key is destroyed.
+// Keys of recordings. An organization has a random data key, and another for each person who has started a recorded mission, sealed with the
+// service key. The key of a part is derived from the keys of the organization and of its people: without one of them it cannot be read.
 import { createHmac, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
+import type { RecordingPart } from './model.ts';
 
 const purpose = (orgId: string) => `recordings of ${orgId}`;
+const newKey = (orgId: string): string => seal(purpose(orgId), randomBytes(32).toString('base64'));
 const makeSql = 'insert into recording_keys (org_id, sealed_key) values ($1, $2) on conflict (org_id) do nothing';
+const makePersonSql = `insert into recording_person_keys (org_id, user_id, sealed_key)
+  select $1, n.user_id, n.sealed_key from unnest($2::text[], $3::text[]) n (user_id, sealed_key)
+  on conflict (org_id, user_id) do nothing`;
 
 /** Creates the data key of the organization, unless it has one. */
 export const makeKey = async (trx: Transaction, orgId: string): Promise<void> =>
-  void (await sql(makeSql, [orgId, seal(purpose(orgId), randomBytes(32).toString('base64'))], trx));
+  void (await sql(makeSql, [orgId, newKey(orgId)], trx));
 
-export const destroyKey = async (trx: Transaction, orgId: string): Promise<void> =>
-  void (await sql('delete from recording_keys where org_id = $1', [orgId], trx));
+/** Creates the keys of those people who have none. */
+export const makePersonKeys = async (trx: Transaction, orgId: string, people: readonly string[]): Promise<void> =>
+  void (await sql(makePersonSql, [orgId, people, people.map(() => newKey(orgId))], trx));
+
+/** Destroys all keys of the organization. */
+export async function destroyRecordingKeys(trx: Transaction, orgId: string): Promise<void> {
+  await sql('delete from recording_keys where org_id = $1', [orgId], trx);
+  await sql('delete from recording_person_keys where org_id = $1', [orgId], trx);
+}
+
+export const destroyPersonKey = async (trx: Transaction, orgId: string, personId: string): Promise<void> =>
+  void (await sql('delete from recording_person_keys where org_id = $1 and user_id = $2', [orgId, personId], trx));
 
 interface PartKey {
   /** The key of the part: 32 bytes. */
   key: Buffer;
-  /** Name of the data key. It does not reveal the key, and differs after recordings were switched off and on again. */
+  /** Name of the keys from which it is derived. It reveals none of them, and differs once one was destroyed and created again. */
   keyId: string;
 }
 
-/** The key of a part; null when the data key is destroyed. */
-export async function keyOfPart(orgId: string, partId: string, trx?: Transaction): Promise<PartKey | null> {
-  const [found] = await sql<{ sealedKey: string }>(
-    'select sealed_key from recording_keys where org_id = $1',
-    [orgId],
-    trx,
-  );
-  if (!found) return null;
-  const dataKey = Buffer.from(unseal(purpose(orgId), found.sealedKey), 'base64');
-  const derive = (name: string) => createHmac('sha256', dataKey).update(name).digest();
-  return { key: derive(partId), keyId: derive('id').toString('base64url') };
+const findSql = `select sealed_key, '' as user_id from recording_keys where org_id = $1
+  union all select sealed_key, user_id from recording_person_keys where org_id = $1 and user_id = any($2) order by user_id`;
+
+/** The key of a part; null when a key from which it is derived is destroyed. */
+export async function keyOfPart(
+  { id, orgId, personIds }: Pick<RecordingPart, 'id' | 'orgId' | 'personIds'>,
+  trx?: Transaction,
+): Promise<PartKey | null> {
+  const found = await sql<{ sealedKey: string }>(findSql, [orgId, personIds], trx);
+  if (found.length !== 1 + personIds.length) return null;
+  const keys = found.map(({ sealedKey }) => Buffer.from(unseal(purpose(orgId), sealedKey), 'base64'));
+  const derive = (name: string) =>
+    keys.reduce<Buffer>((value, key) => createHmac('sha256', key).update(value).digest(), Buffer.from(name));
+  return { key: derive(id), keyId: derive('id').toString('base64url') };
 }

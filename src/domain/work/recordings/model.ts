@@ -15,6 +15,8 @@ export class RecordingPart extends table('recording_parts', {
   /** Size of the lines, before compression and encryption. */
   sizeBytes: column<number>(),
   createdAt: column<number>(),
+  /** The people whose keys encrypt the part; empty for older parts. */
+  personIds: column<string[]>(),
 }) {
   static override noun = 'recording';
   static override order = '"created_at", "id"';

@@ -7,6 +7,7 @@ import { addUseOfContents } from '../artifacts/content.ts';
 import { findRun } from '../runs/operations.ts';
 import { isStartedBySql } from '../runs/person.ts';
 import { recordingBounds } from './bounds.ts';
+import { destroyPersonKey } from './keys.ts';
 import type { RecordingPart } from './model.ts';
 import { lockConsent } from './settings.ts';
 
@@ -24,7 +25,7 @@ export interface Recording {
 type DatedPart = RecordingPart & { days: number };
 
 const dayMs = days(1);
-const partsSql = `select p.id, p.org_id, p.content_key, p.calls, p.omitted, p.size_bytes, p.created_at, s.days
+const partsSql = `select p.id, p.org_id, p.content_key, p.calls, p.omitted, p.size_bytes, p.created_at, p.person_ids, s.days
   from recording_parts p join recording_settings s using (org_id)
   where p.run_id = $1 and p.created_at > $2::bigint - s.days::bigint * ${dayMs} order by p.created_at, p.id`;
 
@@ -61,9 +62,13 @@ export async function requireRoom(trx: Transaction, runId: string, sizeBytes: nu
 const deleteOfPersonSql = `delete from recording_parts where org_id = $1 and ${isStartedBySql('run_id', '$2')} returning run_id`;
 const deleteOfRunsSql = 'delete from recording_parts where org_id = $1 and run_id = any($2) returning run_id';
 
-/** Deletes the recordings of missions that the person has started; returns the runs. No part is added until `trx` ends. */
+/**
+ * Deletes the recordings of missions that the person has started, and the key of the person, so that copies of the storage cannot be read
+ * either; returns the runs. No part is added until `trx` ends.
+ */
 export async function deleteRecordingsOf(trx: Transaction, orgId: string, personId: string): Promise<string[]> {
   await lockConsent(trx, orgId);
+  await destroyPersonKey(trx, orgId, personId);
   return runsOf(await sql<{ runId: string }>(deleteOfPersonSql, [orgId, personId], trx));
 }
 

@@ -3,10 +3,9 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, organizationClosed } from '#foundation/problem.ts';
-import { isErased } from '../../organization/person-keys/erasures.ts';
-import type { Run } from '../runs/model.ts';
+import { isAnyErased } from '../../organization/person-keys/erasures.ts';
 import { recordingBounds } from './bounds.ts';
-import { destroyKey, makeKey } from './keys.ts';
+import { destroyRecordingKeys, makeKey } from './keys.ts';
 
 export interface RecordingSettings {
   isEnabled: boolean;
@@ -35,7 +34,7 @@ export async function setRecordingSettings(caller: Caller, settings: RecordingSe
     await sql(setSql, [orgId, isEnabled, days], trx);
     if (isEnabled) return makeKey(trx, orgId);
     await sql('delete from recording_parts where org_id = $1', [orgId], trx);
-    await destroyKey(trx, orgId);
+    await destroyRecordingKeys(trx, orgId);
   });
   return settings;
 }
@@ -45,15 +44,15 @@ const consentSql = 'select org_id from recording_settings where org_id = $1 and 
 export const isRecorded = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await sql(consentSql, [orgId], trx)).length > 0;
 
-/** Checks the consent, and prevents its withdrawal until `trx` ends. @throws 409 without consent, and for a mission of an erased person */
-export async function requireConsent(
-  trx: Transaction,
-  { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,
-): Promise<void> {
+/**
+ * Checks the consent, and prevents its withdrawal until `trx` ends. @param people Those whose missions are in the recording
+ * @throws 409 without consent, and when one of the people is erased
+ */
+export async function requireConsent(trx: Transaction, orgId: string, people: readonly string[]): Promise<void> {
   const found = await sql(`${consentSql} for share`, [orgId], trx);
   if (found.length === 0) throw conflict('The organization keeps no recordings.');
-  if (billingActorUserId && (await isErased(trx, orgId, billingActorUserId)))
-    throw conflict('The organization has erased the person who started the mission.');
+  if (await isAnyErased(trx, orgId, people))
+    throw conflict('The organization has erased the person who started the mission, or the one that it continues.');
 }
 
 /** Until `trx` ends, no part of a recording is opened or reported. */
