@@ -8,18 +8,19 @@ import {
   setAuditStream,
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
-import { Copy } from '../kit/copy-as.tsx';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { may } from '../kit/page.ts';
 import { Action, Card, Pill } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
+import { useShownOnce } from '../kit/shown-once.ts';
+import { ShownSecret } from '../kit/shown-secret.tsx';
 import { plural, Time } from '../kit/words.tsx';
 
 export function Streaming() {
   const { data, read } = usePolledReading(auditStream, {});
   const [isChanging, setChanging] = useState(false);
-  const [token, setToken] = useState<string | null>(null);
+  const [token, setToken] = useShownOnce<string>();
   if (!data) return null;
   const { stream } = data.auditStream;
   const saved = (created: string | null) => {
@@ -34,7 +35,19 @@ export function Streaming() {
       ) : (
         <p class="muted">Send each event to a collector or a bucket of yours, with signed checkpoints.</p>
       )}
-      {token && <Token token={token} close={() => setToken(null)} />}
+      {token && (
+        <ShownSecret
+          noun="token"
+          secret={token}
+          title="Events are sent with a token."
+          use={
+            <>
+              Deliveries carry it as <code>Authorization: Bearer</code>.
+            </>
+          }
+          close={() => setToken(null)}
+        />
+      )}
       {isChanging ? (
         <Destination stream={stream} saved={saved} close={() => setChanging(false)} />
       ) : (
@@ -70,23 +83,6 @@ function Health({ stream }: { stream: AuditStreamFieldsFragment }) {
     </>
   );
 }
-
-const Token = ({ token, close }: { token: string; close(): void }) => (
-  <>
-    <div class="note good" role="status">
-      Copy the token now. You won’t see it again. Deliveries carry it as <code>Authorization: Bearer</code>.
-    </div>
-    <div class="secret">
-      <code>{token}</code>
-      <Copy text={token} label="Copy" describes="Copy token" />
-    </div>
-    <div class="actions after-rows">
-      <button type="button" class="quiet slim" onClick={close}>
-        Done
-      </button>
-    </div>
-  </>
-);
 
 interface ActionsProperties {
   stream: AuditStreamFieldsFragment | null;
