@@ -262,6 +262,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   XDG_RUNTIME_DIR: ['none', 'passed to a rootless engine'],
   HOME: ['that of the user', 'passed to the engine and to git'],
   RUNS_AT_ONCE: ['one for each free GB of memory, at most four for each processor', 'maximum of concurrent missions'],
+  RUNNER_LABELS: [
+    'none',
+    'labels of the runner, separated by commas, such as `gpu,arm64`: [sandbox templates](environments.md#labels) can ask for them',
+  ],
   MEMORY_MB: ['the memory that is free at the start', 'maximum of the memory of a mission, whatever its instance type'],
   DISK_MB: [
     '10240, at most half of the disk space that is free at the start',

@@ -28,6 +28,7 @@ import './domain/work/scheduled-tasks/schema.ts';
 import './domain/work/automations/schema.ts';
 import './domain/work/recurring/schema.ts';
 import './domain/projects/agents/schema.ts';
+import './domain/projects/agents/schema-runtimes.ts';
 import './domain/projects/agents/schema-versions.ts';
 import './domain/projects/sandbox-templates/schema.ts';
 import './domain/projects/secrets/schema.ts';

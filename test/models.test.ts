@@ -83,6 +83,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     rerun_as: 'a repeated rerun gets the same run',
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',
+    next_template_id: 'the claim of a runtime reads it',
     next_vendor: 'the claim of a runtime reads it',
     plan_approval: 'the end of a step reads it',
     silent_since: 'the lease of the runtime',

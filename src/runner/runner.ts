@@ -23,7 +23,7 @@ import { isOnLoopback } from './network/addresses.ts';
 import { runInPod } from './pod-mission.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { replayRun } from './replay.ts';
-import { isOn, quit, setting } from './settings.ts';
+import { isOn, labelsOf, quit, setting } from './settings.ts';
 
 // Without the flag, V8 would soon optimize the parser of fetch (WebAssembly), for a tenth of a second of CPU time at every start.
 setFlagsFromString('--wasm-tiering-budget=100000000');
@@ -44,6 +44,7 @@ const limits: Limits = {
   processes: setting('PROCESSES', 1_024),
   diskBytes: setting('DISK_MB', clustered ? clusterDefaults.diskMb : freeDiskMb) * 1024 ** 2,
 };
+const labels = labelsOf(process.env.RUNNER_LABELS);
 const poll = setting('POLL_MS', 1_000);
 const pace: Pace = {
   heartbeat: setting('HEARTBEAT_MS', 10_000),
@@ -178,6 +179,7 @@ function offer() {
     versions: [{ harness: 'shell', version: process.version }, ...programs],
     isolation: `${hasAgents ? isolation?.level : scripts.level}, ${(hasAgents ? caps.agents : caps.scripts).label}`,
     places: runsAtOnce,
+    ...(labels.length > 0 && { labels }),
     ...capacityWithin(limits),
     ...(limits.cpus && { cpus: limits.cpus }),
     ...{ modelVendors: ownVendors, replays: true },

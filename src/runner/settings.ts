@@ -14,6 +14,13 @@ export function setting(name: string, defaultValue: number): number {
   return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
 }
 
+/** Reads the labels of this runner, separated by commas; the platform names a label that is invalid. */
+export const labelsOf = (list = ''): string[] =>
+  list
+    .split(',')
+    .map((label) => label.trim())
+    .filter(Boolean);
+
 export function quit(why: string): never {
   console.error(why);
   process.exit(1);

@@ -200,9 +200,20 @@ describe('commands for records', () => {
       '1000',
     ]);
     const words = ['--description', 'Small', '--image', 'node:22', '--services', services, '--variable', 'CI=true'];
-    const networks = ['--network', 'none', '--setup-allow', 'api.example.com', '--instance-type', 'lite'];
+    const networks = [
+      '--network',
+      'none',
+      '--setup-allow',
+      'api.example.com',
+      '--instance-type',
+      'lite',
+      '--label',
+      'gpu',
+      '--label',
+      'arm64',
+    ];
     expect(await json('templates', 'create', 'Small', ...words, ...networks, ...limits)).toMatchObject({
-      ...{ description: 'Small', base: 'image', image: 'node:22', instanceType: 'lite' },
+      ...{ description: 'Small', base: 'image', image: 'node:22', instanceType: 'lite', labels: ['gpu', 'arm64'] },
       ...{
         memoryMb: 1_000,
         diskMb: 1_000,
@@ -218,9 +229,17 @@ describe('commands for records', () => {
       variables: [{ name: 'CI', value: 'true' }],
     });
     expect((await aep('templates', 'show', 'Small')).stdout).toMatch(/of a mission +.*1000 minutes, 1000 model calls/);
-    const back = ['--name', 'Plain', '--machine', '--max-minutes', 'none', '--instance-type', 'none'];
+    const back = ['--name', 'Plain', '--machine', '--max-minutes', 'none', '--instance-type', 'none', '--label', ''];
     expect(await json('templates', 'update', 'Small', ...back)).toMatchObject({
-      ...{ name: 'Plain', base: 'machine', image: null, maxMinutes: null, instanceType: null, maxTokens: 1_000 },
+      ...{
+        name: 'Plain',
+        base: 'machine',
+        image: null,
+        maxMinutes: null,
+        instanceType: null,
+        maxTokens: 1_000,
+        labels: [],
+      },
     });
     expect((await aep('templates', 'delete', 'Plain')).stdout).toBe('Deleted Plain.\n');
     expect((await aep('templates', 'create', 'X', '--max-minutes', '0')).code).toBe(2);

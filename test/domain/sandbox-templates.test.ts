@@ -82,6 +82,7 @@ describe('a template', () => {
       services: [],
       setupNetwork: { mode: 'packages', hosts: [] },
       agentNetwork: { mode: 'packages', hosts: [] },
+      labels: [],
       instanceType: null,
       memoryMb: null,
       diskMb: null,

@@ -17,6 +17,7 @@ import { addInbox } from './inbox-program.ts';
 import { addIssues } from './issues-program.ts';
 import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
+import { addRuntimes } from './runtimes-program.ts';
 import { addSettings } from './settings-program.ts';
 import { addTemplates } from './templates-program.ts';
 import { addWebhooks } from './webhooks-program.ts';
@@ -53,6 +54,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addRules(program);
   addArtifacts(program);
   addAgents(program);
+  addRuntimes(program);
   addAttestations(program);
   addAudit(program);
   program

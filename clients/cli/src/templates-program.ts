@@ -19,6 +19,7 @@ const withSettings = (settings: Command): Command =>
     .option('--setup-allow <host>', 'allow this host in the setup; may be repeated', repeated)
     .option('--variable <name=value>', 'set a variable; may be repeated', repeated)
     .option('--services <file>', 'JSON list of containers that run next to a mission')
+    .option('--label <label>', 'ask for runtimes with this label; may be repeated, "" removes all', repeated)
     .option('--instance-type <type>', `size of missions: ${typeOrNone.join(', ')}`, oneOf(typeOrNone))
     .option('--memory-mb <n>', 'memory of a mission in MiB, or none', limit)
     .option('--disk-mb <n>', 'disk space of a mission in MiB, or none', limit)

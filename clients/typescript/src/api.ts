@@ -1741,6 +1741,12 @@ export interface CreateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
+  /**
+   * At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-".
+   *
+   * @maxItems 20
+   */
+  labels?: string[];
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
@@ -4387,6 +4393,8 @@ export interface Runtime {
   harnesses: RuntimeHarness[];
   /** How missions are isolated from each other, such as `cell`, `container` or `none`; null when not reported. */
   isolation: string | null;
+  /** Labels that sandbox templates can ask for. */
+  labels: string[];
   /** Maximum number of concurrent missions; null when not reported. */
   places: number | null;
   /** Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when not reported. */
@@ -4577,6 +4585,8 @@ export interface SandboxTemplate {
   services: TemplateService[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
+  /** Labels that a runtime must have, all of them, to execute missions with the template. */
+  labels: string[];
   /** The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4' | null;
   /** Maximum memory of a mission, MiB; null means the memory of the instance type. */
@@ -5763,6 +5773,12 @@ export interface UpdateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
+  /**
+   * At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-".
+   *
+   * @maxItems 20
+   */
+  labels?: string[];
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
@@ -6502,12 +6518,12 @@ export interface Operations {
   signInDomains: { input: {}; output: SignInDomainList };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
-  /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
-  runtimes: { input: {}; output: Runtimes };
   /** Comments on an issue of the built-in tracker. Requires the scope `missions:read`. */
   issueComments: { input: IssueCommentsParameters; output: IssueCommentPage };
   /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
+  /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
+  runtimes: { input: {}; output: Runtimes };
   /** The versions of an agent of the organization, newest first: the last 1,000. A built-in agent has none. Requires the scope `agents:read`. */
   agentVersions: { input: AgentVersionsParameters; output: AgentVersionPage };
   /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
@@ -6865,9 +6881,9 @@ export const documents = {
   identityProviders: 'query identityProviders{identityProviders{providers{id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   signInDomains: 'query signInDomains{signInDomains{domains{id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
-  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
+  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation labels places modelVendors notice lastSeenAt isConnected}}}',
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   runGroups: 'query runGroups($by:RunGrouping!$projectId:String$status:RunStatus$search:String$needsPerson:Boolean$followed:Boolean$kind:RunKind$agentId:String$personId:String$createdFrom:EpochMs$createdBefore:EpochMs){runGroups(by:$by projectId:$projectId status:$status search:$search needsPerson:$needsPerson followed:$followed kind:$kind agentId:$agentId personId:$personId createdFrom:$createdFrom createdBefore:$createdBefore){data{key name count}}}',

@@ -36,7 +36,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
 }
 
 const RuntimeRow = ({
-  runtime: { name, isConnected, harnesses, isolation, places, notice, lastSeenAt },
+  runtime: { name, isConnected, harnesses, isolation, places, labels, notice, lastSeenAt },
 }: {
   runtime: Runtime;
 }) => (
@@ -49,6 +49,7 @@ const RuntimeRow = ({
         {isolation && ` · ${isolation}`}
         {places !== null && ` · at most ${places} at once`}
       </div>
+      {labels.length > 0 && <div class="small break">{labels.join(', ')}</div>}
       {notice && <div class="small break">{notice}</div>}
     </div>
     <When at={lastSeenAt} />

@@ -455,6 +455,8 @@ export type CreateSandboxTemplateRequest = {
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
+  /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
@@ -1981,6 +1983,8 @@ export type UpdateSandboxTemplateRequest = {
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
+  /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
@@ -2359,7 +2363,7 @@ export type DeleteAgentMutation = { deleteAgent: { id: string } };
 export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
+export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, labels: Array<string>, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
 
 export type RuntimeTokensQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4178,7 +4182,7 @@ export type SandboxTemplateQueryVariables = Exact<{
 
 
 export type SandboxTemplateQuery = { sandboxTemplate: (
-    { dockerfile: string | null, setupScript: string | null, instanceType: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, maxMinutes: number | null, maxModelCalls: number | null, maxTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, effectPolicy: { waits: Array<OutsideEffectKind>, allowedTools: Array<string> } | null }
+    { dockerfile: string | null, setupScript: string | null, labels: Array<string>, instanceType: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, maxMinutes: number | null, maxModelCalls: number | null, maxTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, effectPolicy: { waits: Array<OutsideEffectKind>, allowedTools: Array<string> } | null }
     & TemplateRowFragment
   ) };
 
@@ -4387,7 +4391,7 @@ export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVari
 };
 
 export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
-  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places notice lastSeenAt harnesses{harness version}}}}',
+  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places labels notice lastSeenAt harnesses{harness version}}}}',
 };
 
 export const runtimeTokens: Operation<RuntimeTokensQuery, RuntimeTokensQueryVariables> = {
@@ -5295,7 +5299,7 @@ export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplates
 };
 
 export const sandboxTemplate: Operation<SandboxTemplateQuery, SandboxTemplateQueryVariables> = {
-  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}instanceType memoryMb diskMb processes stepMinutes stepModelCalls stepTokens maxMinutes maxModelCalls maxTokens effectPolicy{waits allowedTools}}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}labels instanceType memoryMb diskMb processes stepMinutes stepModelCalls stepTokens maxMinutes maxModelCalls maxTokens effectPolicy{waits allowedTools}}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
 };
 
 export const packageRegistries: Operation<PackageRegistriesQuery, PackageRegistriesQueryVariables> = {

@@ -23,6 +23,7 @@ export const labels = {
   agentNetwork: 'Network of agents',
   hasOwnSetupNetwork: 'Other hosts during setup',
   setupNetwork: 'Network of the setup',
+  labels: 'Labels of runtimes',
   instanceType: 'Instance type',
   memoryMb: 'Memory in MiB',
   diskMb: 'Disk space in MiB',
@@ -97,6 +98,9 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       {hasOwnSetupNetwork && (
         <NetworkField form={form} name="setupNetwork" legend="Hosts that the setup may connect to" />
       )}
+      <Text form={form} name="labels" label={labels.labels} maxLength={1_300}>
+        Missions wait for a runtime with all of these labels, such as “gpu, arm64”. Optional.
+      </Text>
       <details class="more" open={form.values.waits.length > 0}>
         <summary>Outside effects that wait for a person</summary>
         <PolicyFields form={form} />

@@ -84,6 +84,7 @@ export const namesOfRunnerSettings = [
   'XDG_RUNTIME_DIR',
   'HOME',
   'RUNS_AT_ONCE',
+  'RUNNER_LABELS',
   'MEMORY_MB',
   'DISK_MB',
   'PROCESSES',

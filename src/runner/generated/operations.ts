@@ -183,6 +183,8 @@ export type ClaimRunRequest = {
   harnesses: Array<Scalars['Harness']['input']>;
   /** How missions are isolated from each other, such as `cell`, `container` or `none`; shown to people. */
   isolation?: InputMaybe<Scalars['String']['input']>;
+  /** The labels of the runtime, which sandbox templates ask for: at most 20. Absent means none. */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Memory that a mission can have, MiB; absent when unknown. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** The vendors whose models the runtime has credentials for; absent means all that its harnesses need. */

@@ -46,6 +46,7 @@ export async function show(options: CommonOptions, wanted: string): Promise<void
     services: template.services.map(({ name, image }) => `${name} (${image})`).join(', '),
     'setup network': network(template.setupNetwork),
     'agent network': network(template.agentNetwork),
+    labels: template.labels.join(', '),
     'instance type': template.instanceType,
     'of a mission': limitsOf([
       [template.memoryMb, 'MiB of memory'],
@@ -87,6 +88,7 @@ interface Settings extends CommonOptions, OrNone {
   setupAllow?: string[];
   variable?: string[];
   services?: string;
+  label?: string[];
 }
 
 const policyOf = (mode: Mode | undefined, hosts: string[] | undefined) =>
@@ -112,7 +114,8 @@ const sameOf = (settings: Settings): { [name in Same]?: SandboxTemplate[name] } 
 
 /** `--setup`, `--dockerfile` and `--services` name files. */
 async function settingsOf(settings: Settings) {
-  const { image, dockerfile, machine, setup, network, allow, setupNetwork, setupAllow, variable, services } = settings;
+  const { image, dockerfile, machine, setup, network, allow, setupNetwork, setupAllow, variable, services, label } =
+    settings;
   const agents = policyOf(network, allow);
   const ofSetup = policyOf(setupNetwork, setupAllow) ?? agents;
   const variables = variable?.map((pair) => {
@@ -129,6 +132,7 @@ async function settingsOf(settings: Settings) {
     ...(agents && { agentNetwork: agents }),
     ...(ofSetup && { setupNetwork: ofSetup }),
     ...(variables && { variables }),
+    ...(label && { labels: label.filter(Boolean) }),
     ...(services !== undefined && { services: await servicesIn(services) }),
   };
 }

@@ -78,7 +78,7 @@ export async function continueFrom(
     earlier.findLast(({ outcome, sessionId }) => outcome !== null && sessionId !== null)?.sessionId ??
     null;
   const first = { agent, round: 1, prompt, hasSchema: false, isRepeated: false, resumeSessionId };
-  await appendStep(trx, run, first);
+  await appendStep(trx, { ...run, sandboxTemplateId }, first);
   return run.id;
 }
 

@@ -16,6 +16,7 @@ import type { Run } from '../../work/runs/model.ts';
 import type { RunStep, StepOutcome } from '../../work/runs/step-model.ts';
 import { appendStep, beginNextStep, type NewStep } from '../../work/runs/steps.ts';
 import { decide } from './chain.ts';
+import { templateOf } from './environment.ts';
 import { type Handover, readHandover } from './handovers.ts';
 import { newStep } from './orders.ts';
 import { messagesPrompt, repeatPrompt, type Task, withIssue } from './prompts.ts';
@@ -88,7 +89,8 @@ export async function advanceRun(
     await releaseRun(trx, held, { reason: run.parkedReason, missionActivity: null });
     return { outcome: 'handed_back' };
   }
-  const canRun = await canRuntimeRun(trx, run.orgId, caller, run.claimedBy!);
+  const { labels = [] } = (await templateOf(trx, run, written)) ?? {};
+  const canRun = await canRuntimeRun(trx, run.orgId, caller, run.claimedBy!, labels);
   if (!canRun(written)) {
     await releaseRun(trx, held, { reason: null, missionActivity: `Waiting for the ${written.role}` });
     return { outcome: 'handed_back' };

@@ -17,7 +17,7 @@ import type { Run } from '../../work/runs/model.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
 
 export interface StepEnvironment
-  extends Omit<TemplateSettings, 'name' | 'effectPolicy' | keyof MissionSize | keyof MissionLimits>,
+  extends Omit<TemplateSettings, 'name' | 'labels' | 'effectPolicy' | keyof MissionSize | keyof MissionLimits>,
     MissionSize {
   templateId: string;
   templateName: string;

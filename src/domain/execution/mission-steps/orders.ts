@@ -5,7 +5,9 @@ import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-har
 import { noRoomFor, typesWithin } from '../../projects/instance-types/sizes.ts';
 import { listNamedModels, namedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
+import { describeLabels, missingIn } from '../../projects/sandbox-templates/labels.ts';
 import { missionLimitNames } from '../../projects/sandbox-templates/mission-limits.ts';
+import type { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { findReplaying, type ReplayOrder, replayOrder } from '../../work/forks/replaying.ts';
 import { isRecorded } from '../../work/recordings/settings.ts';
 import { branchOf } from '../../work/runs/branch.ts';
@@ -85,12 +87,11 @@ export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly R
   return { agent, round, prompt, hasSchema, isRepeated: false, resumeSessionId: before?.sessionId ?? null };
 };
 
-type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity'>>;
+type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity' | 'nextTemplateId'>>;
 type Ordered = { step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null };
 
 /** Sets the instance type and the limits of the mission that its start did not set, from the template of the first step. */
-async function adoptTemplate(trx: Transaction, run: Run, first: RunStep): Promise<void> {
-  const template = await templateOf(trx, run, first);
+async function adoptTemplate(trx: Transaction, run: Run, template: SandboxTemplate | undefined): Promise<void> {
   if (!template) return;
   const names = ['instanceType', ...missionLimitNames] as const;
   const adopted = Object.fromEntries(names.map((name) => [name, run[name] ?? template[name]]));
@@ -125,9 +126,14 @@ export async function orderForClaim(
   return beginIn(trx, run, written, offer);
 }
 
-/** Starts the step, unless the runtime has no capacity for the instance type, which the template may set. */
+/** Starts the step, unless the runtime lacks labels, or capacity for the instance type, which the template may set. */
 async function beginIn(trx: Transaction, run: Run, step: RunStep, offer: RuntimeOffer): Promise<Ordered> {
-  if (run.sandboxMinutes === 0) await adoptTemplate(trx, run, step);
+  const template = await templateOf(trx, run, step);
+  if (run.sandboxMinutes === 0) await adoptTemplate(trx, run, template);
+  if (template && missingIn(offer.labels, template.labels).length > 0) {
+    const reason = `The next step needs a runtime with ${describeLabels(template.labels)}.`;
+    return { ask: null, waiting: { reason, nextTemplateId: template.id } };
+  }
   const type = run.instanceType;
   const types = typesWithin(offer);
   if (type && types && !types.includes(type)) return { ask: null, waiting: { reason: noRoomFor(type) } };

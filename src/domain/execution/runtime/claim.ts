@@ -86,11 +86,12 @@ async function claimNext(
   claim: ClaimRequest,
   questions: AskedQuestion[],
 ): Promise<ClaimedRun | 'another' | null> {
-  const { runtime, harnesses, modelVendors, claimId } = claim;
+  const { runtime, harnesses, modelVendors, labels = [], claimId } = claim;
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
   const leaseUntil = now() + lease.lastsMs;
-  const offered = { runtime, harnesses, modelVendors, types: typesWithin(claim), replays: claim.replays ?? false };
-  const wanted = { ...offered, runId: claim.runId, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
+  const { runId: only, replays } = claim;
+  const offered = { runtime, harnesses, modelVendors, labels, types: typesWithin(claim), replays: replays ?? false };
+  const wanted = { ...offered, runId: only, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
   const run = await claimLongestWaitingRun(trx, caller, wanted);
   if (!run) return null;
   const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;

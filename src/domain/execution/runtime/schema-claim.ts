@@ -4,6 +4,8 @@ import { request } from '#graph/input.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { Harness, ModelVendor } from '../../projects/agents/schema-catalog.ts';
+import { templateCounts } from '../../projects/sandbox-templates/bounds.ts';
+import { labels } from '../../projects/sandbox-templates/schema-parts.ts';
 import { stepText } from '../../work/runs/bounds.ts';
 import { id, key } from './schema-runs.ts';
 
@@ -33,6 +35,11 @@ export const ClaimRunRequest = request(
         .max(report.harnesses.max)
         .optional()
         .describe('The versions of the harnesses, shown to people.'),
+      labels: labels
+        .optional()
+        .describe(
+          `The labels of the runtime, which sandbox templates ask for: at most ${templateCounts.labels}. Absent means none.`,
+        ),
       isolation: boundedText(stepText.isolation)
         .nullish()
         .describe('How missions are isolated from each other, such as `cell`, `container` or `none`; shown to people.'),

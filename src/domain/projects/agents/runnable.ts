@@ -2,6 +2,7 @@
 // agent with a model needs a runtime that offers its harness and has credentials for the model; the organization's connectors provide
 // credentials to every runtime.
 import { hasModelConnector, isNamedModel, namedProviders } from '../integrations/operations.ts';
+import { standardTemplateId } from '../sandbox-templates/settings.ts';
 import {
   anyModelHarnesses,
   builtinAgentId,
@@ -64,6 +65,9 @@ export const isRunnable = (
   { harnesses, vendors }: Placeholders,
 ): string => `(${harness} = any(${harnesses}) and ${isProvided(vendor, vendors, orgId)})`;
 
+/** SQL condition: the runtime has all labels that are wanted. */
+export const hasLabels = (offered: string, wanted: string): string => `${wanted} <@ ${offered}`;
+
 /** SQL condition on a row of `runtime_harnesses`: its runtime can execute the harness with a model of this vendor. */
 export const isRunnableBy = (offered: string, harness: string, vendor: string, orgId: string): string =>
   `(${offered}.harness = ${harness} and ${isProvided(vendor, `${offered}.vendors`, orgId)})`;
@@ -88,16 +92,29 @@ export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): 
       and ${mayWork('a', named)})
     or exists (select from ${builtinRows} where ${isRunnable('b.harness', 'b.vendor', orgId, offer)} and ${mayWork('b', named)}))`;
 
+const isConnected = (orgId: string, since: string): string =>
+  `(h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since}`;
+
 /**
- * SQL condition: a runtime that offers the harness is connected for the organization, with a model of the vendor. `since`: a placeholder.
+ * SQL condition: a runtime that offers the harness and has the labels is connected for the organization, with a model of the vendor.
+ * `since`: a placeholder.
  */
-export const isOffered = (harness: string, vendor: string, orgId: string, since: string): string =>
+export const isOffered = (harness: string, vendor: string, orgId: string, since: string, labels = "'{}'"): string =>
   `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
-    and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since})`;
+    and ${isConnected(orgId, since)} and ${hasLabels('h.labels', labels)})`;
+
+/**
+ * SQL expression: the labels that no connected runtime has or, where each is there, all of them if no runtime has all; null otherwise.
+ */
+export const missingLabels = (labels: string, orgId: string, since: string): string =>
+  `case when ${labels} <> '{}' and not exists (select from runtime_harnesses h
+      where ${isConnected(orgId, since)} and ${hasLabels('h.labels', labels)})
+    then coalesce((select string_agg(l, ', ') from unnest(${labels}) l where not exists (select from runtime_harnesses h
+      where ${isConnected(orgId, since)} and l = any(h.labels))), array_to_string(${labels}, ', ')) end`;
 
 /** SQL condition: a runtime that has room for missions of the instance type is connected for the organization. `since`: a placeholder. */
 export const hasRoom = (type: string, orgId: string, since: string): string =>
-  `exists (select from runtime_harnesses h where (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since}
+  `exists (select from runtime_harnesses h where ${isConnected(orgId, since)}
     and (h.instance_types is null or ${type} = any(h.instance_types)))`;
 
 /**
@@ -105,7 +122,7 @@ export const hasRoom = (type: string, orgId: string, since: string): string =>
  */
 export const noticeOf = (orgId: string, since: string): string =>
   `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
-    and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since} order by h.seen_at desc, h.runtime limit 1)`;
+    and ${isConnected(orgId, since)} order by h.seen_at desc, h.runtime limit 1)`;
 
 /** SQL query: harness and vendor of the agent or, where `agentId` is null, of all agents that may work on a mission that names none. */
 export const harnessesFor = (orgId: string, agentId: string): string =>
@@ -120,6 +137,10 @@ export const isModelKnown = (harness: string, vendor: string, orgId: string): st
   `(${vendor} is null or ${hasModelConnector(orgId, vendor)} or exists (select from runtime_harnesses h
     where (h.org_id is null or h.org_id = ${orgId}) and (${vendor} = any(h.vendors)
       or h.vendors is null and h.harness = ${harness} and not ${isNamedModel(vendor)})))`;
+
+/** SQL expression: the sandbox template of the agent, if it is one of the organization with a template of its own; null otherwise. */
+export const templateOfAgent = (agentId: string): string =>
+  `(select nullif(a.sandbox_template_id, '${standardTemplateId}') from agents a where a.id = ${agentId})`;
 
 const builtinIds = builtinAgents.map((agent) => `'${builtinAgentId(agent)}'`).join(', ');
 

@@ -7,7 +7,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { type Room, typesWithin } from '../instance-types/sizes.ts';
 import { type ModelProvider, type ModelVendor, providerNeeded } from './catalog.ts';
 import type { HarnessId } from './model.ts';
-import { isOffered, isRunnable, isRunnableBy, wantedPairs } from './runnable.ts';
+import { hasLabels, isOffered, isRunnable, isRunnableBy, wantedPairs } from './runnable.ts';
 
 /**
  * The time for which a runtime counts as connected after a claim or heartbeat, the minimum interval between writes of its row, and the
@@ -20,16 +20,16 @@ const runtimesShown = 100;
 
 // An unchanged row is written at most once per `writeIntervalMs`, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses
-    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice, instance_types)
-  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11, $12
+    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice, instance_types, labels)
+  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11, $12, $13
   from (select distinct on (harness) harness, version from unnest($4::text[], $7::text[]) o (harness, version) order by 1, 2) offered
   where not exists (select from runtime_harnesses h where h.credential_id = $1 and h.runtime = $2
     and h.harness = offered.harness and h.seen_at > $6
-    and (h.version, h.isolation, h.places, h.vendors, h.notice, h.instance_types)
-      is not distinct from (offered.version, $8::text, $9::int, $10::text[], $11::text, $12::text[]))
+    and (h.version, h.isolation, h.places, h.vendors, h.notice, h.instance_types, h.labels)
+      is not distinct from (offered.version, $8::text, $9::int, $10::text[], $11::text, $12::text[], $13::text[]))
   on conflict (credential_id, runtime, harness) do update set version = excluded.version, isolation = excluded.isolation,
     places = excluded.places, vendors = excluded.vendors, notice = excluded.notice, instance_types = excluded.instance_types,
-    seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
+    labels = excluded.labels, seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
 
 /** A runtime's description of itself in a claim. */
 export interface RuntimeOffer extends Room {
@@ -45,15 +45,23 @@ export interface RuntimeOffer extends Room {
   modelVendors?: readonly ModelVendor[] | null | undefined;
   /** The runtime's explanation why it does not offer a harness yet; null when there is none. */
   notice?: string | null | undefined;
+  labels?: readonly string[] | undefined;
 }
 
 export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Promise<void> {
-  const { runtime, harnesses, versions = [], isolation, places, modelVendors, notice } = offer;
+  const { runtime, harnesses, versions = [], isolation, places, modelVendors, notice, labels = [] } = offer;
   const at = now();
   const versionOf = new Map(versions.map(({ harness, version }) => [harness, version]));
   const ownVersions = harnesses.map((harness) => versionOf.get(harness) ?? null);
   const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs, ownVersions];
-  const described = [isolation ?? null, places ?? null, modelVendors ?? null, notice ?? null, typesWithin(offer)];
+  const described = [
+    isolation ?? null,
+    places ?? null,
+    modelVendors ?? null,
+    notice ?? null,
+    typesWithin(offer),
+    labels,
+  ];
   await sql(recordHarnessesSql, [...values, ...described]);
 }
 
@@ -89,11 +97,17 @@ export const canRunWith = (
 ): Promise<CanRun> => canRunWhere(trx, isRunnableWithOffer, [orgId, harnesses, modelVendors ?? null]);
 
 const isRunnableByRuntime = `exists (select from runtime_harnesses h
-  where ${isRunnableBy('h', 'wanted.harness', 'wanted.vendor', '$1')} and h.credential_id = $2 and h.runtime = $3 and h.seen_at > $4)`;
+  where ${isRunnableBy('h', 'wanted.harness', 'wanted.vendor', '$1')} and h.credential_id = $2 and h.runtime = $3 and h.seen_at > $4
+    and ${hasLabels('h.labels', '$5')})`;
 
-/** The agents that the runtime can execute, according to its last claim. */
-export const canRuntimeRun = (trx: Transaction, orgId: string, caller: Caller, runtime: string): Promise<CanRun> =>
-  canRunWhere(trx, isRunnableByRuntime, [orgId, caller.credentialId, runtime, connectedSince()]);
+/** The agents that the runtime can execute with a template that asks for the labels, according to the runtime's last claim. */
+export const canRuntimeRun = (
+  trx: Transaction,
+  orgId: string,
+  { credentialId }: Caller,
+  runtime: string,
+  labels: readonly string[],
+): Promise<CanRun> => canRunWhere(trx, isRunnableByRuntime, [orgId, credentialId, runtime, connectedSince(), labels]);
 
 const isRunnableByAny = isOffered('wanted.harness', 'wanted.vendor', '$1', '$2');
 
@@ -124,6 +138,7 @@ export interface Runtime {
   harnesses: { harness: HarnessId; version: string | null }[];
   isolation: string | null;
   places: number | null;
+  labels: string[];
   modelVendors: ModelVendor[] | null;
   notice: string | null;
   /** Time of the last claim or heartbeat, accurate to the half minute. */
@@ -134,6 +149,7 @@ export interface Runtime {
 const runtimesSql = `select runtime as name, org_id, case when org_id is not null then credential_id end as token_id,
     max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
     (array_agg(isolation order by seen_at desc))[1] as isolation, (array_agg(places order by seen_at desc))[1] as places,
+    (array_agg(to_jsonb(labels) order by seen_at desc))[1] as labels,
     (array_agg(to_jsonb(vendors) order by seen_at desc))[1] as model_vendors, (array_agg(notice order by seen_at desc))[1] as notice,
     jsonb_agg(jsonb_build_object('harness', harness, 'version', version) order by harness) as harnesses
   from runtime_harnesses where $1::text is null or org_id is null or org_id = $1

@@ -1,17 +1,6 @@
 // The catalog of roles, harnesses, models and sandboxes in the graph (docs/contract.md#agents).
 import { builder } from '#graph/builder.ts';
-import {
-  boolean,
-  epochMs,
-  float,
-  int,
-  intOrNull,
-  members,
-  string,
-  stringOrNull,
-  typed,
-  typedOrNull,
-} from '#graph/members.ts';
+import { boolean, float, int, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
@@ -24,9 +13,7 @@ import { packageRegistries } from '../sandbox-templates/registries.ts';
 import { PackageRegistryType } from '../sandbox-templates/schema-parts.ts';
 import type * as catalog from './catalog.ts';
 import { modelVendors } from './catalog.ts';
-import type { HarnessDemand } from './harness-demand.ts';
 import { agentRoles, efforts, harnessIds } from './model.ts';
-import type { Runtime } from './runtime-harnesses.ts';
 
 export const AgentRole = wordSet('AgentRole', agentRoles, 'Role of an agent in a mission.', {
   planner: 'Splits the issue into steps.',
@@ -167,58 +154,5 @@ export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').im
         resolve: missionBounds,
         description: 'The largest limits that a template or a start may set for a mission.',
       }),
-    }),
-});
-
-const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeHarness').implement({
-  description: 'A harness that a runtime can execute.',
-  fields: (t) =>
-    members(t, {
-      harness: typed(Harness.type, 'The program that drives a model.'),
-      version: stringOrNull('The version that the runtime reported; null when it reported none.'),
-    }),
-});
-const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
-  description: 'A program that takes runs and has agents work on them.',
-  fields: (t) =>
-    members(t, {
-      name: string('The name that the runtime has chosen for itself.'),
-      tokenId: stringOrNull(
-        'The runtime token with which the runtime authenticates; null for a runtime of the operator, which serves all organizations.',
-      ),
-      harnesses: typed([RuntimeHarness], 'The harnesses that the runtime can execute.'),
-      isolation: stringOrNull(
-        'How missions are isolated from each other, such as `cell`, `container` or `none`; null when not reported.',
-      ),
-      places: intOrNull('Maximum number of concurrent missions; null when not reported.'),
-      modelVendors: typedOrNull(
-        [ModelVendor.type],
-        'Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when ' +
-          'not reported.',
-      ),
-      notice: stringOrNull(
-        'Reason why a harness is not offered yet, for example because it is being installed; null when not reported.',
-      ),
-      lastSeenAt: epochMs('Time of the last claim or heartbeat, to the half minute.'),
-      isConnected: boolean('Whether the last claim or heartbeat was within two minutes.'),
-    }),
-});
-export const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').implement({
-  description: 'The runtimes that work for an organization.',
-  fields: (t) =>
-    members(t, {
-      data: typed([RuntimeType], 'The runtimes, the most recently seen first: at most 100.'),
-    }),
-});
-
-export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand').implement({
-  description: 'Models and harnesses needed by the organizations that a runtime works for.',
-  fields: (t) =>
-    members(t, {
-      modelVendors: typed([ModelVendor.type], 'The vendors of models that an organization has connected.'),
-      harnesses: typed(
-        [Harness.type],
-        'The harnesses of the organizations’ own agents; built-in agents use any harness with a connected model.',
-      ),
     }),
 });

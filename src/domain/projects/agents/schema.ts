@@ -23,12 +23,10 @@ import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import { loadTemplate, SandboxTemplateType } from '../sandbox-templates/schema.ts';
 import { versionNote } from './bounds.ts';
-import { readHarnessDemand } from './harness-demand.ts';
 import { Agent } from './model.ts';
 import { findWithModel, readCatalog } from './models.ts';
 import * as operations from './operations.ts';
-import { listRuntimes } from './runtime-harnesses.ts';
-import { AgentCatalog, AgentRole, Effort, Harness, HarnessDemandType, Runtimes } from './schema-catalog.ts';
+import { AgentCatalog, AgentRole, Effort, Harness } from './schema-catalog.ts';
 
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Source of the sandbox of an agent.', {
   existing: 'An existing template, named by `templateId`.',
@@ -219,24 +217,3 @@ builder.mutationFields((t) => ({
     resolve: (_, { agentId }, { caller }) => operations.deleteAgent(caller, agentId),
   }),
 }));
-
-builder.queryField('runtimes', (t) =>
-  t.field({
-    description:
-      'The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for ' +
-      'a connected runtime with the harness of its agent.',
-    scope: 'agents:read',
-    tool: 'list_runtimes',
-    type: Runtimes,
-    resolve: async (_, _args, { caller }) => ({ data: await listRuntimes(caller) }),
-  }),
-);
-
-builder.queryField('harnessDemand', (t) =>
-  t.field({
-    description: 'The harnesses that missions need, for a runtime that installs what its machine lacks.',
-    scope: 'runtime:report',
-    type: HarnessDemandType,
-    resolve: (_, _args, { caller }) => readHarnessDemand(caller),
-  }),
-);

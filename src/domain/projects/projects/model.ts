@@ -28,6 +28,10 @@ export const loopBounds = {
   costUsd: { min: 0.01, max: 10_000 },
 } as const;
 
+/** SQL expression: the default sandbox template of the project. */
+export const templateOfProject = (projectId: string): string =>
+  `(select p.default_sandbox_template_id from projects p where p.id = ${projectId})`;
+
 export class Project extends table('projects', {
   id: column<Id<'project'>>(),
   orgId: column<Id<'organization'>>(),

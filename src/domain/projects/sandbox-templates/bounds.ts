@@ -14,13 +14,21 @@ export const templateText = {
   /** Total length of the arguments of a service's command. */
   command: { max: 2_000 },
   healthCheck: { min: 1, max: 1_000 },
+  label: { min: 1, max: 63 },
 } as const;
 
 /**
- * Maximum hosts per policy, variables per template or service, services per template, arguments per service, and templates per
- * organization.
+ * Maximum hosts per policy, variables per template or service, services per template, arguments per service, labels per template or
+ * runtime, and templates per organization.
  */
-export const templateCounts = { hosts: 100, variables: 50, services: 5, arguments: 50, templates: 100 } as const;
+export const templateCounts = {
+  hosts: 100,
+  variables: 50,
+  services: 5,
+  arguments: 50,
+  labels: 20,
+  templates: 100,
+} as const;
 
 /** The largest limits that a template can set for a mission; a runner may have lower bounds of its own. */
 export const templateLimits = {

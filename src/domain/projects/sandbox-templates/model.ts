@@ -22,6 +22,8 @@ export class SandboxTemplate extends table('sandbox_templates', {
   services: column<Service[]>(),
   setupNetwork: column<NetworkPolicy>(),
   agentNetwork: column<NetworkPolicy>(),
+  /** Labels that a runtime must have to execute missions with the template. */
+  labels: column<string[]>(),
   instanceType: column<InstanceTypeId | null>(),
   memoryMb: column<number | null>(),
   diskMb: column<number | null>(),

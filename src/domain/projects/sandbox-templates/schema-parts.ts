@@ -107,3 +107,20 @@ export const variables = z
     issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is listed twice` });
   })
   .describe(`At most ${templateCounts.variables} variables, whose values are not secret.`);
+
+export const labels = z
+  .array(
+    boundedText(templateText.label).regex(
+      /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/,
+      'must be lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends',
+    ),
+  )
+  .max(templateCounts.labels)
+  .superRefine((list, issues) => {
+    const repeated = list.findIndex((label, at) => list.indexOf(label) < at);
+    if (repeated < 0) return;
+    issues.addIssue({ code: 'custom', path: [repeated], message: `${list[repeated]} is listed twice` });
+  })
+  .describe(
+    `At most ${templateCounts.labels} labels of ${range(templateText.label)} lowercase letters, digits, ".", "_" and "-".`,
+  );

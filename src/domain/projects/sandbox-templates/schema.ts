@@ -4,7 +4,17 @@ import { missionLimits } from '#foundation/settings/mission-settings.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
-import { boolean, epochMs, intOrNull, members, string, stringOrNull, typed, typedOrNull } from '#graph/members.ts';
+import {
+  boolean,
+  epochMs,
+  intOrNull,
+  members,
+  string,
+  stringOrNull,
+  strings,
+  typed,
+  typedOrNull,
+} from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -16,6 +26,7 @@ import { SandboxTemplate } from './model.ts';
 import * as operations from './operations.ts';
 import {
   imageName,
+  labels,
   NetworkPolicyType,
   networkPolicy,
   setupScript,
@@ -24,6 +35,9 @@ import {
   variables,
 } from './schema-parts.ts';
 import { ServiceType, services } from './schema-services.ts';
+
+/** Fields that add no cost to a query, because they are small parts of the template's row. */
+const partOfRow = { complexity: { field: 0, multiplier: 0 } };
 
 export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTemplate').implement({
   description:
@@ -47,6 +61,10 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       }),
       setupNetwork: typed(NetworkPolicyType, 'The network policy while the environment is prepared.'),
       agentNetwork: typed(NetworkPolicyType, 'The network policy while agents and scripts work.'),
+      labels: strings(
+        'Labels that a runtime must have, all of them, to execute missions with the template.',
+        partOfRow,
+      ),
       instanceType: typedOrNull(
         InstanceType.type,
         'The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit.',
@@ -69,8 +87,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       effectPolicy: typedOrNull(
         EffectPolicyType,
         'Effects outside of the platform that wait for a person, beside those of the project; null means none.',
-        // The field adds no cost to a query, because it is a part of the template's row.
-        { complexity: { field: 0, multiplier: 0 } },
+        partOfRow,
       ),
       isBuiltin: boolean(
         'Whether the template is part of the service: every organization has it, and nobody can change or delete it.',
@@ -117,6 +134,7 @@ const requestMembers = {
   services: services.optional(),
   setupNetwork: networkPolicy.optional().describe('The network policy while the environment is prepared.'),
   agentNetwork: networkPolicy.optional().describe('The network policy while agents and scripts work.'),
+  labels: labels.optional(),
   instanceType: InstanceType.zod
     .nullable()
     .optional()

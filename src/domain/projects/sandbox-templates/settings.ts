@@ -49,6 +49,7 @@ export interface TemplateSettings {
   services: Service[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
+  labels: string[];
   /** Size of the instance; null means the memory of `standard-1`, without limits on CPUs and disk. */
   instanceType: InstanceTypeId | null;
   memoryMb: number | null;
@@ -77,6 +78,7 @@ export const standardTemplate: TemplateSettings = {
   services: [],
   setupNetwork: { mode: 'packages', hosts: [] },
   agentNetwork: { mode: 'packages', hosts: [] },
+  labels: [],
   instanceType: null,
   memoryMb: null,
   diskMb: null,

@@ -8,12 +8,14 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
-import { hasAgentFor, isRunnable } from '../../projects/agents/runnable.ts';
+import { hasAgentFor, hasLabels, isRunnable } from '../../projects/agents/runnable.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
+import { labelsOfRun } from './labels.ts';
 import { Run } from './model.ts';
 import { heldStates, isInState, moveRunsSql, type RunState, waitsForRuntime } from './states.ts';
 
 const offer = { harnesses: '$3::text[]', vendors: '$7::text[]' };
+const labels = '$11::text[]';
 
 // Whether the runtime can work on the run: between steps, it needs the harness and a model of the next step; before the first step, those of
 // the agent named by the run, or of any agent of its organization.
@@ -21,6 +23,7 @@ const claimable = `${waitsForRuntime('r')} and (r.lease_until is null or r.lease
       and (r.recurring_id is not null or r.prompt is not null) and ($2::text is null or r.org_id = $2)
       and r.claims < ${lease.claims} and ($9::boolean or not r.is_replaying) and ($10::text is null or r.id = $10)
       and ($8::text[] is null or r.instance_type is null or r.instance_type = any($8))
+      and ${hasLabels(labels, labelsOfRun('r'))}
       and case when r.next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
         else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end`;
 
@@ -65,6 +68,7 @@ export interface LeaseRequest {
   modelVendors?: readonly string[] | null | undefined;
   /** The instance types that the runtime has room for; null means all. */
   types: readonly InstanceTypeId[] | null;
+  labels: readonly string[];
   /** Whether the runtime answers calls from recordings, as forks need. */
   replays: boolean;
   /** The only run to claim; absent means any. */
@@ -82,7 +86,7 @@ export interface LeaseRequest {
 export async function claimLongestWaitingRun(
   trx: Transaction,
   { orgId }: Caller,
-  { runtime, harnesses, modelVendors, types, replays, runId, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
+  { runtime, harnesses, modelVendors, types, labels, replays, runId, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
     // Equal claims are executed one after the other; the later one returns the run of the earlier one.
@@ -92,7 +96,7 @@ export async function claimLongestWaitingRun(
     if (renewed) return Run.query(trx).findById(renewed.id);
   }
   const offered = [modelVendors ?? null, types, replays];
-  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, ...offered, runId ?? null];
+  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, ...offered, runId ?? null, labels];
   const claimWith = async (text: string) => (await sql<Pick<Run, 'id'>>(text, values, trx))[0];
   // Concurrent claims may hold the oldest run of every organization.
   const claimed = (orgId === null && !runId && (await claimWith(claimFairlySql))) || (await claimWith(claimOldestSql));

@@ -217,6 +217,8 @@ export class Run extends table('runs', {
   declare nextHarness: HarnessId | null;
   /** Provider of the next step's model; null when the step needs no model, or any agent may execute it. */
   declare nextVendor: ModelProvider | null;
+  /** Sandbox template of the next step; null before the first step. */
+  declare nextTemplateId: string | null;
   /** Whether the plan needs an approval; null means the organization's setting. */
   declare planApproval: boolean | null;
   /** Whether the runtime of the run reserves each model call before it is made. */

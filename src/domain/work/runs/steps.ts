@@ -34,14 +34,15 @@ const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created
  */
 export async function appendStep(
   trx: Transaction,
-  { id: runId, orgId, projectId }: Pick<Run, 'id' | 'orgId' | 'projectId'>,
+  { id: runId, orgId, projectId, sandboxTemplateId }: Pick<Run, 'id' | 'orgId' | 'projectId' | 'sandboxTemplateId'>,
   step: NewStep,
   decided: Partial<Pick<Run, 'team' | 'isReplaying'>> | null = null,
 ): Promise<RunStep> {
   const { role, harness, model } = step.agent;
   const [before] = await sql<{ seq: number; at: number }>(lastSql, [runId], trx);
-  const next = { agentRole: role, nextHarness: harness, nextVendor: providerNeeded(step.agent), updatedAt: now() };
-  await Run.patch(trx, { id: runId }, { ...next, ...decided });
+  const next = { agentRole: role, nextHarness: harness, nextVendor: providerNeeded(step.agent) };
+  const nextTemplateId = sandboxTemplateId ?? step.agent.sandboxTemplateId;
+  await Run.patch(trx, { id: runId }, { ...next, nextTemplateId, updatedAt: now(), ...decided });
   return RunStep.query(trx).insertAndFetch({
     id: newId('runStep'),
     runId,

@@ -6,11 +6,20 @@ import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../../projects/agents/model.ts';
-import { harnessesFor, hasRoom, isModelKnown, isNoAgent, isOffered, noticeOf } from '../../projects/agents/runnable.ts';
+import {
+  harnessesFor,
+  hasRoom,
+  isModelKnown,
+  isNoAgent,
+  isOffered,
+  missingLabels,
+  noticeOf,
+} from '../../projects/agents/runnable.ts';
 import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
 import { noRoomSql } from '../../projects/instance-types/sizes.ts';
 import { idOfNamedModel, isNamedModel } from '../../projects/integrations/operations.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
+import { labelsOfRun } from './labels.ts';
 import type { Run } from './model.ts';
 import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states.ts';
 
@@ -90,13 +99,20 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
 
 const waits = `${waitsForRuntime('r')} and r.silent_since is null
   and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
+/** SQL expression that corresponds to `describeLabels`, for a list of labels. */
+const labelsText = (list: string): string =>
+  `case when ${list} like '%, %' then 'the labels ' else 'the label ' end || ${list}`;
+
 // Writes the reasons why runs wait; executed in every process. Rows that another process has locked are skipped.
-const explainWaitsSql =
-  announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
+const explainWaitsSql = announcing(`with waiting as materialized (
+      select r.id, r.org_id, r.agent_id, r.next_harness, r.next_vendor, ${labelsOfRun('r')} as labels from runs r where ${waits}
+    ),
+    org as (select distinct org_id, agent_id, next_harness, next_vendor, labels from waiting),
     offer as (
-      select org.org_id, org.agent_id, org.next_harness, org.next_vendor, wanted.harness, wanted.vendor,
-        ${isOffered('wanted.harness', 'wanted.vendor', 'org.org_id', '$1::bigint')} as connected,
-        ${isOffered('wanted.harness', 'null::text', 'org.org_id', '$1::bigint')} as installed,
+      select org.org_id, org.agent_id, org.next_harness, org.next_vendor, org.labels, wanted.harness, wanted.vendor,
+        ${isOffered('wanted.harness', 'wanted.vendor', 'org.org_id', '$1::bigint', 'org.labels')} as connected,
+        ${isOffered('wanted.harness', 'null::text', 'org.org_id', '$1::bigint', 'org.labels')} as installed,
+        ${missingLabels('org.labels', 'org.org_id', '$1::bigint')} as missing,
         ${noticeOf('org.org_id', '$1::bigint')} as notice,
         ${isModelKnown('wanted.harness', 'wanted.vendor', 'org.org_id')} as has_model
       from org cross join lateral (
@@ -105,8 +121,9 @@ const explainWaitsSql =
       ) wanted
     ),
     explanation as (
-      select org_id, agent_id, next_harness, next_vendor,
-        case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
+      select org_id, agent_id, next_harness, next_vendor, labels,
+        case when max(missing) is not null then 'No connected runtime has ' || ${labelsText('max(missing)')} || '.'
+        when bool_or(connected) then 'Waiting for a connected runtime to be free.'
         when bool_and(coalesce(${isNamedModel('vendor')}, false)) and not bool_or(has_model) then
           'No connector with a key names the model ' || string_agg(distinct ${idOfNamedModel('vendor')}, ' or ')
           || ': name it at a model connector, or choose another one for the agent.'
@@ -117,14 +134,15 @@ const explainWaitsSql =
         when not bool_or(has_model) then 'No model is connected: connect one to the organization.'
         else 'No runtime with the harness ' || (select string_agg(h, ' or ' order by n)
             from unnest($2::text[]) with ordinality u (h, n) where h = any(array_agg(harness)))
+          || case when labels <> '{}' then ' and ' || ${labelsText("array_to_string(labels, ', ')")} else '' end
           || ' is connected.' || coalesce(' ' || max(notice), '') end as reason
-      from offer group by org_id, agent_id, next_harness, next_vendor
+      from offer group by org_id, agent_id, next_harness, next_vendor, labels
     ),
     explained as (
-      select r.id as run_id, reason.text as reason from runs r join explanation
+      select r.id as run_id, reason.text as reason from runs r join waiting on waiting.id = r.id join explanation
         on r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
           and r.next_harness is not distinct from explanation.next_harness
-          and r.next_vendor is not distinct from explanation.next_vendor
+          and r.next_vendor is not distinct from explanation.next_vendor and waiting.labels = explanation.labels
         cross join lateral (select case when r.instance_type is null or ${hasRoom('r.instance_type', 'r.org_id', '$1::bigint')}
           then explanation.reason else ${noRoomSql('r.instance_type')} end as text) reason
       where ${waits} and r.reason is distinct from reason.text for no key update of r skip locked

@@ -1,0 +1,12 @@
+// The commands for runtimes.
+import type { Command } from 'commander';
+import { run } from './arguments.ts';
+import * as runtimes from './commands/runtimes.ts';
+
+export function addRuntimes(program: Command): void {
+  const command = program.command('runtimes').description('runtimes, which execute missions');
+  command
+    .command('list', { isDefault: true })
+    .description('list runtimes that were seen within a day, the latest first')
+    .action(run(runtimes.list));
+}

@@ -1,0 +1,13 @@
+// Labels of runtimes that a sandbox template asks for: only a runtime with all of them executes missions with the template.
+
+/** SQL expression: the labels that the template asks for; `{}` for the built-in and for a deleted one. */
+export const labelsOfTemplate = (templateId: string, orgId: string): string =>
+  `coalesce((select t.labels from sandbox_templates t where t.id = ${templateId} and t.org_id = ${orgId}), '{}')`;
+
+/** The labels among those wanted that are missing in the offer of a runtime. */
+export const missingIn = (offered: readonly string[] | undefined, wanted: readonly string[] = []): string[] =>
+  wanted.filter((label) => !offered?.includes(label));
+
+/** The labels for people: `the label gpu`, `the labels arm64, gpu`. */
+export const describeLabels = (labels: readonly string[]): string =>
+  `the label${labels.length > 1 ? 's' : ''} ${labels.join(', ')}`;
