@@ -83,6 +83,8 @@ const internalColumns: Record<string, Record<string, string>> = {
     rerun_as: 'a repeated rerun gets the same run',
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',
+    claimed_with: 'the places of the runtime are counted with it',
+    is_shared: 'claims of runtimes of all organizations count the runs',
     next_template_id: 'the claim of a runtime reads it',
     next_vendor: 'the claim of a runtime reads it',
     plan_approval: 'the end of a step reads it',

@@ -20,6 +20,7 @@ import { clusterDefaults, clusterSettings } from './kubernetes/settings.ts';
 import { startCluster } from './kubernetes/start.ts';
 import { executeRun } from './mission.ts';
 import { isOnLoopback } from './network/addresses.ts';
+import { pauseBeforeClaim } from './pause.ts';
 import { runInPod } from './pod-mission.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { replayRun } from './replay.ts';
@@ -126,7 +127,9 @@ while (!stopping.signal.aborted) {
       run.runId,
       cluster ? cluster.start(run, run.claim) : executeRun(platform, run, pace, capabilities, stopping.signal),
     );
-  } else await wait(poll, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+  const pause = pauseBeforeClaim(poll, runningMissions.size, runsAtOnce, run !== null);
+  await wait(pause, undefined, { signal: stopping.signal }).catch(() => {});
 }
 await Promise.all([...runningMissions, (installer as ReturnType<typeof startInstaller> | null)?.ended]);
 await ownMirrors?.remove();

@@ -53,7 +53,6 @@ export interface ClaimedRun {
 }
 
 export interface ClaimRequest extends RuntimeOffer {
-  replays?: boolean | null | undefined;
   /** The runtime's own id of this claim: a repeated claim returns the same run. */
   claimId?: string | undefined;
   /** The only run to claim. */

@@ -20,16 +20,19 @@ const runtimesShown = 100;
 
 // An unchanged row is written at most once per `writeIntervalMs`, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses
-    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice, instance_types, labels)
-  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11, $12, $13
+    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice, instance_types, labels,
+      replays)
+  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11, $12, $13, $14
   from (select distinct on (harness) harness, version from unnest($4::text[], $7::text[]) o (harness, version) order by 1, 2) offered
   where not exists (select from runtime_harnesses h where h.credential_id = $1 and h.runtime = $2
     and h.harness = offered.harness and h.seen_at > $6
-    and (h.version, h.isolation, h.places, h.vendors, h.notice, h.instance_types, h.labels)
-      is not distinct from (offered.version, $8::text, $9::int, $10::text[], $11::text, $12::text[], $13::text[]))
+    and (h.version, h.isolation, h.places, h.vendors, h.notice, h.instance_types, h.labels, h.replays)
+      is not distinct from (offered.version, $8::text, $9::int, $10::text[], $11::text, $12::text[], $13::text[],
+        $14::boolean))
   on conflict (credential_id, runtime, harness) do update set version = excluded.version, isolation = excluded.isolation,
     places = excluded.places, vendors = excluded.vendors, notice = excluded.notice, instance_types = excluded.instance_types,
-    labels = excluded.labels, seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
+    labels = excluded.labels, replays = excluded.replays,
+    seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
 
 /** A runtime's description of itself in a claim. */
 export interface RuntimeOffer extends Room {
@@ -46,6 +49,8 @@ export interface RuntimeOffer extends Room {
   /** The runtime's explanation why it does not offer a harness yet; null when there is none. */
   notice?: string | null | undefined;
   labels?: readonly string[] | undefined;
+  /** Whether the runtime answers calls from recordings, as forks need; absent means no. */
+  replays?: boolean | null | undefined;
 }
 
 export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Promise<void> {
@@ -54,15 +59,8 @@ export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Prom
   const versionOf = new Map(versions.map(({ harness, version }) => [harness, version]));
   const ownVersions = harnesses.map((harness) => versionOf.get(harness) ?? null);
   const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs, ownVersions];
-  const described = [
-    isolation ?? null,
-    places ?? null,
-    modelVendors ?? null,
-    notice ?? null,
-    typesWithin(offer),
-    labels,
-  ];
-  await sql(recordHarnessesSql, [...values, ...described]);
+  const described = [isolation ?? null, places ?? null, modelVendors ?? null, notice ?? null, typesWithin(offer)];
+  await sql(recordHarnessesSql, [...values, ...described, labels, offer.replays ?? false]);
 }
 
 /** Whether an agent can be executed: its harness is offered, and a model for it is available. */

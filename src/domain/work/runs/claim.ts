@@ -6,32 +6,28 @@ import { now, seconds } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { lease } from '#limits.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
-import { hasAgentFor, hasLabels, isRunnable } from '../../projects/agents/runnable.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
-import { labelsOfRun } from './labels.ts';
+import { canTake } from './claimable.ts';
 import { Run } from './model.ts';
-import { heldStates, isInState, moveRunsSql, type RunState, waitsForRuntime } from './states.ts';
+import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
 
-const offer = { harnesses: '$3::text[]', vendors: '$7::text[]' };
-const labels = '$11::text[]';
+const offer = {
+  orgId: '$2::text',
+  harnesses: '$3::text[]',
+  vendors: '$7::text[]',
+  types: '$8::text[]',
+  replays: '$9::boolean',
+  labels: '$11::text[]',
+};
 
-// Whether the runtime can work on the run: between steps, it needs the harness and a model of the next step; before the first step, those of
-// the agent named by the run, or of any agent of its organization.
-const claimable = `${waitsForRuntime('r')} and (r.lease_until is null or r.lease_until <= $1)
-      and (r.recurring_id is not null or r.prompt is not null) and ($2::text is null or r.org_id = $2)
-      and r.claims < ${lease.claims} and ($9::boolean or not r.is_replaying) and ($10::text is null or r.id = $10)
-      and ($8::text[] is null or r.instance_type is null or r.instance_type = any($8))
-      and ${hasLabels(labels, labelsOfRun('r'))}
-      and case when r.next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
-        else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end`;
+const claimable = `${canTake(offer)} and (r.lease_until is null or r.lease_until <= $1) and ($10::text is null or r.id = $10)`;
 
 /** @param waiting common table expressions that end with `waiting`, the run to claim */
 const claimSql = (waiting: string): string => `${waiting}
   ${moveRunsSql('running', {
     from: ['waitingForRuntime'],
-    set: `lease_id = $4, claimed_by = $5, lease_until = $6, claims = claims + 1, started_at = coalesce(started_at, $1),
+    set: `lease_id = $4, claimed_by = $5, claimed_with = $12, is_shared = $2::text is null, lease_until = $6, claims = claims + 1, started_at = coalesce(started_at, $1),
       mission_progress = null, mission_activity = null, last_error = null, reason = null, waiting_since = null,
       silent_since = null, pauses_at = null, updated_at = $1`,
     source: 'from waiting',
@@ -42,7 +38,7 @@ const claimOldestSql = claimSql(`with waiting as (
     select r.id from runs r where ${claimable} order by r.created_at, r.id limit 1 for update skip locked
   )`);
 
-// The oldest run of the organization with the fewest running ones. Organizations with waiting runs are found by jumping from one to the next
+// The oldest run of the organization with the fewest running ones on runtimes of all organizations. Organizations with waiting runs are found by jumping from one to the next
 // in the index, because a scan would pass all runs of an organization with thousands of them.
 const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
@@ -50,7 +46,8 @@ const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     select (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} and r.org_id > o.org_id order by r.org_id limit 1)
     from organizations_waiting o where o.org_id is not null
   ), oldest as (
-    select r.id, r.created_at, (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')}) as running
+    select r.id, r.created_at, (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')}
+        and r.is_shared) as running
     from organizations_waiting o, lateral (
       select r.id, r.created_at from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1) r
   ), waiting as (
@@ -81,11 +78,11 @@ export interface LeaseRequest {
 
 /**
  * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A runtime of all
- * organizations serves the one with the fewest running runs first. A script runs only where the run names its agent.
+ * organizations serves the one with the fewest running runs on such runtimes first. A script runs only where the run names its agent.
  */
 export async function claimLongestWaitingRun(
   trx: Transaction,
-  { orgId }: Caller,
+  { orgId, credentialId }: Caller,
   { runtime, harnesses, modelVendors, types, labels, replays, runId, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
@@ -96,7 +93,18 @@ export async function claimLongestWaitingRun(
     if (renewed) return Run.query(trx).findById(renewed.id);
   }
   const offered = [modelVendors ?? null, types, replays];
-  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, ...offered, runId ?? null, labels];
+  const values = [
+    now(),
+    orgId,
+    harnesses,
+    leaseId,
+    runtime,
+    leaseUntil,
+    ...offered,
+    runId ?? null,
+    labels,
+    credentialId,
+  ];
   const claimWith = async (text: string) => (await sql<Pick<Run, 'id'>>(text, values, trx))[0];
   // Concurrent claims may hold the oldest run of every organization.
   const claimed = (orgId === null && !runId && (await claimWith(claimFairlySql))) || (await claimWith(claimOldestSql));

@@ -18,8 +18,8 @@ import {
 import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
 import { noRoomSql } from '../../projects/instance-types/sizes.ts';
 import { idOfNamedModel, isNamedModel } from '../../projects/integrations/operations.ts';
+import { labelsOfRun } from './claimable.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
-import { labelsOfRun } from './labels.ts';
 import type { Run } from './model.ts';
 import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states.ts';
 

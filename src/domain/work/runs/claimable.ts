@@ -1,0 +1,41 @@
+// The rule which runs a runtime can take, as SQL conditions: claims apply it, and the queues of runtimes are counted with it.
+import { lease } from '#limits.ts';
+import {
+  hasAgentFor,
+  hasLabels,
+  isRunnable,
+  type Placeholders,
+  templateOfAgent,
+} from '../../projects/agents/runnable.ts';
+import { templateOfProject } from '../../projects/projects/model.ts';
+import { labelsOfTemplate } from '../../projects/sandbox-templates/labels.ts';
+import { waitsForRuntime } from './states.ts';
+
+// Before the first step of a run that names no agent, the template of its project counts: the agents are chosen at the first claim.
+const templateOfRun = (run: string): string =>
+  `coalesce(${run}.next_template_id, ${run}.sandbox_template_id, ${templateOfAgent(`${run}.agent_id`)}, ${templateOfProject(`${run}.project_id`)})`;
+
+/** SQL expression: the labels that the next step of the run needs, by the step's sandbox template as it is now. */
+export const labelsOfRun = (run: string): string => labelsOfTemplate(templateOfRun(run), `${run}.org_id`);
+
+/** SQL expressions with the offer of a runtime; null for the organization, vendors or instance types means all. */
+export interface OfferSql extends Placeholders {
+  orgId: string;
+  types: string;
+  labels: string;
+  /** Whether the runtime answers calls from recordings. */
+  replays: string;
+}
+
+/**
+ * SQL condition: a runtime with the offer can work on the run `r`, which waits. Between steps, it needs the harness and a model of the next
+ * step; before the first step, those of the agent named by the run, or of any agent of its organization.
+ */
+export const canTake = (offer: OfferSql): string =>
+  `${waitsForRuntime('r')} and (r.recurring_id is not null or r.prompt is not null)
+      and (${offer.orgId} is null or r.org_id = ${offer.orgId}) and r.claims < ${lease.claims}
+      and (${offer.replays} or not r.is_replaying)
+      and (${offer.types} is null or r.instance_type is null or r.instance_type = any(${offer.types}))
+      and ${hasLabels(offer.labels, labelsOfRun('r'))}
+      and case when r.next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
+        else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end`;

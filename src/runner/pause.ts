@@ -1,0 +1,8 @@
+// The pause between two claims: a runner with more free places claims sooner, so that missions spread over runners by their free places.
+
+/** Pause of a runner with one free place after a claim that has got a mission: longer than claims of others take. */
+const spreadMs = 100;
+
+/** Milliseconds until the next claim. */
+export const pauseBeforeClaim = (pollMs: number, used: number, places: number, hasClaimed: boolean): number =>
+  Math.round(hasClaimed ? Math.min(pollMs, spreadMs) / Math.max(1, places - used) : pollMs * (1 + used / places));

@@ -1,0 +1,87 @@
+// Fairness between organizations on shared runtimes, and how missions spread over runtimes of different capacity.
+import { afterAll, beforeEach, expect, it } from 'vitest';
+import { newId } from '#foundation/ids.ts';
+import { pauseBeforeClaim } from '../../src/runner/pause.ts';
+import { createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
+import { openWorld } from '../support/world.ts';
+
+const world = await openWorld();
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.knex('runs').delete();
+});
+
+const large = await createOwner(world, 'Alice', 'Acme');
+const small = await createOwner(world, 'Mallory', 'Globex');
+const projects = new Map([
+  [large, await createProject(world, large, 'Shop')],
+  [small, await createProject(world, small, 'Other')],
+]);
+const shared = await createRuntime(world);
+const own = await createRuntime(world, large.organization);
+
+const start = async (owner: typeof large): Promise<string> => {
+  world.clock.turn(1);
+  const query = 'mutation ($id: String!) { startMission(projectId: $id, prompt: "Check") { id } }';
+  return (await world.field(query, { token: owner.token, variables: { id: projects.get(owner) } })).id;
+};
+// biome-ignore lint/suspicious/noExplicitAny: rows of any shape
+const copy = (row: any, count: number): Promise<unknown> =>
+  world.knex.batchInsert(
+    'runs',
+    Array.from({ length: count }, () => ({ ...row, id: newId('run') })),
+    300,
+  );
+const claimFrom = async (runtime: Runtime): Promise<string> =>
+  (await runtime.claim({}, '{ orgId }')).orgId === large.organization.id ? 'large' : 'small';
+
+it('A thousand missions on the runtimes of an organization do not count on shared runtimes, and a thousand that wait delay nobody', async () => {
+  const row = await world
+    .knex('runs')
+    .where({ id: await start(large) })
+    .first();
+  await copy(row, 1_000);
+  expect(await claimFrom(own)).toBe('large');
+  const claimed = await world.knex('runs').where({ status: 'running' }).first();
+  expect(claimed).toMatchObject({ isShared: false, claimedWith: expect.stringMatching(/^svc_/) });
+  // The thousand missions run, all on the organization's own runtime.
+  const { status, claimedBy, claimedWith, leaseUntil, isShared } = claimed;
+  await world
+    .knex('runs')
+    .update({ status, claimedBy, claimedWith, leaseUntil, isShared, leaseId: world.knex.raw("'lse_' || id") });
+  await copy(row, 1_000);
+  for (let i = 0; i < 4; i++) await start(small);
+  const order = [];
+  for (let i = 0; i < 6; i++) order.push(await claimFrom(shared));
+  expect(order).toEqual(['large', 'small', 'large', 'small', 'large', 'small']);
+  expect(await world.knex('runs').where({ status: 'running', isShared: true })).toHaveLength(6);
+});
+
+it('Missions spread over runtimes by their free places, and the largest does not starve', async () => {
+  const places = { small: 2, middle: 4, large: 16 };
+  const used: Record<string, number> = { small: 0, middle: 0, large: 0 };
+  await copy(
+    await world
+      .knex('runs')
+      .where({ id: await start(large) })
+      .first(),
+    23,
+  );
+  // The small runtime claims first, and each claims again after its own pause.
+  const next = Object.keys(places).map((name, at) => ({ name: name as keyof typeof places, at }));
+  const claimNext = async (): Promise<void> => {
+    const turn = next.reduce((first, one) => (one.at < first.at ? one : first));
+    const run =
+      used[turn.name]! < places[turn.name]
+        ? await shared.claim({ runtime: turn.name, places: places[turn.name] })
+        : null;
+    if (run) used[turn.name]!++;
+    // A claim takes 10 milliseconds.
+    turn.at += 10 + pauseBeforeClaim(1_000, used[turn.name]!, places[turn.name], run !== null);
+  };
+  while (used.small! + used.middle! + used.large! < 8) await claimNext();
+  expect(used).toEqual({ small: 1, middle: 2, large: 5 });
+  while (used.small! + used.middle! + used.large! < 22) await claimNext();
+  expect(used).toEqual(places);
+});
