@@ -38,7 +38,7 @@ export interface ServerGrant {
   completes: string;
 }
 
-const purpose = (bindingId: string): string => `mcp-grant:${bindingId}`;
+export const grantPurpose = (bindingId: string): string => `mcp-grant:${bindingId}`;
 
 export async function keepGrant(trx: Transaction, bindingId: string, grant: ServerGrant): Promise<void> {
   const { tokens } = grant;
@@ -47,7 +47,7 @@ export async function keepGrant(trx: Transaction, bindingId: string, grant: Serv
     `insert into mcp_grants (binding_id, sealed, expires_at, updated_at) values ($1, $2, $3, $4)
       on conflict (binding_id) do update set sealed = excluded.sealed, expires_at = excluded.expires_at,
         updated_at = excluded.updated_at, refreshing_until = null`,
-    [bindingId, seal(purpose(bindingId), JSON.stringify(grant)), expiresAt, now()],
+    [bindingId, seal(grantPurpose(bindingId), JSON.stringify(grant)), expiresAt, now()],
     trx,
   );
 }
@@ -61,7 +61,8 @@ interface Kept {
 }
 
 const isDue = ({ expiresAt }: Kept): boolean => expiresAt !== null && expiresAt - refreshAheadMs <= now();
-const grantOf = (bindingId: string, { sealed }: Kept): ServerGrant => JSON.parse(unseal(purpose(bindingId), sealed));
+const grantOf = (bindingId: string, { sealed }: Kept): ServerGrant =>
+  JSON.parse(unseal(grantPurpose(bindingId), sealed));
 
 const findKept = async (bindingId: string): Promise<Kept | undefined> =>
   (await sql<Kept>('select sealed, expires_at from mcp_grants where binding_id = $1', [bindingId]))[0];

@@ -235,6 +235,7 @@ export const auditActions: Readonly<Record<string, AuditSource>> = {
   refused_sign_in: source('sign_in', reason, { created: 'refused', personal: { name: { of: 'id' } }, addressOf: 'id' }),
   erased_person: source('person', { columns: ['invites', 'recordings'] }, { created: 'erased' }),
   omitted_refusals: source('refusal', { columns: ['kind', 'omitted', 'since'] }, { name: 'kind', created: 'omitted' }),
+  joined_organization: source('organization', { columns: ['from'] }, { created: 'joined' }),
   resent_webhooks: source('webhook_endpoint', { columns: ['deliveries'] }, { created: 'resent' }),
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
 };

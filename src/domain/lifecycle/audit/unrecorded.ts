@@ -13,7 +13,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   agent_versions: derived,
   artifacts: report,
   attestations: report,
-  ...ofLog('changes', 'checkpoints', 'events', 'events_default', 'refusals', 'tiles'),
+  ...ofLog('changes', 'checkpoints', 'events', 'events_default', 'joined_keys', 'refusals', 'tiles'),
   audit_keys: ofNobody,
   authorization_codes: derived,
   billing_events: derived,

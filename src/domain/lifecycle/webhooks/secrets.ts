@@ -5,11 +5,11 @@ import { seconds } from '#foundation/clock.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import type { WebhookEndpoint } from './model.ts';
 
-const context = (endpointId: string) => `webhook endpoint:${endpointId}`;
+export const endpointPurpose = (endpointId: string) => `webhook endpoint:${endpointId}`;
 
 export function newSecretOf(endpointId: string): { secret: string; sealed: string } {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  return { secret, sealed: seal(context(endpointId), secret) };
+  return { secret, sealed: seal(endpointPurpose(endpointId), secret) };
 }
 
 export interface SealedSecrets extends Pick<WebhookEndpoint, 'id'> {
@@ -22,7 +22,7 @@ export interface SealedSecrets extends Pick<WebhookEndpoint, 'id'> {
 export function unsealSecrets(endpoint: SealedSecrets, at: number): string[] {
   const { id, sealedSecret, sealedPreviousSecret, previousSecretUntil } = endpoint;
   const previous = (previousSecretUntil ?? 0) > at ? sealedPreviousSecret : null;
-  return [sealedSecret, previous].flatMap((sealed) => (sealed === null ? [] : [unseal(context(id), sealed)]));
+  return [sealedSecret, previous].flatMap((sealed) => (sealed === null ? [] : [unseal(endpointPurpose(id), sealed)]));
 }
 
 /** The headers of a message; the id is the same in each attempt. */

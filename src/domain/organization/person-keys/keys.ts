@@ -31,7 +31,7 @@ export interface PersonKey {
   key: Buffer;
 }
 
-const purpose = (orgId: string) => `person in ${orgId}`;
+export const personKeyPurpose = (orgId: string) => `person in ${orgId}`;
 /** Time after which a use of a key is noted again. */
 const usedMs = days(1);
 
@@ -71,7 +71,7 @@ export async function keysOf(
     } else {
       const key = { id: randomBytes(12).toString('base64url'), key: randomBytes(32) };
       keys.set(subject, key);
-      created.push({ subject, id: key.id, sealed: seal(purpose(orgId), key.key.toString('base64')) });
+      created.push({ subject, id: key.id, sealed: seal(personKeyPurpose(orgId), key.key.toString('base64')) });
     }
   }
   if (created.length > 0) {
@@ -82,7 +82,8 @@ export async function keysOf(
   return keys;
 }
 
-const openKey = (orgId: string, sealed: string): Buffer => Buffer.from(unseal(purpose(orgId), sealed), 'base64');
+const openKey = (orgId: string, sealed: string): Buffer =>
+  Buffer.from(unseal(personKeyPurpose(orgId), sealed), 'base64');
 
 const byIdSql = 'select id, sealed_key from person_keys where org_id = $1 and id = any($2)';
 

@@ -59,7 +59,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   }
   const at = now();
   const { id = newId('integration') } = input;
-  const sealedCredentials = credentials === undefined ? null : seal(sealContext(id), credentials);
+  const sealedCredentials = credentials === undefined ? null : seal(credentialsPurpose(id), credentials);
   const integration = { ...record, externalOrgId, baseUrl, models, id, createdAt: at, updatedAt: at };
   await Integration.insert(trx, { ...integration, sealedCredentials });
   const hasCredentials = sealedCredentials !== null;
@@ -67,11 +67,12 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
 }
 
 /** The sealing context, which binds the ciphertext to this integration. */
-const sealContext = (id: string) => `integration:${id}`;
+/** The sealing purpose, which binds the ciphertext to this integration. */
+export const credentialsPurpose = (id: string) => `integration:${id}`;
 
 /** Replaces the credentials of a connector; its projects keep using it. @throws 404 */
 export const replaceCredentials = (id: string, credentials: string): Promise<Integration> =>
-  setCredentials(id, seal(sealContext(id), credentials));
+  setCredentials(id, seal(credentialsPurpose(id), credentials));
 
 /** Deletes the credentials of a connector; its projects keep using it. @throws 404 */
 export const revokeCredentials = (id: string): Promise<Integration> => setCredentials(id, null);
@@ -207,7 +208,7 @@ export const listModelVendors = (orgId: string | null): Promise<Pick<Integration
 /** The decrypted credentials; null if they were encrypted with another key. */
 function unsealed(id: string, sealed: string): string | null {
   try {
-    return unseal(sealContext(id), sealed).trim();
+    return unseal(credentialsPurpose(id), sealed).trim();
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import type { Integration } from './model.ts';
 
-const sealContext = (id: string) => `access token of integration:${id}`;
+export const accessTokenPurpose = (id: string) => `access token of integration:${id}`;
 
 const tokenSql = 'select sealed_token as sealed from integrations where id = $1 and token_until > $2';
 
@@ -12,7 +12,7 @@ const tokenSql = 'select sealed_token as sealed from integrations where id = $1 
 export async function findAccessToken({ id }: Integration): Promise<string | null> {
   const [row] = await sql<{ sealed: string | null }>(tokenSql, [id, now()]);
   try {
-    return row?.sealed ? unseal(sealContext(id), row.sealed) : null;
+    return row?.sealed ? unseal(accessTokenPurpose(id), row.sealed) : null;
   } catch {
     return null;
   }
@@ -25,5 +25,5 @@ export const storeAccessToken = async (
   { id, updatedAt }: Integration,
   { token, until }: { token: string; until: number },
 ): Promise<void> => {
-  await sql(storeSql, [id, updatedAt, seal(sealContext(id), token), until]);
+  await sql(storeSql, [id, updatedAt, seal(accessTokenPurpose(id), token), until]);
 };

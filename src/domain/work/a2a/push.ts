@@ -48,12 +48,12 @@ interface Stored {
 }
 
 const columns = 'id, run_id, org_id, user_id, url, sealed_secrets';
-const purpose = (runId: string, id: string): string => `a2a-push:${runId}:${id}`;
+export const pushPurpose = (runId: string, id: string): string => `a2a-push:${runId}:${id}`;
 const configOf = ({ id, runId, url, sealedSecrets }: Stored): PushConfig => ({
   id,
   runId,
   url,
-  ...(JSON.parse(unseal(purpose(runId, id), sealedSecrets)) as Secrets),
+  ...(JSON.parse(unseal(pushPurpose(runId, id), sealedSecrets)) as Secrets),
 });
 
 const saveSql = `insert into a2a_push_configs (run_id, id, org_id, user_id, url, sealed_secrets, told_status, created_at)
@@ -71,7 +71,7 @@ export async function savePushConfig(
   const run = await findRun(caller, runId);
   const userId = ownPerson(caller);
   await requirePublicAddress(url);
-  const sealed = seal(purpose(runId, id), JSON.stringify(secrets));
+  const sealed = seal(pushPurpose(runId, id), JSON.stringify(secrets));
   await transaction(async (trx) => {
     // The lock makes concurrent calls count one after the other, so that the maximum holds.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`a2a-push ${runId}`]);

@@ -43,7 +43,7 @@ export interface HookWithSecret {
   secret: string;
 }
 
-const sealContext = (id: string) => `inbound hook:${id}`;
+export const hookPurpose = (id: string) => `inbound hook:${id}`;
 
 const insertBuiltinSql = `insert into inbound_hooks
     (id, org_id, name, vendor, signature, sealed_secret, created_at, updated_at)
@@ -107,7 +107,7 @@ async function insertHook(
   const [id, at] = [newId('inboundHook'), now()];
   await InboundHook.insert(trx, {
     ...{ id, ...fields, enabled: true, createdAt: at, updatedAt: at },
-    sealedSecret: seal(sealContext(id), secret),
+    sealedSecret: seal(hookPurpose(id), secret),
   });
   return (await InboundHook.find({ id }, trx))!;
 }
@@ -124,7 +124,7 @@ export const insertConnectorHook = (trx: Transaction, hook: ConnectorHook, secre
 /** Replaces the secret of an integration's hook; the earlier one is invalid at once. */
 export async function setConnectorHookSecret(integrationId: Id<'integration'>, secret: string): Promise<void> {
   const { id, updatedAt } = await InboundHook.get({ integrationId });
-  const patch = { sealedSecret: seal(sealContext(id), secret), updatedAt: nowAfter(updatedAt) };
+  const patch = { sealedSecret: seal(hookPurpose(id), secret), updatedAt: nowAfter(updatedAt) };
   await InboundHook.patch(undefined, { id }, patch);
 }
 
@@ -165,7 +165,7 @@ export async function replaceHookSecret(
 ): Promise<HookWithSecret> {
   if ((await findHook(caller, hookId)).vendor === 'builtin')
     throw conflict('The hook of the built-in tracker has no secret.');
-  const hook = await change(caller, hookId, { sealedSecret: seal(sealContext(hookId), secret) });
+  const hook = await change(caller, hookId, { sealedSecret: seal(hookPurpose(hookId), secret) });
   return { hook, secret };
 }
 
@@ -200,7 +200,7 @@ export async function openHook(hookId: string): Promise<HookWithSecret> {
     hookId,
   ]);
   try {
-    return { hook, secret: unseal(sealContext(hookId), row!.sealed) };
+    return { hook, secret: unseal(hookPurpose(hookId), row!.sealed) };
   } catch {
     return InboundHook.refuse();
   }

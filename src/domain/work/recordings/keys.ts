@@ -5,8 +5,8 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import type { RecordingPart } from './model.ts';
 
-const purpose = (orgId: string) => `recordings of ${orgId}`;
-const newKey = (orgId: string): string => seal(purpose(orgId), randomBytes(32).toString('base64'));
+export const recordingsPurpose = (orgId: string) => `recordings of ${orgId}`;
+const newKey = (orgId: string): string => seal(recordingsPurpose(orgId), randomBytes(32).toString('base64'));
 const makeSql = 'insert into recording_keys (org_id, sealed_key) values ($1, $2) on conflict (org_id) do nothing';
 const makePersonSql = `insert into recording_person_keys (org_id, user_id, sealed_key)
   select $1, n.user_id, n.sealed_key from unnest($2::text[], $3::text[]) n (user_id, sealed_key)
@@ -46,7 +46,7 @@ export async function keyOfPart(
 ): Promise<PartKey | null> {
   const found = await sql<{ sealedKey: string }>(findSql, [orgId, personIds], trx);
   if (found.length !== 1 + personIds.length) return null;
-  const keys = found.map(({ sealedKey }) => Buffer.from(unseal(purpose(orgId), sealedKey), 'base64'));
+  const keys = found.map(({ sealedKey }) => Buffer.from(unseal(recordingsPurpose(orgId), sealedKey), 'base64'));
   const derive = (name: string) =>
     keys.reduce<Buffer>((value, key) => createHmac('sha256', key).update(value).digest(), Buffer.from(name));
   return { key: derive(id), keyId: derive('id').toString('base64url') };

@@ -4,6 +4,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyO
 import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
+import { allJoinedKeys } from './joined-keys.ts';
 
 /** The algorithm of new keys. A second algorithm needs a branch in `signCheckpoint`. */
 export const algorithm = 'ed25519';
@@ -73,9 +74,16 @@ export interface PublishedKey {
   retiredAt: number | null;
 }
 
-/** All keys, the newest first. */
-export const publishedKeys = async (): Promise<PublishedKey[]> =>
+/** The keys of this installation, the newest first. */
+export const installationKeys = async (): Promise<PublishedKey[]> =>
   (await sql<AuditKey>(findSql)).map(({ sealedPrivateKey: _, ...key }) => key);
+
+/** All keys: those of this installation, and those of others that have signed checkpoints of organizations that joined it. */
+export async function publishedKeys(): Promise<PublishedKey[]> {
+  const own = await installationKeys();
+  const joined = (await allJoinedKeys()).filter(({ id }) => own.every((key) => key.id !== id));
+  return [...own, ...joined];
+}
 
 /**
  * The keys whose private part this service can decrypt. The other ones are `foreign`: somebody has written them to the database without the

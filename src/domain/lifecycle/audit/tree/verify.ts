@@ -8,7 +8,8 @@ import { retentionDays } from '../bounds.ts';
 import { hourlyMs } from './checkpoints.ts';
 import { type Findings, openFindings } from './findings.ts';
 import { readTree, type TreeState } from './growth.ts';
-import { ownKeys, type SigningKey } from './keys.ts';
+import { joinedKeysOf } from './joined-keys.ts';
+import { ownKeys } from './keys.ts';
 import { AuditCheckpoint } from './model.ts';
 import { readTile } from './tiles.ts';
 import { verifyEntries } from './verify-entries.ts';
@@ -37,50 +38,66 @@ interface Expected {
 export const verifyLog = (orgId: string, given: readonly SignedCheckpoint[]): Promise<Verification> =>
   transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
-    const state = await readTree(orgId, trx);
-    const findings = openFindings();
-    const stored = await AuditCheckpoint.findAll({ orgId: orgId as AuditCheckpoint['orgId'] }, trx);
-    const expected = await expectedOf(orgId, { stored, given, findings });
-    const comparison = compareRoots(expected, findings);
-    const leaves = collectTiles();
-    const onLeaf = (number: number, leaf: Buffer) => {
-      comparison.add(number, leaf);
-      leaves.add(leaf);
-    };
-    await verifyEntries(trx, orgId, { state, findings, onLeaf });
-    await verifyUpperTiles(trx, orgId, { hashes: leaves.hashes, findings });
-    reportTruncation(expected, state, findings);
-    reportEarlyDeletion(expected, state, findings);
-    const last = expected.filter(({ name }) => name === '').at(-1)?.checkpoint;
-    return {
-      ...{ size: state.treeSize, firstNumber: state.firstNumber, notInTree: state.lastNumber - state.treeSize },
-      ...{ checkpoints: stored.length, lastCheckpoint: last ? { size: last.size, time: isoTime(last.time) } : null },
-      gaps: gapsOf(stored),
-      findings: findings.list(),
-    };
+    return verifyLogIn(trx, orgId, given);
   });
+
+/** Verifies the log as the transaction sees it. */
+export async function verifyLogIn(
+  trx: Transaction,
+  orgId: string,
+  given: readonly SignedCheckpoint[],
+): Promise<Verification> {
+  const state = await readTree(orgId, trx);
+  const findings = openFindings();
+  const stored = await AuditCheckpoint.findAll({ orgId: orgId as AuditCheckpoint['orgId'] }, trx);
+  const expected = await expectedOf(trx, orgId, { stored, given, findings });
+  const comparison = compareRoots(expected, findings);
+  const leaves = collectTiles();
+  const onLeaf = (number: number, leaf: Buffer) => {
+    comparison.add(number, leaf);
+    leaves.add(leaf);
+  };
+  await verifyEntries(trx, orgId, { state, findings, onLeaf });
+  await verifyUpperTiles(trx, orgId, { hashes: leaves.hashes, findings });
+  reportTruncation(expected, state, findings);
+  reportEarlyDeletion(expected, state, findings);
+  const last = expected.filter(({ name }) => name === '').at(-1)?.checkpoint;
+  return {
+    ...{ size: state.treeSize, firstNumber: state.firstNumber, notInTree: state.lastNumber - state.treeSize },
+    ...{ checkpoints: stored.length, lastCheckpoint: last ? { size: last.size, time: isoTime(last.time) } : null },
+    gaps: gapsOf(stored),
+    findings: findings.list(),
+  };
+}
 
 /** Checkpoints with valid signatures, ordered by size. Each other checkpoint causes a finding. */
 async function expectedOf(
+  trx: Transaction,
   orgId: string,
   { stored, given, findings }: { stored: AuditCheckpoint[]; given: readonly SignedCheckpoint[]; findings: Findings },
 ): Promise<Expected[]> {
-  const { keys, foreign } = await ownKeys();
-  for (const id of foreign)
+  const [{ keys, foreign }, joined] = [await ownKeys(), await joinedKeysOf(orgId, trx)];
+  for (const id of [...foreign, ...joined.foreign])
     findings.add(`The key ${id} is not one of this service: it has no private key that SECRET_KEY opens.`);
   const isOwn = ({ origin }: SignedCheckpoint) => origin.endsWith(`/audit/${orgId}`);
-  const signed = (checkpoint: SignedCheckpoint | undefined, keys: SigningKey[]) =>
-    checkpoint && isOwn(checkpoint) && signerOf(checkpoint, keys) ? checkpoint : null;
+  const keysAt = (time: number) => [
+    ...keys,
+    ...joined.keys
+      .filter(({ retiredAt }) => time <= retiredAt)
+      .map(({ publicKey }) => ({ publicKey: Buffer.from(publicKey, 'base64') })),
+  ];
+  const signed = (checkpoint: SignedCheckpoint | undefined) =>
+    checkpoint && isOwn(checkpoint) && signerOf(checkpoint, keysAt(checkpoint.time)) ? checkpoint : null;
   const expected: Expected[] = [];
   for (const row of stored) {
-    const checkpoint = signed(checkpointsIn(row.note)[0], keys);
+    const checkpoint = signed(checkpointsIn(row.note)[0]);
     if (checkpoint?.size === row.size && checkpoint.rootHash === row.rootHash && checkpoint.time === row.createdAt) {
       expected.push({ checkpoint, name: '' });
     } else
       findings.add(`The checkpoint ${row.id} was changed: its signature is not valid, or is that of other values.`);
   }
   for (const checkpoint of given.filter(isOwn)) {
-    if (signed(checkpoint, keys)) expected.push({ checkpoint, name: 'given ' });
+    if (signed(checkpoint)) expected.push({ checkpoint, name: 'given ' });
     else findings.add(`The given checkpoint of ${isoTime(checkpoint.time)} has no valid signature.`);
   }
   return expected.sort((a, b) => a.checkpoint.size - b.checkpoint.size || a.checkpoint.time - b.checkpoint.time);
