@@ -1,0 +1,74 @@
+// COPY of rows as text, on the connection of a transaction. The text format keeps each value exactly; `\N` is null, fields end with a tab
+// and rows with a line feed, which values contain escaped only.
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { from, to } from 'pg-copy-streams';
+import { database, type Transaction } from './database.ts';
+import { cut } from './primary.ts';
+
+/** A time limit longer than any copy: the pool's `query_timeout` is meant for requests, and 0 would select it. */
+const unhurried = { query_timeout: 2_147_483_647 };
+
+const connectionOf = (trx: Transaction): Promise<pg.Client> => trx.client.acquireConnection();
+
+/** A stream of rows, to which pg adds the function that ends the timer of its time limit. */
+type Copying = AsyncIterable<Buffer> & { callback?: () => void };
+
+/** Rows of a query as text. */
+export async function* copyOut(trx: Transaction, query: string): AsyncGenerator<Buffer> {
+  const connection = await connectionOf(trx);
+  const rows = connection.query(Object.assign(to(`copy (${query}) to stdout`), unhurried)) as Copying;
+  let isComplete = false;
+  try {
+    yield* rows;
+    isComplete = true;
+  } finally {
+    // Ends the timer of the time limit, which would keep the process alive.
+    rows.callback?.();
+    // The server sends all rows, whether or not somebody reads them.
+    if (!isComplete) cut(connection, new Error('rows were no longer read'));
+  }
+}
+
+/** Inserts rows from their text. */
+export async function copyIn(
+  trx: Transaction,
+  { table, columns, rows }: { table: string; columns: string; rows: AsyncIterable<Buffer> },
+): Promise<void> {
+  const connection = await connectionOf(trx);
+  const target = connection.query(Object.assign(from(`copy ${table} (${columns}) from stdin`), unhurried));
+  try {
+    await pipeline(Readable.from(rows, { objectMode: false }), target);
+  } catch (error) {
+    await readiness(connection);
+    throw error;
+  }
+}
+
+/** Waits until the server has ended a refused statement: the next one, a rollback, may be sent only then. */
+async function readiness(connection: pg.Client & { readyForQuery?: boolean }): Promise<void> {
+  if (connection.readyForQuery) return;
+  const [drained, ended] = ['drain', 'end'].map((event) => once(connection, event));
+  await Promise.race([drained, ended]).catch(() => {});
+}
+
+/** Sends a statement without a time limit. */
+export async function sendUnhurried<Row extends object>(
+  trx: Transaction,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const connection = await connectionOf(trx);
+  return (await connection.query({ text, values, ...unhurried } as pg.QueryConfig)).rows as Row[];
+}
+
+/** A transaction that may take as long as its streams do. Unlike `transaction`, it is never repeated, because a stream can be read once. */
+export async function streamingTransaction<T>(mode: string, work: (trx: Transaction) => Promise<T>): Promise<T> {
+  return database().transaction(async (trx) => {
+    await sendUnhurried(trx, `set transaction ${mode}`);
+    await sendUnhurried(trx, 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+    return work(trx as Transaction);
+  });
+}
