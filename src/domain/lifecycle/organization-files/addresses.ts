@@ -1,0 +1,38 @@
+// Keys of personal values about an email address without an account are found by a keyed digest of the address, which differs in each
+// installation. A file has the addresses of the digests in it, so that they can be found where the organization joins.
+import { sendUnhurried } from '#foundation/postgres/copy.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { subjectOfAddress } from '../../organization/person-keys/keys.ts';
+import { ownCondition, type PackedTable } from './tables.ts';
+
+type Addresses = Readonly<Record<string, string>>;
+
+/** The addresses that records of the organization contain, by the digests that stand for them in other records. */
+export async function addressesInFile(
+  trx: Transaction,
+  orgId: string,
+  tables: readonly PackedTable[],
+): Promise<Addresses> {
+  const select = (column: string, table: PackedTable) =>
+    `select ${column} collate "C" as value from ${table.name} where ${ownCondition(table, orgId, tables)}`;
+  const having = (column: string) => tables.filter(({ columns }) => columns.includes(column));
+  const emails = having('email').map((table) => select('email', table));
+  const subjects = having('subject')
+    .filter(({ name }) => /^person_/.test(name))
+    .map((table) => select('subject', table));
+  const used = new Set((await sendUnhurried<Value>(trx, subjects.join(' union '))).map(({ value }) => value));
+  const found = await sendUnhurried<Value>(
+    trx,
+    `select value from (${emails.join(' union ')}) e where value is not null`,
+  );
+  const pairs = found.map(({ value }) => [subjectOfAddress(orgId, value).id, value] as const);
+  return Object.fromEntries(pairs.filter(([digest]) => used.has(digest)));
+}
+
+interface Value {
+  value: string;
+}
+
+/** The digests of this installation by those in a file. */
+export const digestsHere = (orgId: string, found: Addresses): [inFile: string, here: string][] =>
+  Object.entries(found).map(([digest, address]) => [digest, subjectOfAddress(orgId, address).id]);

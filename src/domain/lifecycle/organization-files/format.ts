@@ -1,0 +1,85 @@
+// The file of an organization: a tar archive with a header, the contents of the storage, the rows of each table in compressed pieces, and a
+// manifest with the number and the SHA-256 of each (docs/organization-files.md).
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+
+export const format = 'agent-engineering-platform organization 1';
+
+export const headerName = 'organization.json';
+export const manifestName = 'manifest.json';
+export const contentFolder = 'contents/';
+export const tableFolder = 'tables/';
+/** Size from which on a piece of a table is complete, before compression. */
+export const pieceBytes = 1024 ** 2;
+/** Maximum size of the header and of the manifest. */
+export const maxTextBytes = 16 * 1024 ** 2;
+
+/** A defect of a file, or a reason that keeps its organization from joining. */
+export class OrganizationFileError extends Error {}
+
+const count = z.int().min(0);
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/);
+
+export const headerSchema = z.object({
+  format: z.literal(format),
+  /** Random, so that each file has its own. */
+  id: z.string().regex(/^[0-9a-f]{32}$/),
+  organization: z.object({ id: z.string().regex(/^org_\w{5,60}$/), slug: z.string(), name: z.string() }),
+  /** Address of the installation that has written the file. */
+  from: z.string(),
+  /** Name of its last migration. */
+  schema: z.string(),
+  createdAt: count,
+  key: z.object({
+    /** How the key is derived from a passphrase; null for a key of 32 bytes. */
+    scrypt: z
+      .object({
+        n: z
+          .int()
+          .min(2)
+          .max(2 ** 20),
+        r: z.int().min(1).max(32),
+        p: z.int().min(1).max(4),
+        salt: base64,
+      })
+      .nullable(),
+    /** The id of the file, sealed with the key. */
+    check: z.string(),
+  }),
+  tables: z.array(
+    z.object({ name: z.string().regex(/^[a-z][a-z0-9_]*$/), columns: z.array(z.string().regex(/^[a-z][a-z0-9_]*$/)) }),
+  ),
+  /** Public keys that have signed the checkpoints of the audit log. */
+  auditKeys: z.array(z.object({ id: z.string(), algorithm: z.string(), publicKey: base64, createdAt: count })),
+  /** Email addresses by the keyed digests that stand for them in the file; sealed. */
+  addresses: z.string(),
+});
+export type Header = z.output<typeof headerSchema>;
+
+export const manifestSchema = z.object({
+  id: z.string(),
+  /** SHA-256 of the header. */
+  header: hash,
+  /** Rows of each table: their number, their size as text, and the SHA-256 of the text. */
+  tables: z.record(z.string(), z.object({ rows: count, bytes: count, sha256: hash })),
+  /** Contents of the storage; the SHA-256 is that of the line `KEY SIZE` before each, and its bytes. */
+  contents: z.object({ files: count, bytes: count, sha256: hash, missing: z.array(z.string()) }),
+});
+export type Manifest = z.output<typeof manifestSchema>;
+
+/** The manifest and its authentication with the key of the file. */
+export const manifestText = (manifest: Manifest, fileKey: Buffer): string => {
+  const text = JSON.stringify(manifest);
+  return `${text}\n${macOf(text, fileKey)}\n`;
+};
+
+/** @throws OrganizationFileError for a manifest that was changed */
+export function readManifest(whole: string, fileKey: Buffer): Manifest {
+  const [text = '', mac] = whole.split('\n');
+  if (mac !== macOf(text, fileKey)) throw new OrganizationFileError('the file is damaged: its manifest was changed');
+  return manifestSchema.parse(JSON.parse(text));
+}
+
+const macOf = (text: string, fileKey: Buffer): string =>
+  createHmac('sha256', createHmac('sha256', fileKey).update('manifest').digest()).update(text).digest('hex');

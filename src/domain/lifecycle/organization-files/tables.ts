@@ -1,0 +1,150 @@
+// The tables whose rows are in the file of an organization. The database names them, so that a new table is either in the file or left
+// out with a reason (left-out.ts).
+
+import { sendUnhurried } from '#foundation/postgres/copy.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { SignIn } from '../../identity/oauth/sign-ins.ts';
+import { leftOut } from './left-out.ts';
+
+export interface PackedTable {
+  name: string;
+  /** Columns that are copied: all but generated ones and those that the database numbers. */
+  columns: string[];
+  /** Columns with JSON or arrays. */
+  nested: string[];
+  /** The column that the database numbers; rows get new numbers, in the same order. */
+  identity: string | null;
+  /** Collations of columns with text. */
+  collations: Record<string, string>;
+  keys: ForeignKey[];
+}
+
+interface ForeignKey {
+  name: string;
+  columns: string[];
+  target: string;
+  /** SQL condition that joins the row `t` of the target to the row `r`. */
+  joins: string;
+}
+
+/** Tables whose rows belong to the organization of another record: each column that names one, and its table. */
+const ofRecord: Readonly<Record<string, readonly (readonly [column: string, table: string])[]>> = {
+  access_tokens: [
+    ['sign_in_id', 'sign_ins'],
+    ['registration_id', 'agent_registrations'],
+  ],
+  refresh_tokens: [['sign_in_id', 'sign_ins']],
+  chat_posts: [['thread_id', 'chat_threads']],
+  credit_entries: [['transfer_id', 'credit_transfers']],
+  inbound_keys: [['recurring_id', 'recurring_missions']],
+  issue_counters: [['project_id', 'projects']],
+  mcp_grants: [['binding_id', 'mcp_bindings']],
+  pull_request_remarks: [['run_id', 'runs']],
+  run_texts: [['run_id', 'runs']],
+  runtime_harnesses: [['credential_id', 'service_tokens']],
+  sandbox_fragments: [['sandbox_id', 'sandboxes']],
+  sandbox_log_parts: [['sandbox_id', 'sandboxes']],
+  sandbox_metrics: [['sandbox_id', 'sandboxes']],
+  sandbox_sessions: [['sandbox_id', 'sandboxes']],
+  terminal_pieces: [['terminal_id', 'terminals']],
+};
+
+/** Tables of the installation from which a file has the rows that its organization refers to. */
+export const sharedTables = ['people', 'oauth_clients'] as const;
+
+const tablesSql = `select c.relname as name,
+    array(select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      and a.attgenerated = '' and a.attidentity = '' order by a.attnum) as columns,
+    array(select a.attname::text from pg_attribute a join pg_type t on t.oid = a.atttypid where a.attrelid = c.oid and a.attnum > 0
+      and not a.attisdropped and (t.typname in ('json', 'jsonb') or t.typcategory = 'A')) as nested,
+    (select a.attname::text from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and a.attidentity <> '') as identity,
+    coalesce((select json_object_agg(a.attname, l.collname) from pg_attribute a join pg_collation l on l.oid = a.attcollation
+      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped), '{}') as collations,
+    coalesce((select json_agg(json_build_object('name', k.conname, 'target', k.confrelid::regclass::text,
+        'columns', array(select a.attname from unnest(k.conkey) with ordinality n (num, place)
+          join pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.num order by n.place),
+        'joins', (select string_agg(format('t.%I = r.%I', p.attname, a.attname)
+            || coalesce(format(' collate %I', l.collname), ''), ' and ' order by n.place)
+          from unnest(k.conkey, k.confkey) with ordinality n (num, target, place)
+          join pg_attribute a on a.attrelid = k.conrelid and a.attnum = n.num
+          join pg_attribute p on p.attrelid = k.confrelid and p.attnum = n.target
+          left join pg_collation l on l.oid = p.attcollation)) order by k.conname)
+      from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and k.conparentid = 0), '[]') as keys
+  from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  order by c.relname`;
+
+/**
+ * All tables of the file, people first: their ids may be others in the installation that the organization joins. @throws when a table is
+ * neither in the file nor left out
+ */
+export async function packedTables(trx: Transaction): Promise<PackedTable[]> {
+  const all = await sendUnhurried<PackedTable>(trx, tablesSql);
+  const tables = all.filter(({ name }) => !(name in leftOut));
+  const unknown = tables.find((table) => !isOwned(table) && !isShared(table.name));
+  if (unknown) throw new Error(`the table ${unknown.name} is neither in files of organizations nor left out of them`);
+  const rank = ({ name }: PackedTable) => (isShared(name) ? sharedTables.indexOf(name) : sharedTables.length);
+  return tables.sort((a, b) => rank(a) - rank(b));
+}
+
+const isShared = (name: string): name is (typeof sharedTables)[number] =>
+  sharedTables.some((shared) => shared === name);
+
+const isOwned = ({ name, columns }: PackedTable): boolean =>
+  name === 'organizations' || name in ofRecord || columns.includes('org_id');
+
+/** The query of the rows of an organization, with all their copied columns or the given ones. */
+export function rowsOf(
+  table: PackedTable,
+  orgId: string,
+  all: readonly PackedTable[],
+  columns = table.columns,
+): string {
+  const order = table.identity === null ? '' : ` order by ${table.identity}`;
+  return `select ${columns.map(quotedName).join(', ')} from ${table.name} where ${ownCondition(table, orgId, all)}${order}`;
+}
+
+/** Names come from the catalog of the database. */
+export const quotedName = (name: string): string => `"${name}"`;
+
+/** SQL condition on the rows of an organization. */
+export function ownCondition(table: PackedTable, orgId: string, all: readonly PackedTable[]): string {
+  const own = `org_id = ${literal(orgId)}`;
+  const parent = ofRecord[table.name];
+  if (table.name === 'organizations') return `id = ${literal(orgId)}`;
+  if (table.name === 'people') return `id in (${peopleOf(orgId, all)})`;
+  if (table.name === 'oauth_clients')
+    return `id in (select client_id collate "C" from ${SignIn.tableName} where ${own})`;
+  if (table.name === 'stored_contents')
+    return `size_bytes is not null and (${own} or key in (${contentsOf(orgId, all)}))`;
+  if (!parent) return own;
+  const idsOf = (column: string, of: string) =>
+    `select id collate ${quotedName(table.collations[column]!)} from ${of} where ${own}`;
+  return parent.map(([column, of]) => `${column} in (${idsOf(column, of)})`).join(' or ');
+}
+
+/** The people to whom records of the organization refer. */
+const peopleOf = (orgId: string, all: readonly PackedTable[]): string =>
+  all
+    .filter((table) => !isShared(table.name))
+    .flatMap((table) =>
+      table.keys
+        .filter(({ target }) => target === 'people')
+        .map(
+          ({ columns: [column] }) =>
+            `select ${quotedName(column!)} collate "C" from ${table.name} where ${ownCondition(table, orgId, all)}`,
+        ),
+    )
+    .join(' union ');
+
+/** The contents that records of the organization use, some of which the service itself has created. */
+const contentsOf = (orgId: string, all: readonly PackedTable[]): string =>
+  all
+    .filter(({ columns }) => columns.includes('content_key'))
+    .map((table) => `select content_key collate "C" from ${table.name} where ${ownCondition(table, orgId, all)}`)
+    .join(' union all ');
+
+/** An id of the service as an SQL literal. COPY accepts no parameters. */
+function literal(id: string): string {
+  if (!/^\w{5,60}$/.test(id)) throw new Error(`${JSON.stringify(id)} is not an id`);
+  return `'${id}'`;
+}

@@ -1,0 +1,34 @@
+// Contents of an organization that comes from another installation: reserved while it joins, its own once that has committed.
+import { now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { storage } from '#foundation/storage/storage.ts';
+
+const reserveSql = `insert into stored_contents (key, created_at) values ($1, $2)
+  on conflict (key) do update set created_at = excluded.created_at
+    where stored_contents.org_id is null and stored_contents.size_bytes is null returning xmax = 0 as is_new`;
+
+/**
+ * Reserves the key of a content, which is removed after a day unless the organization has joined by then. `left` means that an earlier join
+ * has left it behind, `taken` that it is in use.
+ */
+export async function reserveJoiningContent(key: string): Promise<'new' | 'left' | 'taken'> {
+  const [row] = await sql<{ isNew: boolean }>(reserveSql, [key, now()]);
+  if (!row) return 'taken';
+  return row.isNew ? 'new' : 'left';
+}
+
+const batch = 100;
+const lockSql = `select key from stored_contents
+  where key = any($1) and org_id is null and size_bytes is null for update skip locked`;
+const deleteSql = 'delete from stored_contents where key = any($1) returning key';
+
+/** Removes contents that are only reserved, with their bytes. */
+export async function removeReservedContents(keys: readonly string[]): Promise<void> {
+  for (let first = 0; first < keys.length; first += batch) {
+    await transaction(async (trx) => {
+      const found = await sql<{ key: string }>(lockSql, [keys.slice(first, first + batch)], trx);
+      for (const { key } of found) await storage().remove(key);
+      await sql(deleteSql, [found.map(({ key }) => key)], trx);
+    });
+  }
+}
