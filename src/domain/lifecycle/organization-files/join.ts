@@ -1,0 +1,171 @@
+// Joins the organization of a file to this installation: one transaction, which commits once everything in the file was verified.
+import { createHash } from 'node:crypto';
+import { ArchiveError, readArchive } from '#foundation/archive/tar.ts';
+import { now } from '#foundation/clock.ts';
+import { sendUnhurried, streamingTransaction } from '#foundation/postgres/copy.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { migrationStatus } from '#foundation/postgres/migrations.ts';
+import { unsealWith } from '#foundation/secrets/secrets.ts';
+import { recordAction } from '../../organization/audit-changes/changes.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { insertJoinedKey } from '../audit/tree/joined-keys.ts';
+import { installationKeys } from '../audit/tree/keys.ts';
+import { digestsHere } from './addresses.ts';
+import { type EntryCursor, openCursor, readNamed } from './entries.ts';
+import { openFileKey } from './file-key.ts';
+import { type Header, headerName, headerSchema, manifestName, OrganizationFileError, readManifest } from './format.ts';
+import { adoptContents, receiveContents, removeUnused } from './joining-contents.ts';
+import { type JoinedPeople, joinPeople } from './joining-people.ts';
+import { type Loading, loadRows } from './joining-rows.ts';
+import { packedTables } from './tables.ts';
+import { verifyJoined } from './verify.ts';
+
+export interface Joined {
+  organization: Header['organization'];
+  /** Address of the installation that it comes from. */
+  from: string;
+  /** Number of rows by table. */
+  tables: Record<string, number>;
+  contents: { files: number; bytes: number; missing: string[] };
+  people: { added: number; known: JoinedPeople['known'] };
+}
+
+/**
+ * Joins the organization of a file to this installation. Nothing is left of a join that fails.
+ * @throws OrganizationFileError for a file that is damaged, of another schema or another secret, and for an organization that is here already
+ */
+export async function joinOrganization(source: AsyncIterable<Uint8Array>, secret: string): Promise<Joined> {
+  const received: string[] = [];
+  try {
+    const entries = openCursor(readArchive(source));
+    const text = await readNamed(entries, headerName);
+    const header = readHeader(text);
+    const key = await openFileKey(header, secret);
+    return await streamingTransaction('isolation level read committed', (trx) =>
+      joinIn(trx, { entries, header, headerText: text, key, received }),
+    );
+  } catch (error) {
+    await removeUnused(received);
+    throw asFileError(error);
+  }
+}
+
+/** @throws OrganizationFileError for a file that is not that of an organization */
+export function readHeader(text: Buffer): Header {
+  try {
+    return headerSchema.parse(JSON.parse(text.toString()));
+  } catch {
+    throw new OrganizationFileError('this is not the file of an organization');
+  }
+}
+
+interface Joining {
+  entries: EntryCursor;
+  header: Header;
+  headerText: Buffer;
+  key: Buffer;
+  /** Keys of contents that this join has stored so far. */
+  received: string[];
+}
+
+async function joinIn(trx: Transaction, joining: Joining): Promise<Joined> {
+  const { entries, header, headerText, key, received } = joining;
+  const { organization } = header;
+  await requireExclusive(trx, organization.id);
+  await requireJoinable(trx, header);
+  const tables = await packedTables(trx);
+  requireSameColumns(header, tables);
+  const contents = await receiveContents(entries, received);
+  await disableTriggers(trx);
+  const replaced = new Map(digestsHere(organization.id, JSON.parse(unsealWith(key, 'addresses', header.addresses))));
+  const loading: Loading = { trx, entries, key, replaced, counts: {} };
+  const people = await joinPeople(loading, tables);
+  let missing: string[] = [];
+  for (const table of tables) {
+    if (table.name === 'stored_contents') missing = await adoptContents(loading, table);
+    else if (!(table.name in loading.counts)) await loadRows(loading, table);
+  }
+  const manifest = readManifest((await readNamed(entries, manifestName)).toString(), key);
+  if (await entries.peek()) throw new OrganizationFileError('the file is damaged: it has more than its manifest says');
+  const headerHash = createHash('sha256').update(headerText).digest('hex');
+  if (manifest.id !== header.id || manifest.header !== headerHash)
+    throw new OrganizationFileError('the file is damaged: its header was changed');
+  await addKeys(trx, header);
+  await verifyJoined(trx, {
+    orgId: organization.id,
+    tables,
+    manifest,
+    counts: loading.counts,
+    contents: { ...contents, missing },
+  });
+  await recordAction(
+    organization.id,
+    'joined_organization',
+    { id: organization.id, name: organization.name, from: header.from },
+    trx,
+  );
+  return {
+    ...{ organization, from: header.from, people },
+    tables: Object.fromEntries(Object.entries(manifest.tables).map(([name, { rows }]) => [name, rows])),
+    contents: { files: contents.files, bytes: contents.bytes, missing: manifest.contents.missing },
+  };
+}
+
+/** An arbitrary constant, the same in all processes. */
+const lockKey = 4_716_201_130;
+
+async function requireExclusive(trx: Transaction, orgId: string): Promise<void> {
+  const text = 'select pg_try_advisory_xact_lock(hashtextextended($1, $2)) as ours';
+  const [lock] = await sendUnhurried<{ ours: boolean }>(trx, text, [orgId, lockKey]);
+  if (!lock!.ours) throw new OrganizationFileError('another process is joining this organization right now');
+}
+
+async function requireJoinable(trx: Transaction, { organization: { id, slug }, schema }: Header): Promise<void> {
+  const here = (await migrationStatus(trx)).applied.at(-1);
+  if (schema !== here)
+    throw new OrganizationFileError(
+      `the file has the schema ${schema}, this installation ${here}: bring both to the same release, and write the file again`,
+    );
+  if (await Organization.find({ id: id as Organization['id'] }, trx))
+    throw new OrganizationFileError(`the organization ${id} is in this installation already`);
+  if (await Organization.find({ slug }, trx))
+    throw new OrganizationFileError(`another organization has the slug ${slug} here: rename one of them first`);
+}
+
+function requireSameColumns(header: Header, tables: readonly { name: string; columns: string[] }[]): void {
+  const text = (list: readonly { name: string; columns: string[] }[]) =>
+    JSON.stringify(list.map(({ name, columns }) => [name, columns]));
+  if (text(header.tables) !== text(tables))
+    throw new OrganizationFileError('the tables of the file are not those of this installation');
+}
+
+/**
+ * Rows are inserted as they are: triggers would count, number or announce them a second time. Foreign keys are triggers too, and are
+ * checked at the end.
+ */
+async function disableTriggers(trx: Transaction): Promise<void> {
+  try {
+    await sendUnhurried(trx, 'set local session_replication_role = replica');
+  } catch (error) {
+    throw new OrganizationFileError(
+      'the role of DATABASE_URL may not set session_replication_role: grant it with `grant set on parameter session_replication_role to ROLE`',
+      { cause: error },
+    );
+  }
+}
+
+async function addKeys(trx: Transaction, { organization, auditKeys }: Header): Promise<void> {
+  const own = new Set((await installationKeys()).map(({ publicKey }) => publicKey));
+  const retiredAt = now();
+  for (const key of auditKeys)
+    if (!own.has(key.publicKey)) await insertJoinedKey(trx, organization.id, { ...key, retiredAt });
+}
+
+/** Errors of the file as such; errors of the database, the storage and the disk stay what they are. */
+function asFileError(error: unknown): unknown {
+  if (error instanceof ArchiveError) return new OrganizationFileError(error.message);
+  const { code } = error as { code?: string };
+  if (typeof code === 'string' && code.startsWith('Z_'))
+    return new OrganizationFileError('the file is damaged: its rows cannot be decompressed', { cause: error });
+  return error;
+}

@@ -1,0 +1,69 @@
+// Contents of a file in the storage of this installation. Each has a row before its bytes arrive, as every upload: the sweep removes what a
+// killed join has left.
+import { createHash } from 'node:crypto';
+import { sendUnhurried } from '#foundation/postgres/copy.ts';
+import { storage } from '#foundation/storage/storage.ts';
+import { removeReservedContents, reserveJoiningContent } from '../../work/artifacts/joining.ts';
+import { hashing } from './copied-rows.ts';
+import type { EntryCursor } from './entries.ts';
+import { contentFolder, OrganizationFileError } from './format.ts';
+import { type Loading, loadTemporary } from './joining-rows.ts';
+import { type PackedTable, quotedName } from './tables.ts';
+
+export interface ReceivedContents {
+  files: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** Stores the contents that come next in the file. @param received Gets the key of each before it is stored */
+export async function receiveContents(entries: EntryCursor, received: string[]): Promise<ReceivedContents> {
+  const sha256 = createHash('sha256');
+  let [files, bytes] = [0, 0];
+  while ((await entries.peek())?.name.startsWith(contentFolder)) {
+    const { name, size, content } = (await entries.take())!;
+    const key = name.slice(contentFolder.length);
+    await reserve(key);
+    received.push(key);
+    sha256.update(`${key} ${size}\n`);
+    await storage().write(key, hashing(content, sha256), size);
+    files++;
+    bytes += size;
+  }
+  return { files, bytes, sha256: sha256.digest('hex') };
+}
+
+async function reserve(key: string): Promise<void> {
+  if (!/^cnt_\w{5,60}$/.test(key))
+    throw new OrganizationFileError(`the file is damaged: ${key} is not the key of a content`);
+  const state = await reserveJoiningContent(key);
+  if (state === 'taken') throw new OrganizationFileError(`the content ${key} is in this installation already`);
+  if (state === 'new' && (await isStored(key)))
+    throw new OrganizationFileError(
+      'the storage of this installation has contents of the file already: each installation needs its own bucket or prefix',
+    );
+}
+
+async function isStored(key: string): Promise<boolean> {
+  const content = await storage().read(key, { first: 0, last: 0 });
+  content?.destroy();
+  return content !== null;
+}
+
+/** Completes the rows of received contents with those of the file. Returns the keys of those that were not received. */
+export async function adoptContents(loading: Loading, table: PackedTable): Promise<string[]> {
+  const { trx } = loading;
+  const joining = await loadTemporary(loading, table);
+  const absent = `select key from ${joining} r where not exists (select from ${table.name} t where t.key = r.key) order by key`;
+  const missing = (await sendUnhurried<{ key: string }>(trx, absent)).map(({ key }) => key);
+  const list = table.columns.map(quotedName).join(', ');
+  const changes = table.columns.map((column) => `${quotedName(column)} = excluded.${quotedName(column)}`).join(', ');
+  await sendUnhurried(
+    trx,
+    `insert into ${table.name} (${list}) select ${list} from ${joining} on conflict (key) do update set ${changes}`,
+  );
+  return missing;
+}
+
+/** Removes the contents of a join that has failed. A join whose commit has arrived keeps them, even if its answer was lost. */
+export const removeUnused = (received: readonly string[]): Promise<void> => removeReservedContents(received);

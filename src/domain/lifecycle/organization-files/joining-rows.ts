@@ -1,0 +1,68 @@
+// Inserts the rows of a file: sealed values are sealed with the service key, and ids of people who have an account here are replaced.
+import { copyIn, sendUnhurried } from '#foundation/postgres/copy.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { type ChangeFields, changeRows, openCount, type RowCount } from './copied-rows.ts';
+import { type EntryCursor, rowsIn } from './entries.ts';
+import { OrganizationFileError } from './format.ts';
+import { fieldsSealedBy, sealForService } from './sealed-columns.ts';
+import { type PackedTable, quotedName } from './tables.ts';
+
+export interface Loading {
+  trx: Transaction;
+  entries: EntryCursor;
+  key: Buffer;
+  /** Ids that are others here. */
+  replaced: Map<string, string>;
+  /** Rows that were read, by table. */
+  counts: Record<string, RowCount>;
+}
+
+/** Events are the leaves of their tree, so that each keeps the ids it was recorded with. */
+const unchanged: ReadonlySet<string> = new Set(['audit_events']);
+
+/** Inserts the rows of the table that come next in the file. @param target Another table with its columns */
+export async function loadRows(loading: Loading, table: PackedTable, target = table.name): Promise<void> {
+  const { trx, entries, key, replaced, counts } = loading;
+  const count = openCount();
+  const reseal = fieldsSealedBy(table, (purpose, sealed) => sealForService(key, purpose, sealed));
+  const rename = replaced.size > 0 && !unchanged.has(table.name) ? fieldsReplacedBy(table, replaced) : null;
+  let rows: AsyncIterable<Buffer> = count.through(rowsIn(entries, table.name));
+  if (reseal) rows = changeRows(rows, reseal);
+  if (rename) rows = changeRows(rows, rename);
+  try {
+    await copyIn(trx, { table: target, columns: table.columns.map(quotedName).join(', '), rows });
+  } catch (error) {
+    throw refusedBy(table.name, error);
+  }
+  counts[table.name] = count.result();
+}
+
+/** Copies the rows of a table with the columns of `table` into it, for a comparison with the rows that are here. */
+export async function loadTemporary(loading: Loading, table: PackedTable): Promise<string> {
+  const name = `joining_${table.name}`;
+  await sendUnhurried(loading.trx, `create temporary table ${name} (like ${table.name}) on commit drop`);
+  await loadRows(loading, table, name);
+  return name;
+}
+
+const idPattern = /\b(usr_[0-9a-f]{32}|adr_[\w-]{43})(?![\w-])/g;
+
+function fieldsReplacedBy({ columns, nested }: PackedTable, replaced: ReadonlyMap<string, string>): ChangeFields {
+  const inside = nested.map((column) => columns.indexOf(column)).filter((at) => at !== -1);
+  return (fields) => {
+    for (const [at, field] of fields.entries()) fields[at] = replaced.get(field) ?? field;
+    for (const at of inside) fields[at] = fields[at]!.replace(idPattern, (id) => replaced.get(id) ?? id);
+  };
+}
+
+/** Names the table and the value of a row that the database refuses. */
+function refusedBy(table: string, error: unknown): unknown {
+  const { code, detail, message } = error as { code?: string; detail?: string; message: string };
+  if (code === '23505')
+    return new OrganizationFileError(`${table}: ${detail ?? message} Another organization has it here.`, {
+      cause: error,
+    });
+  if (code && /^(22|23)/.test(code))
+    return new OrganizationFileError(`the file is damaged: ${table}: ${message}`, { cause: error });
+  return error;
+}
