@@ -25,6 +25,7 @@ import { credentialLists } from './credential-lists.ts';
 import { databaseCommands } from './database-commands.ts';
 import { integrationCommands } from './integration-commands.ts';
 import { memberCommands } from './member-commands.ts';
+import { organizationFileCommands } from './organization-file-commands.ts';
 import { organizationOf, slug } from './organization-option.ts';
 
 const { min, max, default: defaultDays } = tokens.lifetimeDays;
@@ -157,6 +158,7 @@ export const commands: Record<string, Command> = {
   ...billingCommands,
   ...credentialLists,
   ...databaseCommands,
+  ...organizationFileCommands,
 };
 
 /** The person's caller in the console. */
