@@ -4397,6 +4397,14 @@ export interface Runtime {
   labels: string[];
   /** Maximum number of concurrent missions; null when not reported. */
   places: number | null;
+  /** Number of missions of the organization that the runtime executes. */
+  usedPlaces: number;
+  /** Number of further missions that the runtime has places for; null when it reports no places, and for a runtime of all organizations. */
+  freePlaces: number | null;
+  /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when it is not connected. */
+  waitingRuns: number;
+  /** Since when the oldest mission that the runtime could take waits; null when there is none. */
+  oldestWaitingAt: number | null;
   /** Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when not reported. */
   modelVendors: ('anthropic' | 'openai')[] | null;
   /** Reason why a harness is not offered yet, for example because it is being installed; null when not reported. */
@@ -4431,10 +4439,25 @@ export interface RuntimeTokens {
   /** The active tokens, then the revoked ones, newest first: at most 100. */
   data: RuntimeToken[];
 }
-/** The runtimes that work for an organization. */
+/** The runtimes that work for an organization, and the missions that wait for one. */
 export interface Runtimes {
   /** The runtimes, the most recently seen first: at most 100. */
   data: Runtime[];
+  /** Missions that wait for a runtime, by reason and labels, most first: the 20 largest groups of the 1000 oldest missions. */
+  waiting: WaitingRuns[];
+}
+/** Missions that wait for a runtime for the same reason. */
+export interface WaitingRuns {
+  /** Why they wait; null until the reason is known, for about two seconds. */
+  reason: string | null;
+  /** Labels that a runtime must have to take them. */
+  labels: string[];
+  /** Number of missions. */
+  runs: number;
+  /** Since when the oldest of them waits. */
+  oldestWaitingAt: number;
+  /** The run that waits longest. */
+  oldestRunId: string;
 }
 /** The container that an agent works in. */
 export interface Sandbox {
@@ -6522,14 +6545,14 @@ export interface Operations {
   issueComments: { input: IssueCommentsParameters; output: IssueCommentPage };
   /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
-  /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
-  runtimes: { input: {}; output: Runtimes };
   /** The versions of an agent of the organization, newest first: the last 1,000. A built-in agent has none. Requires the scope `agents:read`. */
   agentVersions: { input: AgentVersionsParameters; output: AgentVersionPage };
   /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The groups of the runs that match, largest first, at most 100. The newest 10,000 runs that match are counted. Requires the scope `missions:read`. */
   runGroups: { input: RunGroupsParameters; output: RunGroups };
+  /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
+  runtimes: { input: {}; output: Runtimes };
   /** The views that the caller’s person has saved in the organization, oldest first. Requires the scope `missions:read`. */
   missionViews: { input: {}; output: MissionViewList };
   /** Compares the missions of two versions of an agent. Requires the scope `missions:read`. */
@@ -6883,10 +6906,10 @@ export const documents = {
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
-  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation labels places modelVendors notice lastSeenAt isConnected}}}',
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   runGroups: 'query runGroups($by:RunGrouping!$projectId:String$status:RunStatus$search:String$needsPerson:Boolean$followed:Boolean$kind:RunKind$agentId:String$personId:String$createdFrom:EpochMs$createdBefore:EpochMs){runGroups(by:$by projectId:$projectId status:$status search:$search needsPerson:$needsPerson followed:$followed kind:$kind agentId:$agentId personId:$personId createdFrom:$createdFrom createdBefore:$createdBefore){data{key name count}}}',
+  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation labels places usedPlaces freePlaces waitingRuns oldestWaitingAt modelVendors notice lastSeenAt isConnected}waiting{reason labels runs oldestWaitingAt oldestRunId}}}',
   missionViews: 'query missionViews{missionViews{views{id name layout groupBy filters{search projectId status agentId personId kind followed needsPerson}createdAt updatedAt}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   attemptGroup: 'query attemptGroup($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
@@ -7054,6 +7077,7 @@ export const times = {
   nextAttemptAt: 1,
   nextRunAt: 1,
   occurredAt: 1,
+  oldestWaitingAt: 1,
   output: 0,
   pausedUntil: 1,
   periodEnd: 1,

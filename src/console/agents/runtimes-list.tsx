@@ -1,9 +1,10 @@
 // The organization's runtimes: the harnesses of each, and when it last reported.
 import type { ComponentChildren } from 'preact';
 import type { RuntimesQuery } from '../generated/documents.ts';
+import { pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, type Reading } from '../kit/reading.ts';
-import { When } from '../kit/words.tsx';
+import { Time, When } from '../kit/words.tsx';
 
 export type Runtime = RuntimesQuery['runtimes']['data'][number];
 
@@ -36,7 +37,19 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
 }
 
 const RuntimeRow = ({
-  runtime: { name, isConnected, harnesses, isolation, places, labels, notice, lastSeenAt },
+  runtime: {
+    name,
+    isConnected,
+    harnesses,
+    isolation,
+    places,
+    usedPlaces,
+    waitingRuns,
+    oldestWaitingAt,
+    labels,
+    notice,
+    lastSeenAt,
+  },
 }: {
   runtime: Runtime;
 }) => (
@@ -47,11 +60,36 @@ const RuntimeRow = ({
       <div class="muted small">
         {harnesses.map(({ harness, version }) => (version ? `${harness} ${version}` : harness)).join(', ')}
         {isolation && ` · ${isolation}`}
-        {places !== null && ` · at most ${places} at once`}
+        {places !== null && ` · ${usedPlaces} of ${places} places used`}
       </div>
+      {oldestWaitingAt !== null && (
+        <div class="small">
+          {waitingRuns === 1 ? '1 mission waits' : `${waitingRuns} missions wait`}, the oldest since{' '}
+          <Time at={oldestWaitingAt} />
+        </div>
+      )}
       {labels.length > 0 && <div class="small break">{labels.join(', ')}</div>}
       {notice && <div class="small break">{notice}</div>}
     </div>
     <When at={lastSeenAt} />
   </li>
+);
+
+/** Missions that wait for a runtime, by the reason. */
+export const WaitingMissions = ({ waiting }: { waiting: RuntimesQuery['runtimes']['waiting'] }) => (
+  <Card title="Missions that wait" aside={`${waiting.reduce((sum, { runs }) => sum + runs, 0)}`}>
+    <ul class="rows">
+      {waiting.map(({ reason, labels, runs, oldestWaitingAt, oldestRunId }) => (
+        <li key={oldestRunId} class="next-row">
+          <div class="grow">
+            <a class="break" href={pageAt(`/runs/${oldestRunId}`)}>
+              {reason ?? 'The reason is not known yet.'}
+            </a>
+            <div class="muted small break">{[`${runs}`, ...labels].join(' \u00b7 ')}</div>
+          </div>
+          <When at={oldestWaitingAt} />
+        </li>
+      ))}
+    </ul>
+  </Card>
 );

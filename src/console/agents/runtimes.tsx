@@ -18,11 +18,18 @@ import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.
 import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
 import { Time } from '../kit/words.tsx';
-import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
+import { ConnectedRuntimes, type Runtime, WaitingMissions } from './runtimes-list.tsx';
 
 export function Runtimes() {
   const reading = usePolledReading(runtimes, {});
   const mayWrite = may('integrations:write');
+  const waiting = reading.data?.runtimes.waiting ?? [];
+  const lists = (
+    <>
+      <ConnectedRuntimes reading={reading} />
+      {waiting.length > 0 && <WaitingMissions waiting={waiting} />}
+    </>
+  );
   return (
     <>
       <Heading title="Runtimes" above={[[pageAt('/agents'), 'Agents']]}>
@@ -32,10 +39,10 @@ export function Runtimes() {
         />
       </Heading>
       {mayWrite ? (
-        <Connecting runtimes={reading.data?.runtimes.data} connected={<ConnectedRuntimes reading={reading} />} />
+        <Connecting runtimes={reading.data?.runtimes.data} connected={lists} />
       ) : (
         <div class="columns">
-          <ConnectedRuntimes reading={reading} />
+          <div class="column">{lists}</div>
           <Card title="Connect a runtime">
             <p>Owners and admins create the token that a runtime needs.</p>
           </Card>

@@ -2363,7 +2363,7 @@ export type DeleteAgentMutation = { deleteAgent: { id: string } };
 export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, labels: Array<string>, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
+export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, usedPlaces: number, freePlaces: number | null, waitingRuns: number, oldestWaitingAt: number | null, labels: Array<string>, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }>, waiting: Array<{ reason: string | null, labels: Array<string>, runs: number, oldestWaitingAt: number, oldestRunId: string }> } };
 
 export type RuntimeTokensQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4391,7 +4391,7 @@ export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVari
 };
 
 export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
-  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places labels notice lastSeenAt harnesses{harness version}}}}',
+  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places usedPlaces freePlaces waitingRuns oldestWaitingAt labels notice lastSeenAt harnesses{harness version}}waiting{reason labels runs oldestWaitingAt oldestRunId}}}',
 };
 
 export const runtimeTokens: Operation<RuntimeTokensQuery, RuntimeTokensQueryVariables> = {

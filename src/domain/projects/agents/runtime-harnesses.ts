@@ -127,7 +127,16 @@ export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes:
 export const deleteStaleHarnesses = (): Promise<unknown> =>
   sql('delete from runtime_harnesses where seen_at <= $1', [now() - retentionMs]);
 
+/** SQL query: the offers of the runtimes that are connected for an organization; with null, of all. `since`: a placeholder. */
+export const connectedOffersSql = (orgId: string, since: string): string =>
+  `select distinct on (h.credential_id, h.runtime) h.credential_id, h.runtime, h.org_id, h.places, h.vendors, h.instance_types, h.labels,
+      h.replays, array(select o.harness from runtime_harnesses o where o.credential_id = h.credential_id and o.runtime = h.runtime
+        and o.seen_at > ${since} order by 1) as harnesses
+    from runtime_harnesses h where (${orgId}::text is null or h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since}
+    order by h.credential_id, h.runtime, h.seen_at desc`;
+
 export interface Runtime {
+  credentialId: string;
   name: string;
   /** The organization that the runtime serves; null means all of them. */
   orgId: string | null;
@@ -144,7 +153,7 @@ export interface Runtime {
   isConnected: boolean;
 }
 
-const runtimesSql = `select runtime as name, org_id, case when org_id is not null then credential_id end as token_id,
+const runtimesSql = `select credential_id, runtime as name, org_id, case when org_id is not null then credential_id end as token_id,
     max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
     (array_agg(isolation order by seen_at desc))[1] as isolation, (array_agg(places order by seen_at desc))[1] as places,
     (array_agg(to_jsonb(labels) order by seen_at desc))[1] as labels,

@@ -1,8 +1,10 @@
-// The runtimes of an organization in the graph, and what those of an operator should offer.
+// The runtimes of an organization with their places and queues, and the missions that wait for one.
 import { builder } from '#graph/builder.ts';
 import {
   boolean,
   epochMs,
+  epochMsOrNull,
+  int,
   intOrNull,
   members,
   string,
@@ -11,11 +13,17 @@ import {
   typed,
   typedOrNull,
 } from '#graph/members.ts';
-import { type HarnessDemand, readHarnessDemand } from './harness-demand.ts';
-import { listRuntimes, type Runtime } from './runtime-harnesses.ts';
-import { Harness, ModelVendor } from './schema-catalog.ts';
+import { Harness, ModelVendor } from '../../projects/agents/schema-catalog.ts';
+import {
+  type LoadedRuntime,
+  maxQueued,
+  maxWaitGroups,
+  type RuntimesAnswer,
+  readRuntimes,
+  type WaitingRunsGroup,
+} from './queues.ts';
 
-const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeHarness').implement({
+const RuntimeHarness = builder.objectRef<LoadedRuntime['harnesses'][number]>('RuntimeHarness').implement({
   description: 'A harness that a runtime can execute.',
   fields: (t) =>
     members(t, {
@@ -23,7 +31,7 @@ const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeH
       version: stringOrNull('The version that the runtime reported; null when it reported none.'),
     }),
 });
-const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
+const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
   description: 'A program that takes runs and has agents work on them.',
   fields: (t) =>
     members(t, {
@@ -37,6 +45,16 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       ),
       labels: strings('Labels that sandbox templates can ask for.'),
       places: intOrNull('Maximum number of concurrent missions; null when not reported.'),
+      usedPlaces: int('Number of missions of the organization that the runtime executes.'),
+      freePlaces: intOrNull(
+        'Number of further missions that the runtime has places for; null when it reports no places, and for a runtime of all organizations.',
+      ),
+      waitingRuns: int(
+        `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when it is not connected.`,
+      ),
+      oldestWaitingAt: epochMsOrNull(
+        'Since when the oldest mission that the runtime could take waits; null when there is none.',
+      ),
       modelVendors: typedOrNull(
         [ModelVendor.type],
         'Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when ' +
@@ -49,22 +67,26 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       isConnected: boolean('Whether the last claim or heartbeat was within two minutes.'),
     }),
 });
-const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').implement({
-  description: 'The runtimes that work for an organization.',
+const WaitingRuns = builder.objectRef<WaitingRunsGroup>('WaitingRuns').implement({
+  description: 'Missions that wait for a runtime for the same reason.',
+  fields: (t) =>
+    members(t, {
+      reason: stringOrNull('Why they wait; null until the reason is known, for about two seconds.'),
+      labels: strings('Labels that a runtime must have to take them.'),
+      runs: int('Number of missions.'),
+      oldestWaitingAt: epochMs('Since when the oldest of them waits.'),
+      oldestRunId: string('The run that waits longest.'),
+    }),
+});
+const Runtimes = builder.objectRef<RuntimesAnswer>('Runtimes').implement({
+  description: 'The runtimes that work for an organization, and the missions that wait for one.',
   fields: (t) =>
     members(t, {
       data: typed([RuntimeType], 'The runtimes, the most recently seen first: at most 100.'),
-    }),
-});
-
-const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand').implement({
-  description: 'Models and harnesses needed by the organizations that a runtime works for.',
-  fields: (t) =>
-    members(t, {
-      modelVendors: typed([ModelVendor.type], 'The vendors of models that an organization has connected.'),
-      harnesses: typed(
-        [Harness.type],
-        'The harnesses of the organizations’ own agents; built-in agents use any harness with a connected model.',
+      waiting: typed(
+        [WaitingRuns],
+        `Missions that wait for a runtime, by reason and labels, most first: the ${maxWaitGroups} largest groups of the ${maxQueued} oldest missions.`,
+        { complexity: { field: 1, multiplier: maxWaitGroups } },
       ),
     }),
 });
@@ -77,15 +99,6 @@ builder.queryField('runtimes', (t) =>
     scope: 'agents:read',
     tool: 'list_runtimes',
     type: Runtimes,
-    resolve: async (_, _args, { caller }) => ({ data: await listRuntimes(caller) }),
-  }),
-);
-
-builder.queryField('harnessDemand', (t) =>
-  t.field({
-    description: 'The harnesses that missions need, for a runtime that installs what its machine lacks.',
-    scope: 'runtime:report',
-    type: HarnessDemandType,
-    resolve: (_, _args, { caller }) => readHarnessDemand(caller),
+    resolve: (_, _args, { caller }) => readRuntimes(caller),
   }),
 );
