@@ -351,7 +351,7 @@ describe('an agent session of Linear that may not start a mission', () => {
 });
 
 describe('agent session events of Linear', () => {
-  it('start a mission and an activity once, however often they arrive, and whichever answer is lost', async () => {
+  it('start a mission and an activity once, however often they arrive, and whichever response is lost', async () => {
     const own = session();
     const delivery = 'delivery-1';
     linear.disturb('CreateActivity', 'lose the answer');

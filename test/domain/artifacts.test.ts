@@ -85,7 +85,7 @@ describe('GET /artifacts', () => {
     expect((await get(`/${newer.id}`)).body).toEqual(shown);
   });
 
-  it('200 · a trace without its own viewer has the address of the installation’s viewer; other kinds have none', async () => {
+  it('200 · a trace without its own viewer has the address of the installation’s viewer; artifacts of other kinds have no viewer', async () => {
     const traced = await leaveArtifact(shop, 'zipped', { kind: 'trace' });
     const reported = await leaveArtifact(shop, 'zip', {
       kind: 'trace',
@@ -157,7 +157,7 @@ describe('GET /artifacts', () => {
     for (const limit of [1, 2_000]) expect((await get(`?limit=${limit}`)).status).toBe(200);
   });
 
-  it('404 · an artifact expires to the millisecond', async () => {
+  it('404 · an artifact does not exist from the millisecond in which it expires', async () => {
     const artifact = await leaveArtifact(shop, 'soon', { expiresAt: present() + 10 });
     const address = await addressOf(artifact);
     world.clock.turn(9);
@@ -213,7 +213,7 @@ describe('a signed download address', () => {
     }
   });
 
-  it('405 · rejects methods that do not read', async () => {
+  it('405 · rejects every method except GET and HEAD', async () => {
     const answer = await download(await leaveArtifact(shop, 'x'), {}, 'DELETE');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });

@@ -169,7 +169,7 @@ it('attempts with other agents, models and prompts share one issue, and a compar
   expect(await inbox()).toMatchObject([{ kind: 'review', runId: one.runId }]);
 });
 
-it('the chosen attempt gets its pull request; the runs and branches of the others end', async () => {
+it('the chosen attempt gets its pull request; the runs of the others are canceled, and their branches deleted', async () => {
   const { groupId, held } = await startHeld(3);
   const [one, two, three] = held as [Held, Held, Held];
   await push(one, first, { title: 'Use UTC' });
@@ -214,7 +214,7 @@ it('a running attempt can be chosen: it continues, and opens its pull request wh
   expect(await push(one, first)).toMatchObject({ prNumber: 2 });
 });
 
-it('where pull requests wait for approval, only the pull request of the chosen attempt waits, and the others get none', async () => {
+it('where pull requests wait for approval, that of the chosen attempt waits, and no other attempt gets one', async () => {
   await world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['pull_request'], allowedTools: [] }) });
   const { held } = await startHeld(2);
   const [one, two] = held as [Held, Held];
@@ -241,7 +241,7 @@ it('one of two people who choose an attempt at the same time gets a conflict', a
   expect([state, attempts.map((each: Json) => each.state).sort()]).toEqual(['chosen', ['chosen', 'closed']]);
 });
 
-it('effects of a choice between attempts that fail at the source host are repeated until each is done once', async () => {
+it('calls to the source host that carry out a choice between attempts are retried until each has taken effect once', async () => {
   const { groupId, held } = await startHeld(3);
   const [one, two, three] = held as [Held, Held, Held];
   for (const each of held) await push(each, first);

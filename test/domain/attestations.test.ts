@@ -156,7 +156,7 @@ async function carryOut() {
   return { base, reviewer, verdict };
 }
 
-it('an attestation says how its commit was created, is signed by the platform, and follows later reviews', async () => {
+it('an attestation says how its commit was created, is signed by the platform, and includes later reviews', async () => {
   const { stepId, prompt } = held.step;
   const { base, reviewer, verdict } = await carryOut();
   const { body } = await get(`/attestations/${commits[1]!.sha}`);
@@ -273,7 +273,7 @@ it('404 · an attestation of another organization or project, and of an unknown 
   });
 });
 
-it('at most 500 commits of a run are attested, also those of a report that fails later', async () => {
+it('at most 500 commits of a run are attested, including commits of a report that the service then refuses', async () => {
   const { projectId } = await world.knex('runs').where({ id: held.runId }).first();
   const { token } = callers.owner;
   await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Mend the other test.' } });
@@ -394,7 +394,7 @@ describe('in a git repository', () => {
     [ofOne, ofTwo] = shown.map(({ stdout }) => stdout) as [string, string];
   });
 
-  it('`aep verify` checks a commit by its note, offline, also after the key was replaced', async () => {
+  it('`aep verify` checks a commit by its git note, offline, also after the signing key was replaced', async () => {
     expect(await aep({}, 'verify', '--keys', keys)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('git fetch origin'),
@@ -478,7 +478,7 @@ describe('in a git repository', () => {
     });
   });
 
-  it('the lines that a commit has added are found, whatever its files and lines are called', async () => {
+  it('the lines that a commit has added are found, whatever the names of its files and the text of its lines', async () => {
     expect([...(await addedLines(repository, git('rev-parse', 'HEAD')))]).toEqual([
       [
         'a.txt',

@@ -128,7 +128,7 @@ describe('A person who has left', () => {
       })
     ).data as { number: number; entry: string; leafHash: string }[];
 
-  it('is in the log with personal values that the tree has only sealed', async () => {
+  it('is in the log with personal values, which the tree contains only sealed', async () => {
     openOutbound({ allowLoopback: true });
     await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
     const address = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/audit`;
@@ -168,7 +168,7 @@ describe('A person who has left', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('cannot be read anywhere after the erasure, which is an event itself and changes no byte of the tree', async () => {
+  it('is nowhere readable after the erasure, which adds an event and changes no byte of earlier entries of the tree', async () => {
     // A fork of another person has copies of the recorded calls.
     const [recorded] = await world.knex('recording_parts').where({ runId });
     const fork = { runId: newId('run'), orgId: acme.id, projectId: ids.projectId, createdAt: present() };
@@ -249,7 +249,7 @@ describe('A person who has left', () => {
     expect(new Set(await world.knex('reviews').where({ runId }).pluck('author'))).toEqual(new Set(['Erased person']));
   });
 
-  it('leaves a log that verifies against earlier checkpoints, in the service and in copies', async () => {
+  it('is erased so that the log still verifies against earlier checkpoints, in the service and in copies', async () => {
     world.clock.turn(hours(1));
     await signCheckpoints();
     expect(await findings(note)).toEqual([]);
@@ -269,7 +269,7 @@ describe('A person who has left', () => {
     expect(streamed.some((line) => line.includes('"personal":'))).toBe(true);
   });
 
-  it('keeps everything in other organizations', async () => {
+  it('stays readable in other organizations', async () => {
     const [started] = await list('action=session.started&order=oldest', [bob, globex]);
     expect(started).toMatchObject({ personalValues: 'readable', targets: [{ name: 'test' }] });
     const [added] = await list('action=member.added', [bob, globex]);
@@ -302,7 +302,7 @@ describe('A person who has left', () => {
     expect((await ofBob()).every(({ personalValues }) => personalValues === 'erased')).toBe(true);
   });
 
-  it('has no key again through a change that commits after the erasure, or is numbered at the same time', async () => {
+  it('gets no new key from a change that commits after the erasure, or gets its number at the same time', async () => {
     const late = await world.knex.transaction();
     const origin = { actorType: 'person', actorId: bob.id, surface: 'rest', address: '198.51.100.7' };
     const change = (n: number) => ({
@@ -340,7 +340,7 @@ describe('An invited person without an account', () => {
 });
 
 describe('An invited person whose account the organization has never seen', () => {
-  it('is erased by the email address alone, and the answer does not tell of the account', async () => {
+  it('is erased by the email address alone, and the answer does not reveal the account', async () => {
     const carol = await world.person('Carol');
     const body = { email: carol.email, role: 'viewer' };
     await world.rest('POST', '/invites', { session: await world.session(alice, acme.id), body });

@@ -112,7 +112,7 @@ describe('A proof of the audit log', () => {
     expect((await get(address)).status).toBe(status);
   });
 
-  it('is given to admins with the scope, and not to a credential of one project', async () => {
+  it('is returned to admins with the scope, and refused to a project-bound credential', async () => {
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const project = (await log.world.rest('POST', '/projects', { session, body })).body;
     const token = await log.world.token(log.alice, log.acme, { scopes: ['audit:read'], projectId: project.id });
@@ -218,7 +218,7 @@ describe('aep audit verify', () => {
     expect([code, stdout.split('\n')]).toEqual([1, expect.arrayContaining([finding])]);
   });
 
-  it('reports a log that was truncated together with its checkpoints, when it gets a checkpoint from another storage', async () => {
+  it('reports a log that was truncated together with its checkpoints, when it gets a checkpoint that was stored elsewhere', async () => {
     const cut = exported.filter((line) => numberOf(line) <= 300).slice(0, -2);
     expect((await check(cut)).code).toBe(0);
     writeFileSync(files.kept, log.notes[2]!);

@@ -58,7 +58,7 @@ it('the audit log records a call without the required scope with its caller, on 
   });
 });
 
-it('the audit log records a query that its operation refuses, on every surface', async () => {
+it('the audit log records a query whose operation refuses a project-bound token, on every surface', async () => {
   const body = { name: 'Bound', repoFullName: 'acme/bound' };
   const { body: project } = await world.rest('POST', '/projects', { token: await world.token(alice, acme), body });
   const token = await world.token(alice, acme, { scopes: ['audit:read'], projectId: project.id });

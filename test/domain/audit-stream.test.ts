@@ -317,7 +317,7 @@ describe('the destination of an audit stream', () => {
     return [code, fields?.[0]?.path, fields?.[0]?.message];
   };
 
-  it('400 · must be a public https address, and begin within the log', async () => {
+  it('400 · must be a public https address or a bucket, and begin at a number in the log', async () => {
     const format =
       'must be an https address, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style';
     expect(await problemOf({ address: 'ftp://logs.example/' })).toEqual(['invalid_request', 'address', format]);
@@ -349,7 +349,7 @@ describe('the destination of an audit stream', () => {
     expect(await health()).toBeNull();
   });
 
-  it('403 · requires organizations:write; its token is kept for the same host, and another host gets a new one', async () => {
+  it('403 · requires organizations:write; its token is kept while the host is the same, and a new host gets a new token', async () => {
     const { address } = await openCollector();
     const { token } = await choose({ address });
     const query = `mutation { setAuditStream(input: { address: "${address}/moved" }) { token } }`;

@@ -210,7 +210,7 @@ describe('The verification of an audit log reports', () => {
     ]);
   });
 
-  it('a database that was restored to an earlier state, when it gets a checkpoint from another storage', async () => {
+  it('a database that was restored to an earlier state, when it gets a checkpoint that was stored elsewhere', async () => {
     await log.restoreEarlier();
     expect(await findings()).toEqual([]);
     expect(await findings(notes[0])).toEqual([]);

@@ -226,7 +226,7 @@ describe('Numbers of audit events', () => {
     expect((await world.knex('budgets').where({ orgId: acme.id }).first()).amountUsd).toBe(8);
   });
 
-  it('are assigned for each organization, even if the changes of another organization cannot be read', async () => {
+  it('are assigned in each organization, even if the changes of another one cannot be read', async () => {
     await numberAllChanges();
     const later = await world.found(alice, 'Later');
     const unreadable = { orgId: acme.id, source: 'budgets', origin: 'no JSON', after: { id: 'bud_1' } };
@@ -286,7 +286,7 @@ describe('The audit log', () => {
     expect(JSON.stringify(foreign)).not.toContain(acme.id);
   });
 
-  it('is kept as long as an admin has chosen; the change of the retention is an event, and numbers stay', async () => {
+  it('is kept as long as an admin has chosen; the change of the retention is an event, and the numbers of events stay the same', async () => {
     const set = (days: number, by: Session) =>
       world.graphql(`mutation { setAuditRetention(days: ${days}) { days } }`, { session: by });
     const member = await world.person('Retainer');
@@ -317,7 +317,7 @@ describe('The audit log', () => {
     expect(left.map(({ changes }: Body) => changes[0]?.after)).toContain('Kept');
   });
 
-  it('gets the partition of the next quarter ahead of time; one that is older than every retention is dropped as a whole', async () => {
+  it('gets the partition of the next quarter ahead of time; a partition that is older than every retention is dropped as a whole', async () => {
     const names = async (query: string) => (await world.knex.raw(query)).rows.map(({ name }: Body) => name);
     const partitions = () =>
       names(`select inhrelid::regclass::text as name from pg_inherits
@@ -343,7 +343,7 @@ describe('The audit log', () => {
     expect((await list('?limit=1')).data[0].number).toBeGreaterThan(Number(last));
   });
 
-  it('is erased with its organization, and the erasure leaves no trace of its own', async () => {
+  it('is erased with its organization, and no event of the erasure remains', async () => {
     const body = { confirmSlug: (await world.knex('organizations').where({ id: acme.id }).first()).slug };
     expect((await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body })).status).toBe(201);
     await settleClosures();

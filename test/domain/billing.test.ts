@@ -162,7 +162,7 @@ describe('a new organization', () => {
 });
 
 describe('a pack of credits', () => {
-  it('303 · is paid on a page that says it is test money, and counts once', async () => {
+  it('303 · is paid on a page that says that the payment is a test, and counts once', async () => {
     const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity: 2, startNowConsent: true });
     expect([status, body.url]).toEqual([201, `${world.url}${checkoutPage()}/${body.checkoutId}`]);
     const page = await world.request('GET', `${checkoutPage()}/${body.checkoutId}`, { session });
@@ -262,7 +262,7 @@ describe('payment events', () => {
 });
 
 describe('a withdrawal', () => {
-  it('201 · reverses an unspent order in full, once', async () => {
+  it('201 · refunds an order in full when none of its credits are spent, once', async () => {
     const order = await buy();
     const answers = await Promise.all([withdraw(order, { reason: 'By mistake.' }), withdraw(order)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -283,7 +283,7 @@ describe('a withdrawal', () => {
     expect(await get('/summary')).toMatchObject({ plan: 'free', balance: 100 });
   });
 
-  it('201 · reverses the unspent part, rounded up to the cent', async () => {
+  it('201 · refunds the part of the order that is not spent, rounded up to the cent', async () => {
     const order = await buy();
     // The trial expires first, so it is spent first.
     await spend(100 + 33.337);
@@ -363,7 +363,7 @@ describe('an order over GraphQL', () => {
     expect((await orders())[0].withdrawal).toBeNull();
   });
 
-  it('403 · an admin reads orders and changes nothing', async () => {
+  it('403 · can be read by an admin, and not changed', async () => {
     const id = await buy();
     const admin = await world.person(`Admin-${founded}`);
     await world.join(acme, admin, 'admin');

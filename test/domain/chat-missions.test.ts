@@ -43,7 +43,7 @@ async function finish(held: Json): Promise<void> {
 }
 
 describe('a mission in Slack', () => {
-  it('goes from a mention over plan and question to its outcome, in one thread', async () => {
+  it('goes from a mention through its plan and a question to its outcome, in one thread', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await bind('C0DEV', shop);
     const delivery = await heard(mention('mend the date test &amp; &lt;more&gt;'));

@@ -182,7 +182,7 @@ describe('a checkpoint', () => {
     expect(await runtime.ask('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
   });
 
-  it('409 · is refused from a researcher, which changes nothing', async () => {
+  it('409 · is refused for a step of a researcher, which may not change files', async () => {
     const { runId, leaseId, step } = await held();
     await world.knex('run_steps').where({ id: step.stepId }).update({ role: 'researcher' });
     const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };

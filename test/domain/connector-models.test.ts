@@ -100,7 +100,7 @@ describe('naming models of a connector', () => {
     expect(body.integrations[0]).not.toHaveProperty('models');
   });
 
-  it('is possible while connecting; no connector is created when a model is refused', async () => {
+  it('is possible when the connector is created; no connector is created when a model is refused', async () => {
     const query = `mutation ($vendor: Vendor!, $kind: VendorKind, $models: [ConnectorModelRequest!]) {
       connectIntegration(vendor: $vendor, vendorKind: $kind, displayName: "Models", credentials: "sk-1", models: $models)
         { models { id name prices { input output cacheRead cacheWrite } } } }`;

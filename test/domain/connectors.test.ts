@@ -157,7 +157,7 @@ describe('a model connector', () => {
 });
 
 describe('whether the assigned credentials are usable', () => {
-  it('is checked at the vendor and cached: true for five minutes, false for one', async () => {
+  it('is checked at the vendor and cached: true for five minutes, false for one minute', async () => {
     const { id } = await connect();
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(true);
     models.settings.key = 'sk-other';

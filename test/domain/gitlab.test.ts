@@ -136,7 +136,7 @@ describe('GitLab as source host', () => {
     });
   });
 
-  it('lets active members write if they have at least the role Developer', async () => {
+  it('counts as people who may write the active members with at least the role Developer', async () => {
     const project = await record();
     const may = await Promise.all(['ada', 'bob', 'eve', 'nobody'].map((login) => mayWriteTo(project, login)));
     expect(may).toEqual([true, true, false, false]);
@@ -154,7 +154,7 @@ describe('GitLab as source host', () => {
   });
 });
 
-it('GitLab as tracker gets one issue for a run, whose texts are read and which is closed with one note; no text acts as a quick action', async () => {
+it('GitLab as tracker gets one issue for a run, reads the texts of the issue, and closes it with one note; no text acts as a quick action', async () => {
   const project = await record();
   const tracker = trackerOf(project);
   const runId = newId('run');

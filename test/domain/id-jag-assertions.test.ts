@@ -38,11 +38,11 @@ describe('the audience of an assertion', () => {
   });
 
   it.each([
-    ['another', () => 'https://elsewhere.example'],
-    ['two', () => [addresses().issuer, 'https://elsewhere.example']],
+    ['another address', () => 'https://elsewhere.example'],
+    ['two addresses', () => [addresses().issuer, 'https://elsewhere.example']],
     ['the issuer twice', () => [addresses().issuer, addresses().issuer]],
     ['the issuer and a path', () => `${addresses().issuer}/claim`],
-    ['none', () => undefined],
+    ['no audience', () => undefined],
     ['an empty list', () => []],
     ['an object', () => ({})],
   ])('400 · invalid_audience for %s', async (_what, aud) => {
@@ -189,7 +189,7 @@ describe('the user and the client in an assertion', () => {
     ['an empty client_id', { client_id: '' }, 'invalid_client_id'],
     ['the client_id of another host', { client_id: 'https://elsewhere.example/agent.json' }, 'invalid_client_id'],
     ['a client_id that is not an address', { client_id: 'client-7' }, 'invalid_client_id'],
-    ['a number', { client_id: 7 }, 'invalid_client_id'],
+    ['a client_id that is a number', { client_id: 7 }, 'invalid_client_id'],
     ['no jti', { jti: undefined }, 'invalid_request'],
     ['an empty jti', { jti: '' }, 'invalid_request'],
     ['a jti of 256 characters', { jti: 'j'.repeat(256) }, 'invalid_request'],
@@ -203,7 +203,7 @@ describe('the user and the client in an assertion', () => {
     expect(await world.outcome(claims)).toEqual([400, error]);
   });
 
-  it('are accepted only for pinned clients when the trust list names some', async () => {
+  it('are accepted only for the clients that the trust list names for the provider, if it names any', async () => {
     world.trust({ clientIds: ['client-7'] });
     expect(await world.outcome({ client_id: 'client-7' })).toEqual(believed);
     expect(await world.outcome()).toEqual([400, 'invalid_client_id']);
@@ -212,11 +212,11 @@ describe('the user and the client in an assertion', () => {
   it.each([
     ['the API', () => world.url, believed],
     ['MCP among others', () => ['https://elsewhere.example', `${world.url}/mcp`], believed],
-    ['another', () => 'https://elsewhere.example', [400, 'invalid_request']],
+    ['another host', () => 'https://elsewhere.example', [400, 'invalid_request']],
     ['the agent-to-agent endpoint', () => `${world.url}/a2a`, [400, 'invalid_request']],
     ['an empty list', () => [], [400, 'invalid_request']],
     ['a number', () => 7, [400, 'invalid_request']],
-  ])('the resource is checked: %s', async (_what, resource, expected) => {
+  ])('the claim `resource` is checked: %s', async (_what, resource, expected) => {
     expect(await world.outcome({ resource: resource() })).toEqual(expected);
   });
 });
@@ -225,10 +225,10 @@ describe('the request body with an assertion', () => {
   const body = { type: 'identity_assertion', assertion_type: idJagType };
   it.each([
     ['16385 characters', { ...body, assertion: 'a'.repeat(16_385) }, 'assertion: must be at most 16384 characters.'],
-    ['nothing', { ...body, assertion: '' }, 'assertion: must be at least 1 character.'],
+    ['an empty assertion', { ...body, assertion: '' }, 'assertion: must be at least 1 character.'],
     ['no assertion', body, 'assertion: is required.'],
     [
-      'another type',
+      'another assertion_type',
       { ...body, assertion_type: 'urn:ietf:params:oauth:token-type:jwt', assertion: 'a.b.c' },
       `assertion_type: must be one of "${idJagType}", "verified_email".`,
     ],

@@ -251,7 +251,7 @@ it('the event of a hook is dismissed from the inbox for everybody', async () => 
   expect((await dismiss()).status).toBe(409);
 });
 
-it('open pages receive the new number of inbox items after each change at once', async () => {
+it('open pages receive the new number of inbox items at once after each change', async () => {
   const leaving = new AbortController();
   const query = new URLSearchParams({ query: 'subscription { inboxUpdated { count } }' });
   const response = await fetch(`${world.url}/graphql?${query}`, {

@@ -93,7 +93,7 @@ describe('the mail of an invite', () => {
     ['Pay at https://evil.example/now', '"Pay at https[:]//evil[.]example/now"'],
     ['www.evil.example "Support"', `"www[.]evil[.]example 'Support'"`],
     ['Sons, Inc. of Bern', '"Sons, Inc. of Bern"'],
-  ])('writes the organization %j as %j', async (name, quoted) => {
+  ])('writes the organization name %j as %j', async (name, quoted) => {
     const owner = await sender();
     const session = await world.session(await world.person(`Sender${count}`), owner.org.id);
     const renamed = await world.rest('PATCH', `/organizations/${owner.org.id}`, { session, body: { name } });

@@ -135,7 +135,7 @@ describe('Missions on selected issues', () => {
     world.graphql(start, { token, variables: { input }, ...(key && { headers: { 'idempotency-key': key } }) });
   const on = (...issues: string[]) => ({ issues: issues.map((issue) => ({ projectId, issue })) });
 
-  it('start once each, even when two people ask at once and a request is repeated; the others are named with their reason', async () => {
+  it('start once each, even when two people ask at once and a request is repeated; issues that start no mission are named with the reason', async () => {
     const [first, second, closed, worked] = await Promise.all([write(), write(), write(), write()]);
     await change(closed.id, { state: 'closed' });
     await assign(worked.id, agentId);
@@ -304,7 +304,7 @@ describe('An issue that is assigned to an agent', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('continues on the branch of its open pull request; without a checkpoint the comment explains why it does not', async () => {
+  it('continues on the branch of its open pull request; without a checkpoint it does not continue, and the comment explains why', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await finish(first);

@@ -111,11 +111,14 @@ it.each([
   [[tool('a'), tool('a')], 'The server defines the tool a twice.'],
   [[null], 'The server returned an invalid definition of a tool with an unusual name.'],
   [Array.from({ length: 501 }, (_, i) => tool(`t${i}`)), 'The server has more than 500 tools.'],
-])('tools that violate the protocol are not stored, with the reason %#', async (tools, refusal) => {
-  const { report, status } = await open();
-  expect(await report(tools)).toEqual({ tools: [], refusal });
-  expect(await status()).toEqual(['error', refusal]);
-});
+])(
+  'tools that violate the protocol are not stored, and the reason is returned and shown: case %#',
+  async (tools, refusal) => {
+    const { report, status } = await open();
+    expect(await report(tools)).toEqual({ tools: [], refusal });
+    expect(await status()).toEqual(['error', refusal]);
+  },
+);
 
 it('400, 404 · a report of tools that is not a list, or about a server of another role, is refused', async () => {
   const { report, bind } = await open();

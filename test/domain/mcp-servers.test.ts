@@ -175,7 +175,7 @@ describe('the tools of a server', () => {
     return body.data?.mcpToolReview ?? body.errors[0].extensions.problem;
   }
 
-  it('200 · are compared with the approved ones as new, changed or removed; named tools come with definitions', async () => {
+  it('200 · are compared with the approved ones as new, changed or removed; tools that are requested by name have their definitions', async () => {
     const project = await bound();
     await project.refresh('issues');
     expect((await review(project)).tools).toMatchObject([

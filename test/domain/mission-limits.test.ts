@@ -123,7 +123,7 @@ describe('minutes of a sandbox', () => {
     expect(agentCatalog.missionBounds).toEqual(bounds);
   });
 
-  it('do not begin beyond the budget: the agent stops, the mission waits without a sandbox, and continues once it is raised', async () => {
+  it('do not begin beyond the budget: the agent stops, the mission waits without a sandbox, and continues once the budget is raised', async () => {
     bindInstancePrices({ 'standard-1': 0.04 });
     const held = await begin({ budgetUsd: 0.1 });
     expect(await beatFor(held, minutes(3))).toBe('stop');
@@ -253,7 +253,7 @@ describe('minutes of a sandbox', () => {
 });
 
 describe('a limit of a mission', () => {
-  it('on minutes makes it wait until a person raises the limit', async () => {
+  it('on minutes makes the mission wait until a person raises the limit', async () => {
     const held = await begin({ maxMinutes: 2 });
     expect(await beatFor(held, minutes(3))).toBe('stop');
     const parkedReason = 'The mission has held its sandbox for 2 minutes, which is its limit.';
@@ -287,7 +287,7 @@ describe('a limit of a mission', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, modelCalls: 2 });
   });
 
-  it('on model calls counts calls of runtimes that reserve none, and no call of a model without a price', async () => {
+  it('on model calls counts calls that a runtime reports without a reservation, and no refused call of a model without a price', async () => {
     const held = await begin({ maxModelCalls: 2 });
     await use(held, 'x', { callId: null, outputTokens: 10 });
     const { runId, leaseId } = held;
@@ -319,7 +319,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'd')).toMatchObject({ outputTokens: 1_000 });
   });
 
-  it('is the one of its start, else of its sandbox template, within the bound of the installation', async () => {
+  it('is the one set at its start, else the one of its sandbox template, within the bound of the installation', async () => {
     const body = { name: 'Short', maxMinutes: 30, maxModelCalls: 40, maxTokens: 50_000 };
     const template = await world.rest('POST', '/sandbox-templates', { token: owner.token, body });
     expect([template.status, template.body]).toMatchObject([201, body]);

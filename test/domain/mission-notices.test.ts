@@ -388,7 +388,7 @@ describe('the choice of notifications', () => {
   });
 });
 
-it('an open page gets recent notifications of missions at once, then each new one, only of its person', async () => {
+it('an open page gets recent notifications of missions at once, then each new one, and only those of the person who opened it', async () => {
   await run('Broke', { status: 'failed' });
   await mailed();
   const leaving = new AbortController();

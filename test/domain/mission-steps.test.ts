@@ -188,7 +188,7 @@ describe('a step for another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
-  it('may belong to a built-in agent if the project has turned its team on; without a team only the builder works', async () => {
+  it('may belong to a built-in agent if the team setting of the project is on; with the setting off only the builder works', async () => {
     await team('builder', 'reviewer');
     const turn = async (hasTeam: boolean | null) => {
       const mutation =

@@ -68,7 +68,7 @@ it('Missions are counted in groups by status, project and person, within the fil
   expect(await ofPerson(ada.person.id)).toEqual([{ id: runs[0], personId: ada.person.id, personName: 'Ada' }]);
 });
 
-it('A person saves, changes and deletes views of the list of missions that nobody else sees; each has a name of its own', async () => {
+it('A person saves, changes and deletes views of the list of missions that nobody else sees; each has a unique name', async () => {
   const fields = '{ id name layout groupBy filters { search projectId status agentId personId kind needsPerson } }';
   const create = `mutation ($input: MissionViewRequest!) { createMissionView(input: $input) ${fields} }`;
   const list = async (by: Account) => (await ask(`{ missionViews { views ${fields} } }`, by)).views;

@@ -136,7 +136,7 @@ describe('a mission without a schedule', () => {
     expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
   });
 
-  it('is completed by another process when the first died before it created the issue', async () => {
+  it('gets its issue from another process when the first one died before it created the issue', async () => {
     const { run } = await start();
     await world.knex('issues').where({ id: run.issueId }).delete();
     await world.knex('runs').where({ id: run.id }).update({ issueId: null, issueUrl: null, leaseUntil: 0 });

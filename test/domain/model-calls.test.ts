@@ -80,7 +80,7 @@ const setBudget = (runId: string, budgetUsd: number) =>
   world.rest('PUT', `/runs/${runId}/budget`, { token: alice, body: { budgetUsd } });
 
 describe('a model call', () => {
-  it('has the same ceiling as the claim of its run: the budget within the plan of the organization', async () => {
+  it('has the same ceiling as the claim of its run: the budget, within the bound of the organization’s plan', async () => {
     // The plan of a new organization lets a mission cost 250 USD.
     const query = `mutation { startMission(projectId: "${projectId}", prompt: "Fix it", budgetUsd: 9000) { id } }`;
     await world.graphql(query, { token: alice });

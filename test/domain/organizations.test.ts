@@ -161,7 +161,7 @@ describe('a person without any organization', () => {
     expect([me.body.orgId, me.body.role]).toEqual([created.body.id, 'owner']);
   });
 
-  it('403 · can do nothing else, and grants nothing', async () => {
+  it('403 · can do nothing else, and can grant no scope', async () => {
     const session = await world.session(await newcomer());
     for (const path of ['/projects', '/invites', '/tokens']) {
       expect((await world.rest('GET', path, { session })).status).toBe(403);

@@ -221,7 +221,7 @@ describe('A rule with a sandbox template for outsiders', () => {
     automation([{ kind: 'issue', label: 'agent', from: 'anyone', outsiderTemplateId }]);
   const labeledBy = (by: string) => deliver(...labeled(github.open('acme/shop', { title: 'Dates are wrong' }), { by }));
 
-  it('keeps their missions and all continuations in it, without secrets of the project and the organization', async () => {
+  it('runs the missions of outsiders, with all continuations, in that template, without secrets of the project and the organization', async () => {
     const narrow = {
       name: 'Narrow',
       agentNetwork: { mode: 'none', hosts: [] },

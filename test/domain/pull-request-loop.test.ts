@@ -48,7 +48,7 @@ const setLoop = (loop: object) =>
   );
 
 describe('A review of a pull request whose mission has ended', () => {
-  it('continues the mission with its line comments as one step, on the same branch and in its session', async () => {
+  it('continues the mission with the line comments of the review as one step, on the same branch and in its session', async () => {
     const before = await opened();
     expect(await review('Please use UTC.')).toMatchObject({
       status: 'started',
@@ -205,7 +205,7 @@ describe('An approval of a pull request', () => {
   });
 });
 
-it('A pull request that reverts the pull request of a mission counts only when it is merged', async () => {
+it('A pull request that reverts the pull request of a mission is recorded on the mission only when it is merged', async () => {
   const { runId } = await opened();
   const revertedAt = async () => (await runs()).find(({ id }) => id === runId).prRevertedAt;
   const closed = (body: string, merged: boolean) =>

@@ -121,7 +121,7 @@ const open = async (address: string, query = '') => {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 };
 
-it('a moment of a replay shows plan, steps, messages, transcript, log, files and cost as they were', async () => {
+it('a moment of a replay shows plan, steps, messages, transcript, log, files and cost as they were at that moment', async () => {
   expect(await momentAt(2)).toEqual({
     ...{ status: 'running', costUsd: 0.5, steps: [{ role: 'planner', status: 'running' }], messages: [] },
     ...{ plan: [{ content: 'Read', status: 'in_progress' }], fragments: [{ kind: 'plan' }], paths: null },

@@ -285,7 +285,7 @@ describe('on this machine', () => {
     }
   });
 
-  it('a link is followed only within its commit', async () => {
+  it('a symbolic link is followed only within its commit', async () => {
     expect(await contentOf('link')).toBe('Ü');
     expect(await readRepositoryFile(project, 'escape')).toBe(null);
     expect(await readRepositoryFile(project, 'climb')).toBe(null);

@@ -75,7 +75,7 @@ const reasonOf = async (id: string) => {
 };
 const noKey = 'The connected runtimes have no key for a model of Anthropic: connect one to the organization.';
 
-it('runtimes that install harnesses learn the needs of the organizations they serve', async () => {
+it('runtimes that install harnesses learn which harnesses the organizations they serve need', async () => {
   const demand = ({ token }: { token: string }) => graphql('{ harnessDemand { modelVendors harnesses } }', {}, token);
   await agent('shell', 'none');
   expect(await demand(everywhere)).toEqual({ modelVendors: [], harnesses: [] });
@@ -89,7 +89,7 @@ it('runtimes that install harnesses learn the needs of the organizations they se
 });
 
 describe('the models of a run', () => {
-  it('are the connectors of its organization, with their keys, for the runtime that holds it', async () => {
+  it('are the connectors of its organization, with their keys, for the runtime that holds the run', async () => {
     const old = await connect('anthropic', 'sk-old');
     const own = await connect('anthropic', 'sk-own', 'https://models.example.com');
     const other = await connect('openai', 'sk-openai');

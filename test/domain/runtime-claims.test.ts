@@ -107,13 +107,13 @@ describe('claiming a run', () => {
     expect(await claim({ runId: first }, service)).toMatchObject({ runId: first });
   });
 
-  it('returns no run to a runtime of another organization, but to one of all organizations', async () => {
+  it('returns a run to runtimes of its own organization or of all organizations, and to no other', async () => {
     const runId = await runNow();
     expect(await claim({}, foreign)).toBeNull();
     expect(await claim({}, await world.service())).toMatchObject({ runId });
   });
 
-  it('a runtime of all organizations serves the one with the fewest running runs first, whoever waits in masses', async () => {
+  it('a runtime of all organizations serves the organization with the fewest running runs first, however many runs of another one wait', async () => {
     const [row] = await world.knex('runs').where({ id: await runNow() });
     const mass = Array.from({ length: 300 }, () => ({ ...row, id: newId('run') }));
     await world.knex('runs').insert(mass);

@@ -279,7 +279,7 @@ describe('artifacts of a runtime', () => {
     expect((await world.rest('GET', `/artifacts/${first}`, { token: alice })).status).toBe(404);
   });
 
-  it('are uploaded, registered once, and downloaded as they were', async () => {
+  it('are uploaded, registered once, and downloaded unchanged', async () => {
     const { held, place } = await sitting();
     const { contentKey, uploadUrl } = await reserve(held);
     expect(refused(await register(held, contentKey))[0]).toBe('conflict');
@@ -306,7 +306,7 @@ describe('artifacts of a runtime', () => {
 });
 
 describe('environments of a runtime', () => {
-  it('are reported, asked to end, and removed', async () => {
+  it('are reported by their runtime, which is told to stop them, and reports that they are removed', async () => {
     const held = await taken();
     const make = () =>
       runtime.ask(
@@ -339,7 +339,7 @@ describe('environments of a runtime', () => {
 });
 
 describe('an environment that expires', () => {
-  it('is asked to end, and fails when it is not removed', async () => {
+  it('becomes destroying, and fails when its runtime does not remove it', async () => {
     const held = await taken();
     const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
     const { environmentId } = await runtime.ask('registerEnvironment', input, '{ environmentId }');

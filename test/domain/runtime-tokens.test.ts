@@ -63,7 +63,7 @@ it('a runtime token is shown once, admits a runtime of this organization, and is
   expect(JSON.stringify(await list())).not.toContain(made.token);
 });
 
-it('403 · creating a runtime token requires an admin who is signed in: a token could create its successor', async () => {
+it('403 · creating a runtime token requires an admin who is signed in: otherwise a token could create its successor', async () => {
   expect(await create({ token: alice.token })).toMatchObject({
     code: 'forbidden',
     description: 'Only a person who is signed in to the console can do this; a token cannot.',

@@ -118,7 +118,7 @@ describe('the job of backups', () => {
     await job.stop();
   });
 
-  it('of a restored copy with the same key and place removes none of the backups of the original', async () => {
+  it('of a restored copy with the same key and storage removes none of the backups of the original', async () => {
     const before = files();
     const copy = path.join(top, 'copy');
     mkdirSync(copy);
@@ -131,7 +131,7 @@ describe('the job of backups', () => {
     rmSync(path.join(kept, `${name}.backup`));
   });
 
-  it('keeps a backup whose end was not recorded, also when the place cannot be listed at first', async () => {
+  it('keeps a backup whose end was not recorded, also when the storage cannot be listed at first', async () => {
     later(minutes(1));
     const name = backupNameOf(ownId(), now());
     await recordStart(name, now());
@@ -218,7 +218,7 @@ describe('a kept backup', () => {
     expect([audit.code, audit.stderr]).toEqual([0, '']);
   });
 
-  it('leaves nothing behind when it is truncated, not there, or of another key', async () => {
+  it('is not restored when it is truncated, missing or encrypted with another key, and leaves nothing behind', async () => {
     const name = files().at(-1)!;
     const damaged = path.join(top, 'damaged.backup');
     const whole = path.join(kept, name);

@@ -92,7 +92,7 @@ describe('GET /setup', () => {
     expect(await world.knex('setup_milestones').where({ orgId: acme.organization.id })).toEqual([]);
   });
 
-  it('200 · names what agents need that is not connected yet', async () => {
+  it('200 · names each connection that agents need and that is still missing', async () => {
     await world.knex('runtime_harnesses').delete();
     const { organization, session } = await found();
     const missing = async () => {

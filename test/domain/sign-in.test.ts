@@ -205,7 +205,7 @@ describe('requests of a stranger', () => {
     expect((await problemOf(sendSignInCode(email, mine, '/console'))).body.description).toContain('from this browser');
   });
 
-  it('429 · with guesses are limited to 120 an hour, over any number of addresses', async () => {
+  it('429 · that guess codes are limited to 120 an hour, over any number of addresses', async () => {
     const stranger = browser();
     const targets = Array.from({ length: 24 }, someone);
     for (const email of targets) {

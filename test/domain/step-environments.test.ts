@@ -119,7 +119,7 @@ describe('network connections of a step', () => {
     expect(found[1]).toMatchObject({ host: 'h1000.example', count: 2 });
   });
 
-  it('are rejected: 409 with a lost lease, 404 for another organization, 400 beyond the bounds', async () => {
+  it('cannot be reported with a lost lease (409), for another organization (404), or beyond the bounds (400)', async () => {
     const run = await held();
     const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
     expect(await runtime.ask('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({

@@ -88,7 +88,7 @@ describe('the built-in tracker', () => {
 });
 
 describe('the connector of a tracker', () => {
-  it('409 · is refused when it is missing, or when its credentials are missing or unreadable', async () => {
+  it('409 · must exist, with credentials that are stored and readable', async () => {
     const project = await projectOn('linear');
     expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: null })))).toEqual([
       409,
@@ -118,7 +118,7 @@ describe('the connector of a tracker', () => {
     expect(linear.asked).toEqual([]);
   });
 
-  it('409 · is refused when it belongs to another organization', async () => {
+  it('409 · must belong to the organization of the run', async () => {
     const project = await projectOn('linear');
     const other = await world.found(await world.person('Bob'), `Other ${++number}`);
     expect(await problemOf(create(Object.assign({}, project, { orgId: other.id })))).toMatchObject([

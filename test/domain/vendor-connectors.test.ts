@@ -141,7 +141,7 @@ describe('a tracker or source host', () => {
     }
   });
 
-  it('409 · is disconnected only when its projects are detached; they get another one, preferably of the same server', async () => {
+  it('409 · is disconnected only when its projects are detached; the projects get another connector, preferably of the same server', async () => {
     const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
     expect(await disconnect(one.id)).toMatchObject({
       code: 'conflict',

@@ -198,7 +198,7 @@ describe('A webhook event', () => {
   });
 
   it.each(['url', 'enabled', 'resend'])(
-    'is sent before the end of Retry-After once a person corrects: %s',
+    'is sent before the end of Retry-After after an action of a person: %s',
     async (how) => {
       const { id } = await create('/wrong', { ordered: true });
       await invite();
