@@ -8,7 +8,7 @@ const key = Buffer.alloc(32, 7);
 
 const bounds = { maxMinutes: 1_440, maxModelCalls: 50_000, maxTokens: 1_000_000_000 };
 
-describe('Without any setting', () => {
+describe('Defaults of the settings', () => {
   it('The service runs on loopback and needs no external service', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',

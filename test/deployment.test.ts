@@ -90,7 +90,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  it('select each other: service, deployments, budgets and network policy', () => {
+  it('refer to each other correctly: service, deployments, disruption budgets, network policy and ingress', () => {
     const labelsOf = (name: string) => named(`Deployment/${name}`).spec.template.metadata.labels;
     const selects = (selector: object, labels: object) =>
       Object.entries(selector).every(([name, value]) => (labels as Record<string, unknown>)[name] === value);

@@ -76,7 +76,7 @@ function unlessNamed(what: string, name: string, { status, problem, data }: Outc
 const takingTurns = <T>(values: readonly T[], surfaces: readonly Surface[], surface: Surface): T[] =>
   values.filter((_, i) => surfaces[i % surfaces.length] === surface);
 
-describe('a bound of the Limits table, at the bound and one beyond, in REST and GraphQL', () => {
+describe('a value at a bound of the Limits table is accepted, and a value beyond the bound refused, in REST and GraphQL', () => {
   it.each(Object.entries(bounds).map(([name, bound]) => [name, bound.bound, bound] as const))(
     '%s · %s',
     async (place, _, { fits, beyond }) => {
@@ -247,7 +247,7 @@ describe('400 · an invalid query parameter', () => {
     return checked('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, owner);
   };
 
-  it.each(queries)('%s · repeated, badly encoded, or of a wrong kind', async (_, root, name, type) => {
+  it.each(queries)('%s · is refused when repeated, badly encoded or of a wrong type', async (_, root, name, type) => {
     const texts = ['%00', '%', '%zz', '%ff', '%c3%28', '%ed%a0%80', 'a%0', '%u0041'];
     const numbers = [
       '',
@@ -279,7 +279,7 @@ describe('400 · an invalid query parameter', () => {
     });
   });
 
-  it('unknown parameters are ignored, with any value', async () => {
+  it('a parameter with an unknown name is ignored, whatever its value', async () => {
     const { status } = await world.rest(
       'GET',
       '/projects?limit[]=x&LIMIT=0&unknown=1&unknown=2&__proto__=1&=&&',

@@ -173,7 +173,7 @@ describe('a table of records of organizations', () => {
   const organizationOf = (table: string) =>
     `exists (select 1 from pg_attribute where attrelid = ${table} and attname = 'org_id' and not attisdropped)`;
 
-  test('has a column `org_id` that is never null; the exceptions have a reason', async () => {
+  test('has a column `org_id` that is never null; each exception has a reason', async () => {
     const found = await names(
       `select c.relname as name from pg_class c where ${ofSchema} and c.relname !~ '^knex_' and not exists (
          select 1 from pg_attribute where attrelid = c.oid and attname = 'org_id' and attnotnull) order by 1`,

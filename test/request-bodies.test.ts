@@ -82,7 +82,7 @@ describe('400 · a body that cannot be read', () => {
       'a number beyond all': '{"name": 1e999}',
       'a member named __proto__ alone': '{"__proto__": {"name": "x", "repoFullName": "a/b"}}',
     }),
-  )('%s, in an object', async (_, body) => {
+  )('%s within an object', async (_, body) => {
     await untouched(async () => {
       const answer = await checked('POST', '/v1/projects', { ...owner, body });
       expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining('name: ')]);

@@ -319,7 +319,7 @@ describe('commands for missions', () => {
     expect((await aep('inbox', 'undo', item.id)).stdout).toBe(`${item.id} is in the inbox again.\n`);
   });
 
-  it('list agents and issues, try and restore versions of an agent, and print the page of a mission', async () => {
+  it('list agents and issues, try and restore versions of an agent, and print the address of the page of a mission', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const sandbox = { kind: 'existing', templateId: 'standard' };
@@ -394,7 +394,7 @@ describe('errors of aep', () => {
     expect([away.code, away.stdout]).toEqual([0, `You were not signed in to ${url}.\n`]);
   });
 
-  it('lead from token commands to the console', async () => {
+  it('answer token commands with the address of the console page for tokens', async () => {
     expect((await aep('tokens', 'create')).stdout).toBe(
       `A token cannot manage tokens. Use the console: ${world.url}/console/o/ada-and-company/tokens\n`,
     );

@@ -191,7 +191,7 @@ describe('commands for records', () => {
     expect(await json('cancel', held.runId)).toMatchObject({ status: 'canceled' });
   });
 
-  it('sandbox templates and missions get their limits, which can be raised', async () => {
+  it('limits are set on sandbox templates and on missions, and can be raised', async () => {
     const services = path.join(settings(), 'services.json');
     writeFileSync(services, '[{"name": "db", "image": "postgres:17"}]');
     const numbers = ['memory-mb', 'disk-mb', 'processes', 'step-minutes', 'step-model-calls', 'step-tokens'];

@@ -132,7 +132,7 @@ function work(): void {
 }
 
 describe('aep pull', () => {
-  it('checks out the branch with the uncommitted files of the agent, and writes its sessions, also when both have changed since the last pull', async () => {
+  it('checks out the branch with the uncommitted files of the agent, and writes the agent’s sessions, also when files and sessions have changed since the last pull', async () => {
     work();
     await keep();
     const answer = await pull();
@@ -165,7 +165,7 @@ describe('aep pull', () => {
     expect([read(home, claudeFile()), read(home, rollout)]).toEqual(['{"n":1}\n{"mine":1}\n', 'other\n']);
   });
 
-  it('keeps commits and ignored files of the person, and says what to do', async () => {
+  it('overwrites no commits and no ignored files of the person, and the error says what blocks the pull', async () => {
     work();
     write(sandbox, 'work/.env', 'theirs\n');
     git(path.join(sandbox, 'work'), 'add', '-f', '.env');
@@ -212,7 +212,7 @@ describe('aep push', () => {
   const stored = () => world.knex('checkpoints').where({ runId }).first('commitSha', 'artifactId');
   const local = (name: string, content: string) => write(checkout, name, content);
 
-  it('sends commits and uncommitted files, from which the mission continues, and keeps its sessions and earlier work', async () => {
+  it('sends commits and uncommitted files; the mission continues from them, and its sessions and earlier work are kept', async () => {
     work();
     await keep();
     await pull();
@@ -264,7 +264,7 @@ describe('aep push', () => {
     expect(read(other, 'c.txt')).toBe('newer\n');
   });
 
-  it('is refused when the mission has newer work, for the later of two concurrent pushes, and without the right to run missions', async () => {
+  it('is refused when the mission has newer work, when a concurrent push came first, and when the person may not run missions', async () => {
     work();
     await keep();
     await end();
@@ -290,7 +290,7 @@ describe('aep push', () => {
     expect(second).toMatch(/^$|is not the newest checkpoint/);
   });
 
-  it('400, 409 · accepts only a bundle that is based on the newest checkpoint of a run that is not continued', async () => {
+  it('400, 409 · accepts only a bundle that is based on the newest checkpoint of a run that nobody has continued', async () => {
     await keep();
     await end();
     const { commitSha } = await stored();

@@ -309,7 +309,7 @@ describe('subscriptions', () => {
     expect(statuses).toEqual(['dispatching', 'canceled']);
   });
 
-  it('reconnect after a loss and resume where they were', async () => {
+  it('reconnect after a lost connection and resume after the last event received', async () => {
     const run = await startRun('Lost');
     const place = { orgId: ada.organization.id, projectId: run.projectId as never };
     const sandbox = await startSandbox(place, { runId: run.id as never });
@@ -350,7 +350,7 @@ describe('subscriptions', () => {
     });
   });
 
-  it('fail after the set number of losses in a row', async () => {
+  it('fail after the set number of lost connections in a row', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('lost'));
     expect((await failure(client().runUpdated({ runId: 'run_1' }, { retries: 2 }).next())).code).toBe(
       'connection_failed',

@@ -59,7 +59,9 @@ const uncapped = ['any number of processes'];
 // Without isolation, root's attacker would change this machine.
 const attacked = combinations.filter(({ user, level }) => level !== 'none' || user.account || !isRoot);
 describe.each(attacked)('an attacker in a mission of $user.name with the isolation $level', ({ user, level }) => {
-  it('can reach nothing outside and harm nobody, and the mission ends with the reason', async ({ skip }) => {
+  it('can reach nothing outside the mission and harm nobody, and the mission ends with the reason', async ({
+    skip,
+  }) => {
     const own = path.join(missions.folder, `${level}-${user.account ? 'user' : 'own'}`);
     mkdirSync(`${own}/data/environments/other`, { recursive: true });
     const settings = settingsFor(user, level, own);

@@ -82,7 +82,7 @@ it('a release has three packages, their components, signed provenance and signed
   expect(run('npx', ['--offline', 'aep', '--version'], folder, npm)).toContain(version);
 });
 
-it('a release starts with one command, and its packages install with one each, without packages for development', {
+it('a release starts with one command, and each of its packages installs with one command, without development dependencies', {
   timeout: 900_000,
 }, async () => {
   const release = path.join(source, 'dist/release');

@@ -69,7 +69,9 @@ describe('services of a mission', () => {
   };
   let runner: Runner;
 
-  it('are ready for its setup and its work, have no network but its own, and are removed with it', async ({ skip }) => {
+  it('are ready before the setup and the work of the mission, are on its network only, and are removed with it', async ({
+    skip,
+  }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
     runner = missions.startRunner(settings);
     const plain = { name: 'plain', image, command: ['sleep', '1000'] };

@@ -124,7 +124,7 @@ describe.each(['folder', 'bucket'] as const)('A %s of backups', (kind) => {
   });
 });
 
-it('A folder has no backup of a process that was killed while it wrote one', async () => {
+it('A folder lists no backup whose process was killed while it wrote the backup', async () => {
   const [folder, name] = [at('killed'), backupNameOf(backupKeyId(), Date.UTC(2026, 10, 26, 10))];
   const place = backupPlace(pathToFileURL(folder).href);
   const module = pathToFileURL(path.join(projectFolder, 'src/foundation/backups/place.ts')).href;

@@ -91,7 +91,7 @@ it('knex does not reuse a connection that is marked as disposed', async () => {
   await other.destroy();
 });
 
-it('knex sends the first statement of a transaction with `begin`, and each other one with `_query` of the client', async () => {
+it('knex sends the first statement of a transaction with `begin`, and each later statement with `_query` of the client', async () => {
   const other = knexFactory({ client: 'pg', connection: fresh.connection, pool: { min: 0, max: 1 } });
   const sent: string[] = [];
   const { _query: send, transaction: open } = other.client;

@@ -243,7 +243,7 @@ describe('a bucket', () => {
     expect([s3.uploads.size, await stores.bucket.read('cnt_11')]).toEqual([0, null]);
   });
 
-  test('502 · causes an error that names a missing bucket, an unknown key or a wrong signature', async () => {
+  test('502 · is refused with an error that says whether the bucket is missing, the key unknown or the signature wrong', async () => {
     const other = (change: object) => bucketStorage({ ...readBucket(s3.url)!, ...change });
     expect(await met(other({ name: 'nowhere' }).check())).toEqual([
       502,

@@ -66,7 +66,7 @@ describe('a name', () => {
   });
 });
 
-describe('every input that is a name follows the rule for names', () => {
+describe('every input field that is a name follows the rule for names', () => {
   const names = [...requestRecords].flatMap(([record, { zod }]) =>
     Object.entries(zod.shape as Record<string, z.ZodType>)
       .filter(([field]) => /(^n|N)ame$|^runtime$/.test(field) && !/^(repoFullName|workerName)$/.test(field))
@@ -77,7 +77,7 @@ describe('every input that is a name follows the rule for names', () => {
       .map(([field, type]) => [record, field, type] as const),
   );
 
-  it('the inputs that this test finds include the known ones', () => {
+  it('the input fields that this test finds include the known ones', () => {
     expect(names.map(([record, field]) => `${record}.${field}`)).toEqual(
       expect.arrayContaining([
         'CreateOrganizationRequest.name',

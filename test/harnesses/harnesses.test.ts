@@ -102,7 +102,9 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     for (const column of columns) table[title]![column] = 'yes';
   };
 
-  it('reads, plans, edits, calls the platform and commits; each call is counted', async ({ skip }) => {
+  it('reads, plans, edits, calls tools of the platform and commits; each call of its model is counted', async ({
+    skip,
+  }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const start = await world.prepare(name);
     world.models.seen.length = world.mcp.calls.length = 0;
@@ -131,7 +133,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     await played.harness.end();
   });
 
-  it('changes no file as a read-only agent, and calls the platform', async ({ skip }) => {
+  it('changes no file as a read-only agent, and can call tools of the platform', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const start = await world.prepare(name);
     world.mcp.calls.length = 0;
@@ -152,7 +154,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     expect(await selfTest(name)).toBeNull();
   });
 
-  it('asks a person and waits for the answer; the call of a tool waits for a decision', async ({ skip }) => {
+  it('asks a person and waits for the answer; a tool call waits for a person’s decision', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const start = await world.prepare(name);
     world.mcp.calls.length = world.asked.length = 0;

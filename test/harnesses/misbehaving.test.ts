@@ -80,7 +80,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     await played.harness.end();
   });
 
-  it('sees neither the machine nor any key when the model follows a malicious repository file', async ({ skip }) => {
+  it('reaches neither the machine nor any key when the model follows a malicious repository file', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     skip(isolation.level !== 'cell', 'bubblewrap does not work here');
     const secret = path.join(tmpdir(), `secret-${name}`);

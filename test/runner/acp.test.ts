@@ -191,7 +191,7 @@ describe('an ACP harness', () => {
     expect(await failed(start('x', { wrap }))).toBe('out of order');
   });
 
-  it('authenticates by the method of the setting', async () => {
+  it('authenticates by the method that the setting names', async () => {
     const played = start(scripted({ say: 'Known.' }), { command: { args: ['--auth'], env: {}, authMethod: 'key' } });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'Known.' });
   });

@@ -126,7 +126,7 @@ describe('control groups', () => {
     expect(readFileSync(path.join(shared, 'cgroup.procs'), 'utf8')).toBe(String(process.pid));
   });
 
-  it('are found as the group of this process, and for root the root group too', () => {
+  it('are created below the group of this process, or for root below the root group too', () => {
     writeFileSync(path.join(folder, 'cgroup'), '1:name=systemd:/\n0::/user.slice/runner.scope\n');
     writeFileSync(path.join(folder, 'mountinfo'), '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n');
     const own = '/sys/fs/cgroup/user.slice/runner.scope';

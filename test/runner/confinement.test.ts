@@ -41,7 +41,7 @@ describe('the confinement of scripts', () => {
     );
   });
 
-  it('is that of the setting; the runner fails if it does not work', async () => {
+  it('is the one that the setting names; the runner fails if that confinement does not work', async () => {
     expect((await chooseConfinement('unshare', false, offering('bubblewrap', 'unshare'))).kind).toBe('unshare');
     await expect(chooseConfinement('bubblewrap', false, offering('unshare'))).rejects.toThrow(
       'CONFINEMENT: bubblewrap does not work on this machine.',

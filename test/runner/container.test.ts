@@ -81,7 +81,7 @@ describe('a mission in a container', () => {
     });
   });
 
-  it('ends with its runner, even by SIGKILL', async () => {
+  it('ends when its runner ends, even by SIGKILL', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     const pid = Number(readFileSync(path.join(engine, ofAgent())));

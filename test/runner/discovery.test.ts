@@ -79,7 +79,7 @@ describe('the isolation of agents', () => {
     });
   });
 
-  it('is that of the setting; an isolation that does not work is an error', async () => {
+  it('is the one that the setting names; an isolation that does not work is an error', async () => {
     const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
     await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine: there is no');
     await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');

@@ -55,7 +55,7 @@ describe('an image that missions wait for', () => {
   });
   afterEach(() => missions.map((mission) => mission.abort()));
 
-  it('is pulled once, even when the first of them is canceled', async () => {
+  it('is pulled once, even when the first of the missions is canceled', async () => {
     const first = pullImage(request(), 'shared');
     const second = pullImage(request(), 'shared');
     await hasBegun('shared');
@@ -69,7 +69,7 @@ describe('an image that missions wait for', () => {
     expect([pidOf('shared'), existsSync(path.join(folder, 'shared.image'))]).toEqual([pid, true]);
   });
 
-  it('is no longer pulled once none of them waits, and is pulled anew for the next one', async () => {
+  it('is no longer pulled once no mission waits, and is pulled anew for the next mission', async () => {
     const stopped = pullImage(request(), 'left');
     const late = pullImage(request(20), 'left');
     await expect(late).rejects.toThrow('its image was not available after 0 s');
@@ -87,7 +87,7 @@ describe('an image that missions wait for', () => {
     expect(existsSync(path.join(folder, 'never.pid'))).toBe(false);
   });
 
-  it('fails for all of them with the last lines of its build', async () => {
+  it('fails all waiting missions with the last lines of its build', async () => {
     const builds = [1, 2].map(() => buildImage(request(), 'FROM x\n', 'none'));
     await hasBegun('build');
     tell('build', 'end');

@@ -91,7 +91,7 @@ const callsOf = (runId: string) =>
 const seenSince = (from: number): Json[] => missions.models.seen.slice(from);
 
 describe('a fork', () => {
-  it('continues at a call with another model and message: calls before reach neither the model nor people, and cost nothing', async () => {
+  it('continues at a call with another model and message: earlier calls reach neither the model nor people, and cost nothing', async () => {
     const question = { question: 'Which colour?', choices: ['Red', 'Blue'] };
     source = await missions.mission(
       scripted(
@@ -197,7 +197,7 @@ describe('a fork', () => {
   });
 
   it.skipIf(typeof launched === 'string')(
-    'begins on the page of the mission, and its page names what it was forked from',
+    'is started on the page of the mission; the page of the fork names the mission and the call it was forked from',
     async () => {
       const pages = createPageInspector(launched as Browser, world.url);
       const session = await world.session(missions.alice.person, missions.alice.organization.id);
@@ -225,7 +225,7 @@ describe('a fork', () => {
     },
   );
 
-  it('pushes nothing of a replay that is stopped, begins it again on another runtime, and continues with another version of the agent', async () => {
+  it('pushes nothing of a replay that is stopped, begins the replay again on another runtime, and continues with another version of the agent', async () => {
     const change = { userPrompt: 'Speak French.' };
     expect((await world.rest('PATCH', `/agents/${agentId}`, { token, body: change })).status).toBe(200);
     for (const file of [gate, `${gate}.begun`]) rmSync(file);

@@ -41,7 +41,7 @@ const ask = (path: string, headers: Record<string, string>, method = 'POST') =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers, ...(method === 'POST' && { body: '{"x":1}' }) });
 
 describe('the model gateway', () => {
-  it('leaves no data on reused connections', async () => {
+  it('leaves no unread data or listener on reused connections', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);

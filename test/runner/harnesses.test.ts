@@ -286,7 +286,7 @@ describe('a turn of OpenCode that ends without an error after the tools of a ste
     return events.at(-1);
   };
 
-  it('is interrupted if it was asked to end, and completed otherwise', async () => {
+  it('counts as interrupted if it was asked to end, and as completed otherwise', async () => {
     expect(await ended(true, 'tool-calls')).toMatchObject({ turn: { status: 'interrupted', error: interrupted } });
     expect(await ended(false, 'tool-calls')).toMatchObject({ turn: { status: 'completed' } });
     expect(await ended(true, 'stop')).toMatchObject({ turn: { status: 'completed' } });

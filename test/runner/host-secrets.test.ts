@@ -171,7 +171,7 @@ describe('a request to a host with a secret', () => {
     expect(got.slice(0, 3).every(({ headers }) => headers.authorization === value)).toBe(true);
   });
 
-  it('speaks HTTP/1.1, and becomes a WebSocket', async () => {
+  it('uses HTTP/1.1, and can become a WebSocket', async () => {
     const { socketPath, token } = await start();
     const tls = await overTls(socketPath, 'named.test', { ALPNProtocols: ['h2', 'http/1.1'] });
     expect(tls.alpnProtocol).toBe('http/1.1');

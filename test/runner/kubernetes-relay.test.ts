@@ -57,7 +57,7 @@ const graph = async (query: string, variables: object, bearer = token) => {
   return { status: answer.status, ...(await answer.json()) };
 };
 
-it('sends requests of the lease to the platform with the token of the service, and no others', async () => {
+it('the relay sends requests about the lease of a pod to the platform with the service token, and refuses all others', async () => {
   const lease = { runId: 'run_1', leaseId: 'lease_1' };
   const sent = await graph(finishRun.text, { input: { ...lease, status: 'completed' } });
   expect(sent).toMatchObject({ status: 200, url: '/graphql', authorization: 'Bearer srv_secret' });
@@ -85,7 +85,7 @@ const statusOf = (path: string): Promise<number> =>
     sent.on('error', reject).end('{}');
   });
 
-it('refuses a path that leads elsewhere', async () => {
+it('the relay refuses a path that leads outside of the mission', async () => {
   expect(await statusOf('/platform/mcp/runs/run_1/docs?session=1')).toBe(200);
   const paths = [
     '../../../graphql',
@@ -111,7 +111,7 @@ it('a runner has no room for more missions while the API server creates none of 
   expect([cluster.hasRoom(1), cluster.hasRoom(2)]).toEqual([false, true]);
 });
 
-it('adds the key of a model, and reaches the hosts that the runner allows', async () => {
+it('the relay adds the key of a model to requests, and reaches the hosts that the runner allows', async () => {
   const model = await fetch(`${address}/models/${token}/anthropic/v1/messages`, { method: 'POST', body: '{}' });
   expect(await model.json()).toEqual({ method: 'POST', url: '/vendor/v1/messages', key: 'real-key', body: '{}' });
   const via = through(address, token);
@@ -124,7 +124,7 @@ it('adds the key of a model, and reaches the hosts that the runner allows', asyn
   }
 });
 
-it('opens connections for programs of missions, by the token of the mission', async () => {
+it('the relay opens connections for programs that have the token of their mission', async () => {
   const [host, port] = [new URL(target).hostname, Number(new URL(target).port)];
   const dialer = (login: string) => {
     const upstream = new URL(address.replace('//', `//mission:${login}@`));
@@ -154,7 +154,7 @@ describe('programs of a container', () => {
   for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('cannot stop the runner by answers in place of their starter', async () => {
+  it('cannot stop the runner by false answers in place of the program that starts them', async () => {
     let answer = 'no JSON';
     const at = starterSocket(folder, 'reader');
     const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);
@@ -166,7 +166,7 @@ describe('programs of a container', () => {
     starter.close();
   });
 
-  it.skipIf(!hasBubblewrap)('leave no process, however it hides, and those of others go on', async () => {
+  it.skipIf(!hasBubblewrap)('leave no process behind, even a hidden one, and other programs continue', async () => {
     const started = JSON.stringify({ socket, ports: [], server: null });
     const root = ['--ro-bind', '/', '/', '--bind', folder, folder, '--proc', '/proc', '--dev', '/dev', '--as-pid-1'];
     const shell = ['sh', '-c', 'node --eval "$0" "$1" & wait $!', starterProgram, started];

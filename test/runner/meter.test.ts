@@ -159,7 +159,7 @@ describe('a metered call', () => {
     expect(reserved.map(({ outputTokens }) => outputTokens)).toEqual([9_000, 32_000, 4_000]);
   });
 
-  it('is counted by its vendor when it exceeds a limit, and waits until the platform admits it', async () => {
+  it('has its tokens counted by the vendor when its estimate exceeds a limit, and waits until the platform admits it', async () => {
     const refused = { outputTokens: 0, reason: 'The budget is used up.' };
     grants = [refused, refused, refused, { outputTokens: 10, reason: null }];
     answer = (response) => response.end('{"usage":{"input_tokens":1,"output_tokens":1}}');

@@ -38,7 +38,7 @@ afterAll(() => {
 const ask = (body: string, at = path) =>
   fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${at}`, { method: 'POST', body });
 
-it('further calls of a harness are held after the call with which a fork begins, and are no difference', async () => {
+it('calls of a harness after the call at which a fork begins are held, and do not count as a difference', async () => {
   replay.begin(stepId, begun);
   expect(await (await ask('{"asks":1}')).text()).toBe('answer 1');
   const later = [ask('{"asks":2}').catch(() => 'closed')];

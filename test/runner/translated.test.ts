@@ -5,7 +5,7 @@ import { translated } from '../../src/runner/protocol/translated.ts';
 
 const event = (data: object) => `event: delta\ndata: ${JSON.stringify(data)}\n\n`;
 
-it('a folder is replaced in a text, and in the deltas of a stream that have it in pieces', () => {
+it('the name of a folder is replaced in a text, and in the deltas of a stream that contain the name in pieces', () => {
   const replaced: [string, string][] = [
     ['/tmp/mission-aaaaaa/work', '/var/mission-b/work'],
     ['run_1', 'run_22'],
@@ -24,7 +24,7 @@ it('a folder is replaced in a text, and in the deltas of a stream that have it i
   expect(translated(': ping\n\n', replaced)).toBe(': ping\n\n');
 });
 
-it('hashes, also of digits alone, and dates are not compared, also after an escaped line break; short numbers and those of JSON are', () => {
+it('hashes and dates are not compared, even hashes of digits alone and after an escaped line break; short numbers and numbers of JSON are compared', () => {
   const text = 'at 2026-11-26\n2026-11-27T10:00:00Z\nabc1234 Fix\n0593710 Mend 123456 a1b2c3';
   expect(normalized(JSON.stringify({ text, size: 12345678, list: [87654321] }), {})).toEqual({
     body: '{"text":"at {date}\\n{date}\\n{hash} Fix\\n{hash} Mend 123456 a1b2c3","size":12345678,"list":[87654321]}',

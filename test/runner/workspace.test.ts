@@ -52,7 +52,7 @@ it('the commits of the branch are pushed, and so are later ones; nothing is push
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
 });
 
-it('the new commits are those of the agent; their notes are pushed beside those of other missions and runners', async () => {
+it('the new commits of a branch are only those of the agent; their git notes are pushed without losing notes of other missions and runners', async () => {
   write(path.join(folder, 'seed'), 'b.txt', 'b\n');
   git(path.join(folder, 'seed'), 'push', '-q', origin.url, 'HEAD:refs/heads/later');
   const openMission = async (i: number) => {
@@ -247,7 +247,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('a replay begins at its commit, also when the branch was begun; it replaces commits of an earlier one, but not those of a person', async () => {
+it('a replay begins at the commit of its recording, also when its branch exists; it replaces commits of an earlier replay, but not those of a person', async () => {
   const wanted = git(origin.url, 'rev-parse', 'main');
   async function replay(subject: string) {
     const workspace = await open(undefined, undefined, undefined, wanted);

@@ -138,7 +138,7 @@ describe('push notifications', () => {
     expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2, 4]);
   });
 
-  it('are configured with a message: once for repeated sends, and before anything starts', async () => {
+  it('are configured by the A2A message that starts a mission: once for repeated sends, and before the mission starts', async () => {
     const one = message('Tell me too');
     const pushTo = (address: string) => ({ returnImmediately: true, taskPushNotificationConfig: { url: address } });
     const bad = request(one, pushTo('http://10.0.0.1/'));

@@ -54,7 +54,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.exchange(good)).status).toBe(200);
   });
 
-  it('400 · gets invalid_grant when we signed it, but it is not a valid assertion', async () => {
+  it('400 · gets invalid_grant when the service signed it, but it is not a valid assertion', async () => {
     const { registration_id: sub } = await world.anonymous();
     const typ = 'oauth-id-jag+jwt';
     expect((await world.exchange(await signJwt(own({ sub }), { typ }))).status).toBe(200);

@@ -63,7 +63,7 @@ describe('completing a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
   });
 
-  it('200 · scopes beyond the role that a tampered form adds are not granted', async () => {
+  it('200 · scopes that a tampered form adds beyond the role are not granted', async () => {
     const viewer = await world.human(undefined, 'viewer');
     const scopes = ['missions:read', 'missions:run', 'members:write', 'runtime:report', 'no:such'];
     const { access_token, scope } = await world.claimed(viewer, { scopes });

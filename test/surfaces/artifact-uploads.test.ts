@@ -69,7 +69,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect(await contentOf(content)).toBe('one');
   });
 
-  it('403 · refuses an address that is expired to the millisecond, forged, altered, of another content, or for another purpose', async () => {
+  it('403 · refuses an address that expired a millisecond ago, is forged, altered, for another content, or for another purpose', async () => {
     const [content, other] = [await reserve(), await reserve()];
     const [bare, query] = content.uploadUrl.split('?') as [string, string];
     world.clock.turn(minutes(15) - 1);

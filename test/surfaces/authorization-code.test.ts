@@ -50,7 +50,7 @@ describe('the authorization code flow', () => {
     expect(await world.opens(body.access_token, 'api')).toBe(true);
   });
 
-  it('gives no refresh token without offline_access, and its sign-in ends with its token', async () => {
+  it('returns no refresh token without offline_access; such a sign-in ends with its access token', async () => {
     world.clock.turn(1);
     const { verifier, parameters } = authorizationRequest(client, { scope: 'missions:read' });
     const { body } = await world.exchange(client, await world.code(ada, parameters), verifier);

@@ -65,7 +65,7 @@ const spend = (credits: number) =>
   );
 
 describe('a receipt', () => {
-  it('200 · has a number without gaps in its organization, including concurrent ones', async () => {
+  it('200 · has a number; the numbers of an organization have no gaps, even for concurrent purchases', async () => {
     const checkouts = await Promise.all([1, 2, 3].map(() => checkout({ offer: 'pack' })));
     await Promise.all([...checkouts, ...checkouts].map((id) => pay(id)));
     const numbers = await world.knex('billing_orders').where({ orgId: org.id }).orderBy('number').pluck('number');

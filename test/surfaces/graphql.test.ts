@@ -150,7 +150,7 @@ test('a missing scope is named on every surface', async () => {
   expect(body.errors[0].extensions.code).toBe('missing_scope');
 });
 
-test('401 · a missing and a bad token get their challenge, in a GraphQL body', async () => {
+test('401 · a missing and an invalid token are refused with the fitting challenge and a GraphQL body', async () => {
   for (const bad of [undefined, 'pat_nothing']) {
     const { status, headers, body } = await world.request('POST', '/graphql', {
       ...(bad && { token: bad }),

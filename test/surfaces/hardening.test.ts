@@ -62,12 +62,15 @@ describe('Host', () => {
   it.each([
     ['a path', '/v1/me?x=1', 200],
     ['a query', '?x=http://y/', 303],
-    ['nothing', '', 303],
+    ['an empty path', '', 303],
     ['an unknown path', '//v1/me', 404],
-  ])('%s after our origin in a full URL is served, whatever the Host header', async (_, target, status) => {
-    const authorization = `Bearer ${owner.token}`;
-    expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
-  });
+  ])(
+    '%s after our origin in a full URL is answered by the service, whatever the Host header',
+    async (_, target, status) => {
+      const authorization = `Bearer ${owner.token}`;
+      expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
+    },
+  );
 
   it.each(['Host: localhost\r\nHost: evil.example', 'host: localhost\r\nHOST: localhost'])(
     '400 · refuses several Host headers: %j',

@@ -102,23 +102,23 @@ describe('An issue that gets a label', () => {
   it.each([
     ['another label', () => labeled('bug'), 'No rule matched: Work: the label bug is not agent.'],
     [
-      'opened',
+      'an opened issue',
       () => ({ ...labeled('x'), action: 'opened', label: undefined }),
       'No rule matched: Work: it was opened, and the rule waits for the label agent.',
     ],
-    ['a program', () => labeled('agent', { by: person('ci', 'Bot') }), 'ci is a program.'],
+    ['a label added by a program', () => labeled('agent', { by: person('ci', 'Bot') }), 'ci is a program.'],
     [
-      'a mission',
+      'an issue written by a mission',
       () => labeled('agent', { body: 'Work\n\n<!-- run: run_1 -->' }),
       'The issue was written by a mission.',
     ],
     [
-      'unlabeled',
+      'a removed label',
       () => ({ ...labeled('agent'), action: 'unlabeled' }),
       'No rule matched: Work: it was unlabeled, and the rule waits for the label agent.',
     ],
     [
-      'another repository',
+      'an issue of another repository',
       () => ({ ...labeled('agent'), repository: { full_name: 'acme/other' } }),
       'No rule matched: no enabled automation or task has a rule for such an event of acme/other.',
     ],

@@ -89,7 +89,7 @@ describe('MCP resources', () => {
     await expect(read(uri.replace(/session$/, 'diary'))).rejects.toThrow(/part/);
   });
 
-  test('the content of an artifact is returned as text or as bytes; of a large one only the address', async () => {
+  test('the content of an artifact is returned as text or as bytes; for large content the error names the download address', async () => {
     const text = await leaveArtifact(place, 'all good', { contentType: 'text/plain' });
     const image = await leaveArtifact(place, 'png', { contentType: 'image/png' });
     const at = ({ id }: { id: string }) => `aep://artifacts/${id}/content`;
@@ -257,7 +257,7 @@ describe('progress of an MCP call', () => {
   });
 });
 
-test('a request is answered within its byte limit: parts beyond it are errors, and the rest is complete', async () => {
+test('a batch is answered within the byte limit: results beyond the limit are errors, and the others are complete', async () => {
   const long = await startSession(sandbox);
   await writeLog(long, 'session', ['x'.repeat(bytes.logContent)]);
   const args = { sandboxId: sandbox.id, role: 'builder', sessionId: long.sessionId };

@@ -133,7 +133,7 @@ describe('the MCP gateway for a run', () => {
     expect(remote.methods().filter((method) => method === 'tools/call')).toHaveLength(2);
   });
 
-  it('ok · is found by a query for the servers of the run', async () => {
+  it('ok · its address for each server of the run is returned by a query', async () => {
     const project = await bound();
     await project.put('later', { roles: ['reviewer'] });
     const run = await world.run(project);

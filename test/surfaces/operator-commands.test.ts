@@ -270,7 +270,7 @@ describe('A command of the operator', () => {
     expect(await ask('migrate')).toEqual({ applied: [] });
   });
 
-  it('demo:seed · adds only what is missing, newest first as it is listed', async () => {
+  it('demo:seed · adds only missing projects', async () => {
     const { organization, owner, projects } = await ask('demo:seed', '--projects', '40');
     expect(projects.total).toBe(40);
     expect(await ask('demo:seed', '--projects', '7')).toEqual({

@@ -103,7 +103,7 @@ describe('A command refuses', () => {
       'alice@example.com is already a member of acme',
     ],
     [
-      'a stranger',
+      'a person who is not a member',
       ['token:create', '--org', 'acme', '--email', 'a@b.c', '--scopes', 'all'],
       '--email: a@b.c is not a member of acme; member:add adds them',
     ],
@@ -133,7 +133,7 @@ describe('A command refuses', () => {
       'The credential lacks missing-scope:rockets:launch.',
     ],
     [
-      'nothing piped in',
+      'an empty standard input',
       ['integration:create', '--org', 'acme', '--vendor', 'linear', '--name', 'L', '--credentials-stdin'],
       '--credentials-stdin: standard input is empty',
     ],

@@ -79,8 +79,8 @@ describe('the REST API over HTTP', () => {
     });
   });
 
-  describe('401 · the credential is read from the Authorization header and from nowhere else', () => {
-    it('the challenge tells where to get a credential (RFC 9728), and that a presented one is invalid (RFC 6750)', async () => {
+  describe('the credential is read from the Authorization header and from nowhere else', () => {
+    it('401 · the challenge tells where to get a credential (RFC 9728), and that a presented one is invalid (RFC 6750)', async () => {
       const metadata = `resource_metadata="${world.url}/.well-known/oauth-protected-resource"`;
       const none = await me({});
       expect([none.status, none.body]).toEqual([401, unauthenticated]);
@@ -118,7 +118,7 @@ describe('the REST API over HTTP', () => {
           ask: { headers: { 'x-api-key': token, 'x-access-token': token, 'proxy-authorization': `Bearer ${token}` } },
         }),
       ],
-    ])('%s', async (_, make) => {
+    ])('401 · refuses %s', async (_, make) => {
       const { path = '/projects', ask, method = 'GET' } = make();
       const { status, body } = await world.rest(method, path, ask);
       expect([status, body]).toEqual([401, unauthenticated]);
@@ -132,11 +132,11 @@ describe('the REST API over HTTP', () => {
       ['two tokens', () => `Bearer ${token}, Bearer ${token}`],
       ['a token with further text', () => `Bearer ${token} more`],
       ['a token in quotes', () => `Bearer "${token}"`],
-      ['another prefix', () => `Bearer PAT_${token.slice(4)}`],
+      ['a token with another prefix', () => `Bearer PAT_${token.slice(4)}`],
       ['a token with a changed letter', () => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
       ['a session’s secret', () => `Bearer ${session.secret}`],
       ['thousands of characters', () => `Bearer pat_${'x'.repeat(8_000)}`],
-    ])('%s in the header', async (_, header) => {
+    ])('401 · refuses %s in the header', async (_, header) => {
       const answer = await me({ headers: { authorization: header() } });
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated']);
     });

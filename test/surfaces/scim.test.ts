@@ -252,7 +252,7 @@ it('a person who joins while the directory changes waits for the change', async 
   ]);
 });
 
-it('a member keeps the role that no group gives, when a user gets their address or is activated', async () => {
+it('a member keeps a role that no directory group gives, when a directory user gets the member’s address or is activated', async () => {
   const ivan = await createMember(world, alice.organization, 'Ivan', 'viewer');
   const id = await provision('former-ivan@example.com');
   await patch(`/Users/${id}`, { op: 'replace', path: 'emails', value: [{ value: 'ivan@example.com' }] });
@@ -278,7 +278,7 @@ it('an owner who was demoted since the request began gives no role to a group', 
   await expect(setGroupRole(caller, group, 'admin')).rejects.toMatchObject({ status: 403 });
 });
 
-it('an address that was taken from the name follows the name', async () => {
+it('an email address that was taken from the user name changes with the user name', async () => {
   const id = await provision('Before@example.com');
   const renamed = async (userName: string) =>
     (await patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: userName })).body.emails[0].value;
@@ -287,7 +287,7 @@ it('an address that was taken from the name follows the name', async () => {
   expect(await renamed('other@example.com')).toBe('after@example.com');
 });
 
-it('the members of all groups are bounded, and a page ends before it has too many', async () => {
+it('the members of all groups are bounded, and a page of groups ends before it has too many members', async () => {
   const [before, page] = [{ ...directoryCounts }, { ...directoryPage }];
   const ids = [await provision('crowd-1@example.com'), await provision('crowd-2@example.com')];
   const members = ids.map((value) => ({ value }));
@@ -376,7 +376,7 @@ it('a directory token is shown once, ends when it is revoked or expires, and at 
   expect([await works(0), await works(1)]).toEqual([401, 200]);
 });
 
-it('of two users or changes at once one wins; a stale version is refused; pages and bodies are bounded', async () => {
+it('of two concurrent creations or changes of a user one succeeds; a stale version is refused; pages and bodies are bounded', async () => {
   const both = await Promise.all([1, 2].map(() => ask('POST', '/Users', { userName: 'twin@example.com' })));
   expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
   const { body: user, headers } = both.find(({ status }) => status === 201)!;

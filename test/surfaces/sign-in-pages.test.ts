@@ -117,7 +117,7 @@ describe('signing in', () => {
     expect((await known.signIn(email)).status).toBe(303);
   });
 
-  it('429 · a cookie of a known browser counts only when we issued it, and for its own address', async () => {
+  it('429 · a cookie of a known browser counts only when the service issued it, and only for the email addresses that it names', async () => {
     const [email, another] = [address(), address()];
     const known = browser('192.0.2.5');
     await known.signIn(another);

@@ -47,7 +47,7 @@ describe('concurrent and slow uploads', () => {
     expect((await put(beyond.uploadUrl, 'one more')).status).toBe(201);
   });
 
-  it('409 · of the same content are told when to retry while one is running, which is not disturbed', async () => {
+  it('409 · of the same content are refused while one is running, are told when to retry, and do not disturb it', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     const { status, body, headers } = await put(content.uploadUrl, 'second');

@@ -405,7 +405,7 @@ describe('a refused sign-in', () => {
     ['the audience of another client', { aud: 'other' }, 'Its answer is invalid.'],
     ['another issuer', { iss: 'https://issuer.example' }, 'Its answer is invalid.'],
     ['an expired ID token', { exp: 1 }, 'Its answer is invalid.'],
-  ])('403 · %s, with an event in the audit log', async (_what, claims, reason) => {
+  ])('403 · %s; the audit log has an event', async (_what, claims, reason) => {
     asUser('new', claims);
     const answer = await wholeWay(browserOf());
     expect(refusal(answer)).toEqual([403, `Okta did not sign you in. ${reason}`]);

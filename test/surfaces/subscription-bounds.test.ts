@@ -67,7 +67,7 @@ describe('the permissions of a subscription', () => {
     }
   });
 
-  it('401 and 403 · are answered as for every request', async () => {
+  it('401, 403 · are checked as for every request', async () => {
     const { runId } = await taken();
     const nobody = await subscribe(onRun, { runId }, {});
     expect(nobody.status).toBe(401);
