@@ -1,5 +1,5 @@
-// The workspace after a step of a run, with the session files of its harnesses. It is a git bundle, stored as an artifact and kept as long
-// as one. During a step, each newer checkpoint replaces the previous one of the step.
+// The workspace after a step of a run, with the session files of its harnesses. The checkpoint is a git bundle, stored as an artifact and
+// kept as long as other artifacts. During a step, each newer checkpoint replaces the previous one of the step.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

@@ -182,7 +182,7 @@ export const oauthFetch = (binding: Pick<McpBinding, 'pinnedUrl' | 'allowedEgres
     mayReach: mayReach(binding),
   });
 
-/** The organization in which the person started the connection with that state, or null. */
+/** The organization in which the person started the sign-in with this `state`, or null. */
 export async function organizationOfOAuth(userId: string, state: string): Promise<string | null> {
   const text = 'select org_id from mcp_authorizations where state_digest = $1 and user_id = $2';
   const [found] = await sql<{ orgId: string }>(text, [digest(state), userId]);

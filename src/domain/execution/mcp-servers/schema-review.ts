@@ -7,7 +7,7 @@ import { type ToolDefinition, toolDigest } from './model.ts';
 import { type ReviewedTool, type ToolReview, toolChanges } from './review.ts';
 import { BindingType, ToolType } from './schema-records.ts';
 
-/** Maximum number of tools with definitions in one response, and of characters shown of each. */
+/** Maximum number of tools with definitions in one response, and maximum number of characters shown of each definition. */
 export const maxToolNames = 50;
 const maxSchemaCharacters = 8_000;
 

@@ -79,7 +79,7 @@ export async function advanceRun(
   }
   const written = await appendNext(trx, run, next);
   const held = { id: run.id, leaseId: run.leaseId! };
-  // A person has approved the plan of a replayed planner.
+  // The plan of a fork's replayed planner needs no second approval.
   if (step.role === 'planner' && !fork && !read.askAgain && (await needsPlanApproval(trx, run))) {
     const reason = 'Waiting for a person to approve the plan.';
     await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });

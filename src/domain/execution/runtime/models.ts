@@ -1,5 +1,5 @@
-// The model connectors of an organization, for the runtime that holds one of its runs. Except for calls to the vendors, their keys leave
-// the service only here.
+// The model connectors of an organization, for the runtime that holds one of its runs. Except for calls to the vendors, the keys of
+// connectors leave the service only here.
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';

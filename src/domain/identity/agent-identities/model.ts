@@ -51,7 +51,10 @@ export class Registration extends table('agent_registrations', {
   projectId: column<Unless<LentGrant>['projectId']>(),
   scopes: column<Unless<LentGrant>['scopes']>(),
   grantExpiresAt: column<Unless<LentGrant>['grantExpiresAt']>(),
-  /** Whether a session of one organization has created it (docs/decisions/0076-sessions-of-providers-reach-one-organization.md). */
+  /**
+   * Whether the person claimed the agent in a session that reaches only one organization
+   * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
+   */
   orgOnly: column<boolean>(),
   /** Time of the last use, accurate to the minute. */
   lastUsedAt: column<number | null>(),

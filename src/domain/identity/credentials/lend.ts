@@ -13,7 +13,7 @@ export interface Lender {
   orgId: string;
   /** The project that the credential reaches; null means the whole organization. */
   projectId: string | null;
-  /** Whether the person lends it in a session, or with a credential, that reaches nothing of the person beyond the organization. */
+  /** Whether the person lends the authority in a session, or with a credential, that reaches only this organization. */
   isOrgOnly: boolean | undefined;
 }
 

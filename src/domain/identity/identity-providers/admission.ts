@@ -1,5 +1,6 @@
-// The person that a user of an identity provider signs in as: known by the provider's identifier, at first by an address of a domain that
-// the organization has proved. A first sign-in accepts an invite, or creates the membership if the provider has a default role.
+// Finds the person for a user of an identity provider: by the provider's identifier of the user or, at the first sign-in, by an email
+// address in a domain that the organization has proved. A first sign-in accepts an invite, or creates the membership if the provider has a
+// default role.
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -51,14 +52,14 @@ async function requireServed(trx: Transaction, provider: IdentityProvider, user:
   return { subject, email, name: nameOf(user.name) };
 }
 
-/** The name of a new account; undefined when accounts may not have the name. */
+/** The name of a new account; undefined when it is not a valid name of an account. */
 function nameOf(value: unknown): string | undefined {
   const name = typeof value === 'string' ? value.trim() : '';
   const isName = name !== '' && name.length <= text.personName.max && name.isWellFormed() && isVisibleLine(name);
   return isName ? name : undefined;
 }
 
-// The lock keeps the settings of the provider until the end; sign-ins do not wait for each other.
+// The lock prevents changes of the provider's settings until the transaction ends; sign-ins do not wait for each other.
 const lockSql = 'select id from identity_providers where id = $1 and updated_at = $2 for share';
 
 async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvider): Promise<void> {
@@ -67,8 +68,8 @@ async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvide
 }
 
 /**
- * The person of a user, who is a member afterwards. @param present The person who is signed in to the browser, whose session nobody but the
- * person ends: otherwise an answer could replace it by that of another account.
+ * Returns the person for a user of the provider, and makes the person a member. @param present The person who is signed in to the browser.
+ * An answer for another person is refused, because it must not replace the session of this person.
  * @throws ProviderRejection, 403 for a disabled account, 409 when another person is signed in
  */
 export const admitUser = (
@@ -80,7 +81,7 @@ export const admitUser = (
     await lockSettings(trx, provider);
     const known = await requireServed(trx, provider, user);
     const found = await findPerson(trx, provider, known);
-    // The identifier of the user may name an account with another address than the answer.
+    // The account that the user's identifier belongs to may have another address than the answer.
     if (found) await requireServedDomain(trx, provider, found.email);
     if (found?.disabledAt != null) throw forbidden('This account is disabled.');
     if (present && present.id !== found?.id)
@@ -110,7 +111,7 @@ async function requireMember(
   if (found && (await lockMembership(trx, orgId, found.id))) return found;
   const address = found?.email ?? email;
   const invited = await acceptInviteTo(trx, orgId, address);
-  // A user whom the directory has deactivated does not come back by the default role.
+  // A user whom the directory has deactivated does not become a member again through the default role.
   const offered = invited ?? (await takeOffer(trx, orgId, address));
   const role = offered === undefined ? defaultRole : offered;
   if (!role) return rejectAnswer(`${email} is not a member of the organization. Ask an admin for an invite.`);
@@ -119,7 +120,7 @@ async function requireMember(
   return person;
 }
 
-/** Remembers the provider's identifier of a person. @throws ProviderRejection when the person has another one there */
+/** Stores the provider's identifier of a person. @throws ProviderRejection when the person has another identifier at this provider */
 async function link(trx: Transaction, provider: IdentityProvider, known: Known, { id: userId }: Person): Promise<void> {
   const key = { ...keyOf(provider), subject: known.subject };
   const at = now();
@@ -137,7 +138,10 @@ export interface Tested {
   email: string;
   subject: string;
   name: string | undefined;
-  /** Whether the tester signed in with the address of the own account: the session then counts as one through the provider. */
+  /**
+   * Whether the tester signed in with the address of the tester's own account: the session of the tester then counts as a sign-in through
+   * the provider.
+   */
   isOwn: boolean;
 }
 

@@ -40,5 +40,5 @@ export const domainChecksPerHour = 60;
 export const providerSignInMs = { open: minutes(10), session: hours(24) } as const;
 export const providerSignInsPerHourAndNetwork = 1_000;
 
-/** Time limit and size of an answer of a provider, and how long its metadata and keys are cached, those of so many providers. */
+/** Time limit and maximum bytes of an answer of a provider; for how many providers, and for how long, metadata and keys are cached. */
 export const providerAnswer = { timeoutMs: seconds(5), bytes: 64 * 1024, cached: 200, metadataMs: hours(1) } as const;

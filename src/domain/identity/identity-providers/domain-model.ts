@@ -10,9 +10,9 @@ export class SignInDomain extends table('sign_in_domains', {
   domain: column<string>(),
   /** The value of the TXT record. */
   token: column<string>(),
-  /** The provider that signs in its addresses. */
+  /** The provider that signs in people with addresses of the domain. */
   providerId: column<Id<'identityProvider'> | null>(),
-  /** Whether members with an address of the domain reach the organization only after a sign-in through its providers. */
+  /** Whether members with an address of the domain reach the organization only after a sign-in through a provider of the organization. */
   required: column<boolean>(),
   verifiedAt: column<number | null>(),
   checkedAt: column<number | null>(),

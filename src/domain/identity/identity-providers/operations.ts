@@ -102,7 +102,7 @@ export function requireDefaultRole(role: OrgRole | null): void {
 export type ProviderChanges = { [K in keyof NewProvider]?: NewProvider[K] | undefined };
 
 /**
- * Changes a provider. Another issuer or client needs another test, and another issuer forgets its users.
+ * Changes a provider. A new issuer or client needs a new test. With a new issuer, the stored identifiers of users are deleted.
  * @throws as `createProvider`, and 404, 409 for another issuer or client while the provider is required
  */
 export async function changeProvider(
@@ -162,7 +162,7 @@ export async function deleteProvider(caller: Caller, providerId: string): Promis
   });
 }
 
-/** The provider that an email address leads to. */
+/** The provider that signs in an email address. */
 export interface OfferedProvider {
   id: IdentityProvider['id'];
   name: string;

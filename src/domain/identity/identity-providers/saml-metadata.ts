@@ -31,7 +31,7 @@ const metadata = 'urn:oasis:names:tc:SAML:2.0:metadata';
 const signatures = 'http://www.w3.org/2000/09/xmldsig#';
 const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 
-/** Reads the metadata of one provider. @param field The field that has it, for errors. @throws 400 */
+/** Reads the metadata of one provider. @param field Name of the request's field with the metadata, for errors. @throws 400 */
 export function parseSamlMetadata(xml: string, field: string): SamlMetadata {
   const unusable = (reason: string): never => {
     throw invalid.field(field, reason);
@@ -54,7 +54,7 @@ export function parseSamlMetadata(xml: string, field: string): SamlMetadata {
   return { issuer, signInUrl, certificates: certificatesOf(descriptor, unusable) };
 }
 
-/** The browser of the person goes there, so that it may be in a private network. */
+/** The person's browser opens this address, so it may be in a private network. */
 const isSignInUrl = (url: string): boolean =>
   url.length <= providerText.issuer.max && isIdentifier(url.split('?', 1)[0]!);
 

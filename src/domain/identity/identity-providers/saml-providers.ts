@@ -59,7 +59,8 @@ export async function createSamlProvider(caller: Caller, input: NewSamlProvider)
 }
 
 /**
- * Replaces the metadata of a SAML provider. Another entity id or address needs another test; another entity id forgets its users.
+ * Replaces the metadata of a SAML provider. A new entity id or address needs a new test. With a new entity id, the stored identifiers of
+ * users are deleted.
  * @throws as `createSamlProvider`, 404, and 409 for another entity id or address while the provider is required
  */
 export async function replaceSamlMetadata(
@@ -100,7 +101,10 @@ const claimSql = `update identity_providers set metadata_read_at = $1 where id i
 const rotateSql = `update identity_providers set certificates = $2, updated_at = greatest(updated_at + 1, $3)
   where id = $1 and issuer = $4 and sign_in_url = $5 and certificates <> $2`;
 
-/** Reads the metadata of providers again that was not read for a day, for new keys. Metadata that cannot be used, or moved, changes nothing. */
+/**
+ * Reads metadata that was last read a day ago or earlier, because it may have new keys. Metadata that is unusable, or has another entity id
+ * or sign-in address, changes nothing.
+ */
 export async function refreshMetadata(): Promise<void> {
   const at = now();
   for (;;) {

@@ -20,7 +20,7 @@ const samlOf = (provider: IdentityProvider, id = ''): SAML =>
     ...{ validateInResponseTo: ValidateInResponseTo.never, acceptedClockSkewMs: -1 },
   });
 
-/** The metadata of the service towards this provider. Requests are not signed, so that there is no key to rotate. */
+/** The metadata of the service for this provider. Requests are not signed, so that there is no key to rotate. */
 export const ownMetadata = (provider: IdentityProvider): string =>
   samlOf(provider).generateServiceProviderMetadata(null, null);
 
@@ -30,7 +30,7 @@ export const samlAddress = (provider: IdentityProvider, id: string): Promise<str
 
 export interface SamlAnswer {
   user: ProviderUser;
-  /** The id of the request that it answers. */
+  /** The id of the request that the response answers. */
   requestId: string;
   assertionId: string;
 }
@@ -52,7 +52,7 @@ export async function readSamlAnswer(provider: IdentityProvider, response: strin
   return { user: userOf(profile as Profile), requestId, assertionId };
 }
 
-/** Messages of the library are sentences without a full stop, of the algorithm only: it prints no content except audiences. */
+/** A message of the library as a sentence, without the expected audiences: no other content of a response is in the library's messages. */
 const sentence = (message: string): string =>
   `${message
     .replace(/ Expected: .*/s, '')

@@ -1,4 +1,4 @@
-// Domains of an organization in the graph: proved with a TXT record, and led to a provider.
+// Domains of an organization in the graph: proved with a TXT record, and assigned to a provider.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

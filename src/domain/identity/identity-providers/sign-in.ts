@@ -62,7 +62,7 @@ export async function startSignIn(provider: SealedProvider, { browser, returnTo,
 /** Begins with an underscore, as ids in XML do. */
 const newState = (): string => `_${randomBytes(32).toString('base64url')}`;
 
-/** A started sign-in that its browser has come back to. */
+/** A started sign-in whose browser has returned with an answer. */
 export type Started = Pick<ProviderSignIn, 'id' | 'testerId' | 'returnTo' | 'sealedVerifier' | 'sealedAnswer'>;
 
 const useSql = `update provider_sign_ins set used_at = $4
@@ -81,8 +81,9 @@ const answerSql = `update provider_sign_ins set sealed_answer = $3
   where id = $1 and provider_id = $2 and sealed_answer is null and used_at is null and expires_at > $4 returning id`;
 
 /**
- * Keeps the answer that a SAML provider posts, for the page on which its browser comes back with its cookie, and returns the id of the
- * request. The browser sends no cookie with the POST of another site. @throws ProviderRejection, also for an assertion or request that was used
+ * Stores the answer that a SAML provider posts, and returns the id of the request. The browser sends no cookie with a POST from another
+ * site, so the page that it opens next, with the cookie, uses the stored answer. @throws ProviderRejection, also for an assertion or
+ * request that was used
  */
 export async function recordAnswer(provider: IdentityProvider, response: string): Promise<string> {
   if (provider.protocol !== 'saml') throw notFound('identity provider');

@@ -5,7 +5,7 @@ export interface ProviderUser {
   subject: string;
   email: string;
   name: unknown;
-  /** The domain that the provider states for the account, where its addresses alone prove nothing; absent elsewhere. */
+  /** The domain that the provider states for the account; absent for a provider whose email addresses suffice as proof. */
   hostedDomain?: string | undefined;
 }
 

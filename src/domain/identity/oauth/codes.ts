@@ -24,7 +24,10 @@ export class AuthorizationCode extends table('authorization_codes', {
   projectId: column<Id<'project'> | null>(),
   resource: column<Resource>(),
   scopes: column<string[]>(),
-  /** Whether a session of one organization has created it (docs/decisions/0076-sessions-of-providers-reach-one-organization.md). */
+  /**
+   * Whether the person consented in a session that reaches only one organization
+   * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
+   */
   orgOnly: column<boolean>(),
   /** When the person's grant to the client ends, as the person has chosen. */
   accessExpiresAt: column<number>(),

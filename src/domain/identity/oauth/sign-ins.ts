@@ -24,7 +24,10 @@ export class SignIn extends table('sign_ins', {
   resource: column<Resource>(),
   /** The granted scopes, with `offline_access` when there are refresh tokens. */
   scopes: column<string[]>(),
-  /** Whether a session of one organization has created it (docs/decisions/0076-sessions-of-providers-reach-one-organization.md). */
+  /**
+   * Whether the person consented in a session that reaches only one organization
+   * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
+   */
   orgOnly: column<boolean>(),
   createdAt: column<number>(),
   /** End of the sign-in, which a refresh does not change. */

@@ -13,9 +13,9 @@ export class Session extends table('sessions', {
   address: column<string | null>(),
   /** The organization whose identity provider has signed the person in; null for other sign-ins. */
   ssoOrgId: column<Id<'organization'> | null>(),
-  /** When that sign-in stops counting. */
+  /** When the sign-in through the provider stops counting. */
   ssoUntil: column<number | null>(),
-  /** Whether the session reaches only that organization. */
+  /** Whether the session reaches only the organization of the provider. */
   orgOnly: column<boolean>(),
   createdAt: column<number>(),
   lastUsedAt: column<number>(),

@@ -115,7 +115,7 @@ export async function callerOfSession(
   const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
   if (!row) return null;
   if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
-  // The membership ended: the provider of the organization vouches for nothing else.
+  // The membership has ended, and the session reaches no other organization.
   if (row.orgOnly && row.orgId === null) return null;
   const renewed = row.lastUsedAt <= at - lastUsedIntervalMs;
   if (renewed) await renew(row.id, at);
@@ -197,7 +197,7 @@ const openSessionsSql = (
 const listSessionsSql = `select ${columnsOf(Session)} ${openSessionsSql('and ($3::text is null or org_only and sso_org_id = $3)')}`;
 const listSessionsOfSql = `select id, user_agent, address, created_at, last_used_at, expires_at ${openSessionsSql()} limit $3`;
 
-/** Conditions of the sessions that a session can see: one of a single organization only sees its like. */
+/** Conditions on the sessions that the caller can see. A session that reaches one organization sees only such sessions of the same organization. */
 const seenBy = (caller: Caller) => ({
   personId: ownPerson(caller),
   ...(caller.isOrgOnly && { orgOnly: true, ssoOrgId: ownOrganization(caller) }),
@@ -230,7 +230,7 @@ export async function endOtherSessions(caller: Caller): Promise<number> {
     .patch({ endedAt: now() });
 }
 
-/** Makes a session of a person who has proved the address one through the provider of an organization, too. */
+/** Records that the person of a session has also signed in through the provider of an organization. */
 export const addProof = async (sessionId: string, { orgId, until }: Omit<ProviderProof, 'isOnly'>): Promise<void> => {
   await Session.patch(undefined, { id: sessionId, orgOnly: false }, { ssoOrgId: orgId, ssoUntil: until });
 };

@@ -15,7 +15,10 @@ export class Token extends table('tokens', {
   name: column<string>(),
   /** The granted scopes; each use is limited to those that the person's role still holds. */
   scopes: column<string[]>(),
-  /** Whether a session of one organization has created it (docs/decisions/0076-sessions-of-providers-reach-one-organization.md). */
+  /**
+   * Whether the token was created in a session that reaches only one organization
+   * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
+   */
   orgOnly: column<boolean>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),

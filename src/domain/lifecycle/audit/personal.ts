@@ -1,5 +1,5 @@
 // Personal values of events: network addresses, email addresses, names and browsers of people. They are sealed with the key of their
-// person when the event gets its number, so that the tree has only sealed ones
+// person when the event gets its number, so that the Merkle tree contains only the sealed values
 // (docs/decisions/0073-personal-values-are-sealed-per-person.md).
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { camel } from '#foundation/postgres/statement.ts';
@@ -50,7 +50,7 @@ export function separatePersonal(plain: PlainEvent, source: AuditSource, row: Ro
     if (!subject) continue;
     const change = event.changes.find(({ path }) => path === camel(column));
     if (change) {
-      // The person of a former value is not known where the one who acts is in the column.
+      // A column about the person who acts may have had the value of another person before, so the former value is dropped.
       const before = of === 'actor' ? null : change.before;
       const values = valuesOf(subject);
       values.changes = [...(values.changes ?? []), { ...change, before }];
@@ -85,7 +85,7 @@ function subjectOf(orgId: string, { of, value, row, actor }: Personal): Subject 
 
 /** The name of the key of values that were dropped, because their person was already erased. */
 const noKey = 'erased';
-/** The element of `changes` with the sealed values. A column of their own would not be in the leaves that the previous release computes. */
+/** The element of `changes` with the sealed values. A separate column would be missing from the leaves that the previous release computes. */
 const sealedPath = 'personalValues';
 
 interface SealedChange extends AuditChange {
@@ -160,7 +160,7 @@ function open(key: Buffer, bound: string, text: string): PersonalValues | null {
   }
 }
 
-/** The event with what can be read of its personal values. */
+/** The event with those of its personal values that can be read. */
 export function withPersonal(event: AuditEvent, { values }: Opened): AuditEvent {
   const changes = new Map(values.changes?.map((change) => [change.path, change]));
   return {

@@ -72,7 +72,7 @@ export interface AuditSource {
   addressOf?: string | undefined;
 }
 
-/** Whom a value is about: the person whose id is in the column `of`, the person who acts, or the owner of the email address that it is. */
+/** The person whom a value is about: the one whose id is in the column `of`, the one who acts, or, if the value is an email address, its owner. */
 export type PersonalOf = { of: string } | 'actor' | 'address';
 
 const ends = { revoked_at: 'revoked', accepted_at: 'accepted', ended_at: 'ended', resolved_at: 'resolved' };
@@ -93,7 +93,10 @@ const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt'
 /** Columns of webhook endpoints. Their model imports this file, so this file cannot read the columns from it. */
 const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
 
-/** Names and addresses of directory users are left out: they are about people who need not have joined, and whom an event has no key for. */
+/**
+ * Names and addresses of directory users are left out: these people may never have joined the organization, so they have no key that could
+ * seal the values.
+ */
 const directoryUser = { columns: ['active', 'isOffered'] };
 
 const reason = { columns: ['reason'] };

@@ -1,5 +1,5 @@
 // Scheduled backups of the embedded database, by the process that owns it. Each is written beside the database first, because the copy of a
-// running server has no known size, and then sent to its place in one encrypted stream.
+// running server has no known size, and then sent to the storage of backups in one encrypted stream.
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -33,7 +33,7 @@ export function scheduledBackups(source: BackupSource, settings: ScheduledBackup
       throw error;
     }
     if (working) return;
-    // The only process that writes backups is this one: what is unfinished at its start was interrupted.
+    // Only this process writes backups, so a backup that is unfinished at its start was interrupted.
     const own = await sourceId(source.dataDir);
     if (isFirst) await endInterrupted(settings.place, own);
     isFirst = false;
@@ -64,7 +64,7 @@ async function isDue({ intervalMs }: ScheduledBackups): Promise<boolean> {
 
 /**
  * The id in the names of the backups of this data folder. Backups do not contain it: an installation that was restored into another folder,
- * such as a drill, has another one, and does not remove the backups of the first.
+ * such as a drill, has another id, and does not remove the backups of the original installation.
  */
 async function sourceId(dataDir: string): Promise<string> {
   const file = path.join(dataDir, 'backup-id');
@@ -83,7 +83,7 @@ async function endInterrupted(place: BackupPlace, own: string): Promise<void> {
   for (const { name } of open) {
     const found = complete.find((one) => one.name === name);
     await recordEnd(name, found ? { sizeBytes: found.bytes } : { error: 'the service ended during the backup' });
-    // A restored database has an unfinished attempt of its source, whose backup this is.
+    // In a restored database, the unfinished attempt is that of the installation whose backup was restored: its id differs, and nothing is removed.
     if (!found && isOf(own, name)) await place.remove(name).catch(() => {});
   }
 }
@@ -114,7 +114,7 @@ async function takeBackup(
   for (const one of ownBackups.slice(keep)) await place.remove(one.name);
 }
 
-/** The reason for operators. A problem of the bucket has it as its cause. */
+/** The reason of a failure, for operators. In a problem of the bucket, the cause contains the reason. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return redact(cause instanceof Error ? cause.message : message).slice(0, 500);

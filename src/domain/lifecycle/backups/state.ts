@@ -10,10 +10,10 @@ export interface BackupPlan {
 export interface BackupAttempt {
   name: string;
   startedAt: number;
-  /** Null while it is being written. */
+  /** Null while the backup is being written. */
   endedAt: number | null;
   sizeBytes: number | null;
-  /** Why it failed; null when it is complete or being written. */
+  /** Why the backup failed; null when it is complete or being written. */
   error: string | null;
 }
 

@@ -120,7 +120,7 @@ function adviceFor(spent: number): BillingSummary['advice'] {
   return { plan: fitting.plan, reason };
 }
 
-/** The billing summary of the caller's organization. @throws 404 for the id of another organization */
+/** Changes the billing settings of the caller's organization, and returns its billing summary. @throws 404 for the id of another organization */
 export async function updateSettings(
   caller: Caller,
   { orgId, trackerTriggers }: { orgId?: string | undefined; trackerTriggers: TrackerTriggerPolicy },

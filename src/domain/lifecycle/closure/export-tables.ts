@@ -159,7 +159,7 @@ const table = ({ tableName, columns }: Model, condition: string): ExportTable =>
   name: tableName,
   query: `select row_to_json(t)::text as row from (select ${columnsOf({ columns })} from "${tableName}" where ${condition}) t`,
 });
-/** Adds the personal values that can be read to the events, which stay as the tree has them. */
+/** Adds the readable personal values to the events as a separate member; all other members stay as they are in the Merkle tree. */
 async function addPersonalValues(trx: Transaction, orgId: string, rows: readonly string[]): Promise<string[]> {
   const events = rows.map((row) => JSON.parse(row) as AuditEvent);
   const opened = await openPersonal(orgId, events, trx);

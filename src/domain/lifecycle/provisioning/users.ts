@@ -27,7 +27,7 @@ const unique = {
   directory_users_email: 'emails.value',
 };
 
-/** @throws 409 for a name, external id or address of another user, at the limit, and for an inactive user who is the last owner */
+/** Creates a user. @throws 409 for a name, external id or address of another user, at the limit, and for an inactive user who is the last owner */
 export const createUser = (caller: Caller, input: UserInput): Promise<DirectoryUser> =>
   changeDirectory(caller, unique, async (trx, orgId) => {
     const { users: max } = directoryCounts;
@@ -92,9 +92,12 @@ async function findMember(trx: Transaction, orgId: Id<'organization'>, email: st
   return person && Membership.find({ orgId, userId: person.id }, trx);
 }
 
-/** Removes the member with this address, if there is one, and what would let the person join. @throws 409 for the last owner */
+/**
+ * Removes the member with this address, if there is one, and the invites and the offer that would let the person join. @throws 409 for the
+ * last owner
+ */
 async function endAccess(trx: Transaction, orgId: Id<'organization'>, email: string): Promise<void> {
-  // The member is read last: whoever accepts an invite has then done so, or finds it revoked.
+  // The member is read last: a person who accepts an invite at the same time is a member by then, or finds the invite revoked.
   await revokeInvitesTo(trx, orgId, email);
   await withdrawOffer(trx, orgId, email);
   const member = await findMember(trx, orgId, email);

@@ -50,7 +50,8 @@ export function withdrawable(order: BillingOrder, lot: OpenLot | null): Withdraw
 }
 
 /**
- * Credits reserved by running missions are not taken back. A withdrawal from the order of a subscription's current period ends the
+ * Withdraws from an order. Credits reserved by running missions are not taken back. A withdrawal from the order of a subscription's current
+ * period ends the
  * subscription.
  * @throws 409 after the window, for a second withdrawal, and when all credits are spent
  */

@@ -12,7 +12,7 @@ export const directoryText = {
 
 /**
  * Maximum resources on a page, and default; groups with their members are large, so that a page has fewer. A page ends before the resource
- * with which it would have more than `related` groups or members, unless that is its first.
+ * with which it would have more than `related` groups or members, unless that resource is the first of the page.
  */
 export const directoryPage = { max: 200, default: 100, groupsWithMembers: 20, related: 10_000 } as const;
 

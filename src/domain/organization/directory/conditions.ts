@@ -51,7 +51,7 @@ export const groupColumns: Columns = {
 
 const unsupported = (attribute: string, why: string) => invalid.field('filter', `${attribute} ${why}`);
 
-/** @throws 400 for an attribute or a comparison that is not supported */
+/** Translates a filter to SQL. @throws 400 for an attribute or a comparison that is not supported */
 export function conditionOf(filter: Filter, columns: Columns, parent = ''): FilterCondition {
   if (filter.kind === 'value') return conditionOf(filter.of, columns, `${filter.attribute}.`);
   if (filter.kind === 'not') {
@@ -123,7 +123,7 @@ const operators: Record<Exclude<Comparator, 'pr'>, (column: string, parameter: s
   le: (column, parameter) => `${column} <= ${parameter}`,
 };
 
-/** The SQL expression by which a list is sorted. @throws 400 for an attribute by which it cannot be */
+/** The SQL expression by which a list is sorted. @throws 400 for an attribute by which lists cannot be sorted */
 export function sortExpression(attribute: string, columns: Columns): string {
   const column = Object.hasOwn(columns, attribute) ? columns[attribute]! : undefined;
   if (!column || 'exists' in column || column.isConstant)

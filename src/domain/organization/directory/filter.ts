@@ -23,7 +23,7 @@ export const attributeName = (name: string): string => {
 
 const token = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([\w$:.+-]+))/y;
 
-/** @param path Name of the parameter in errors. @throws 400 for a text that is no filter, or is too long */
+/** Parses a filter. @param path Name of the parameter in errors. @throws 400 for a text that is no filter, or is too long */
 export function parseFilter(text: string, path = 'filter'): Filter {
   const wrong = (why: string) => invalid.field(path, why);
   if (text.length > scimBounds.filter) throw wrong(`must be at most ${scimBounds.filter} characters`);

@@ -26,7 +26,7 @@ const unique = { directory_groups_name: 'displayName', directory_groups_external
 const lockGroup = async (trx: Transaction, orgId: Id<'organization'>, id: string): Promise<DirectoryGroup> =>
   (await DirectoryGroup.lock(trx, { id: id as DirectoryGroup['id'], orgId })) ?? DirectoryGroup.refuse();
 
-/** @throws 409 for a name or external id of another group, and at the limit; 400 for an unknown member */
+/** Creates a group. @throws 409 for a name or external id of another group, and at the limit; 400 for an unknown member */
 export const createGroup = (
   caller: Caller,
   input: GroupInput,

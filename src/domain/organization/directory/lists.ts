@@ -23,7 +23,7 @@ export interface Listed<Row> {
 
 const kinds = {
   users: { model: DirectoryUser, columns: userColumns },
-  // The compiler sees the model of users for both: a list needs only what they have in common.
+  // Both models have the type of the model of users, because a list needs only the members that both have.
   groups: { model: DirectoryGroup as unknown as typeof DirectoryUser, columns: groupColumns },
 };
 
@@ -36,7 +36,7 @@ async function list<Row>(caller: Caller, kind: keyof typeof kinds, request: List
   const sort = request.sortBy
     ? `${sortExpression(request.sortBy, columns)} ${request.descending ? 'desc' : 'asc'}, `
     : '';
-  // The texts depend on the caller, so that they are not prepared: knex sends them.
+  // The text of the statement depends on the filter, so it is not prepared: knex sends it.
   const matching = () =>
     model
       .query()
@@ -74,7 +74,7 @@ const groupsSql = `select m.directory_user_id as of, g.id, g.display_name as nam
 const countsSql = (side: 'group_id' | 'directory_user_id') =>
   `select ${side} as of, count(*)::int as count from directory_group_members where org_id = $1 and ${side} = any($2) group by ${side}`;
 
-/** The first of the records that fit on a page with what is related to them; one at least. */
+/** The first records that fit on a page together with their members or groups; at least one record. */
 const fitting =
   (countSql: string) =>
   async <Row extends { id: string }>(caller: Caller, rows: readonly Row[]): Promise<readonly Row[]> => {

@@ -51,7 +51,7 @@ export async function takeOffer(
   orgId: Id<'organization'>,
   email: string,
 ): Promise<GroupRole | null | undefined> {
-  // A user who is being created inactive is waited for, so that the person does not join meanwhile.
+  // The lock waits for a concurrent creation of an inactive user, so that the person does not join meanwhile.
   await lockOrganization(trx, orgId);
   if (!(await DirectoryUser.find({ orgId, email }, trx))) return undefined;
   const offered = { orgId, email, active: true, isOffered: true };

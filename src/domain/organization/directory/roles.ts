@@ -21,7 +21,7 @@ export const rolesByGroups = (trx: Transaction, orgId: string, userIds: readonly
 
 /**
  * Gives members the roles of their groups. Owners keep theirs. The organization must be locked.
- * @param otherwise The role of those whose groups give none; null to leave theirs as it is
+ * @param otherwise The role of members whose groups give no role; null leaves their roles unchanged
  */
 export async function applyGroupRoles(
   trx: Transaction,

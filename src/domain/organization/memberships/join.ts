@@ -12,7 +12,7 @@ export const joinMembershipSql = (alias: string): string =>
 /**
  * Joins one membership `m` of the person in column `userId`: that in the `requested` organization or, when that is null, the one in
  * `preferred`, or else the oldest. The columns of `m` are null without a match. A closed organization matches only for an owner, when it
- * is `requested` or `preferred`. @param by.reached Condition on a row of `memberships` that the session reaches it
+ * is `requested` or `preferred`. @param by.reached SQL condition on a row of `memberships`: the session reaches the organization
  */
 export const joinOneMembershipSql = (
   userId: string,

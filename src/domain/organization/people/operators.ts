@@ -8,6 +8,9 @@ export function bindOperators(emails: readonly string[]): void {
   operators = new Set(emails);
 }
 
-/** Whether the person runs the installation, and has proved the address in this session: no provider of an organization can. */
+/**
+ * Whether the person runs the installation, and has proved the address in this session. A sign-in through the provider of an organization
+ * is no such proof.
+ */
 export const isOperator = ({ email }: { email: string }, { isOrgOnly }: Pick<Caller, 'isOrgOnly'>): boolean =>
   !isOrgOnly && operators.has(email);

@@ -1,4 +1,4 @@
-// Erasures of people by organizations: whom, and up to which number of the audit log.
+// Erasures of people by organizations: the erased person, and the last number of the audit log at that time.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isMemberSql } from '../memberships/join.ts';
 
@@ -29,7 +29,10 @@ export const findErasures = (orgId: string, subjects: readonly string[], trx?: T
 const namelessSql = `select e.subject, e.number, ${isMemberSql('e.subject', '$1')} as is_member
   from person_erasures e where e.org_id = $1 and e.subject = any($2)`;
 
-/** Tells whether an event must not show the name of a person. A member who was erased before is named in later events. */
+/**
+ * Returns a function that says whether the event with a number must not show the name of a person. A member who was erased before is named
+ * in later events.
+ */
 export async function namelessIn(
   orgId: string,
   people: readonly string[],

@@ -1,5 +1,6 @@
-// A data key for each organization and person, sealed with the service key. It seals personal values that outlive their person in the
-// organization; nothing sealed with it can be read after its destruction (docs/decisions/0073-personal-values-are-sealed-per-person.md).
+// A data key for each organization and person, sealed with the service key. The key seals personal values that are kept after the person
+// has left the organization; nothing sealed with it can be read after its destruction
+// (docs/decisions/0073-personal-values-are-sealed-per-person.md).
 import { randomBytes } from 'node:crypto';
 import { days } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -32,7 +33,7 @@ export interface PersonKey {
 }
 
 export const personKeyPurpose = (orgId: string) => `person in ${orgId}`;
-/** Time after which a use of a key is noted again. */
+/** Minimum time between two records of the use of a key. */
 const usedMs = days(1);
 
 // An erased subject is present again when the person is a member again, or the address has a new invite.

@@ -29,7 +29,7 @@ export function contentAddress(artifactId: string): string {
 
 let traceViewer: string | null = null;
 
-/** Address of the viewer of traces, without a trailing slash; null means there is no viewer. */
+/** Binds the address of the viewer of traces, without a trailing slash; null means there is no viewer. */
 export function bindTraceViewer(address: string | null): void {
   traceViewer = address;
 }

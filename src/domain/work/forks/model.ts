@@ -13,9 +13,9 @@ export class RunFork extends table('run_forks', {
   sourceStepId: column<Id<'runStep'>>(),
   /** Number of the first call of the step that goes to a model again; the calls before it are replayed. */
   call: column<number>(),
-  /** Calls of all steps before it. */
+  /** Number of calls of all steps before the step with the call. */
   calls: column<number>(),
-  /** Model and version of the agent from the call on; no version means a built-in agent. */
+  /** Model and version of the agent from the call on; a null version means a built-in agent. */
   model: column<string>(),
   agentVersion: column<number | null>(),
   prompt: column<string | null>(),

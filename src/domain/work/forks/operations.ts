@@ -38,7 +38,7 @@ export interface NewFork {
 }
 
 /**
- * @throws 400 for a call, version or model that is not possible; 402; 403 without the scope to read recordings; 404 for the run, the
+ * Starts the fork. @throws 400 for a call, version or model that is not possible; 402; 403 without the scope to read recordings; 404 for the run, the
  * step, and a run without a recording; 409 for an open run, and for a recording that cannot be replayed
  */
 export async function forkMission(caller: Caller, fork: NewFork): Promise<Run> {
@@ -86,7 +86,7 @@ async function writeFork(
   return run;
 }
 
-/** Writes a run with the task, issue and limits of the other. @throws 409 when its task is deleted; as `writeMission` */
+/** Writes a run with the task, issue and limits of the run `source`. @throws 409 when its task is deleted; as `writeMission` */
 async function writeSameMission(
   trx: Transaction,
   caller: Caller,

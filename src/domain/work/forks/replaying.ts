@@ -44,7 +44,10 @@ export type LiveStep = NewStep & Pick<Run, 'isReplaying'> & { team: RunAgent[] }
 
 const noSession = 'The harness has kept no session at the call: the mission cannot continue from it.';
 
-/** The step after a replayed one, and the agents from it on. The fork is over once its last step is replayed. */
+/**
+ * The step after a replayed one, and the agents from it on. The replay is over after the step with the call; the mission then continues
+ * without the recording.
+ */
 export async function nextOfFork(
   trx: Transaction,
   fork: RunFork,

@@ -7,12 +7,12 @@ import type { RunStep } from '../runs/step-model.ts';
 export interface ForkedCall {
   /** The step of the call. */
   step: RunStep;
-  /** Calls of all steps before it. */
+  /** Number of calls of all steps before the step. */
   calls: number;
 }
 
 /**
- * @param steps The steps of the run. @param call Number of a call in the step.
+ * Finds the call and its step. @param steps The steps of the run. @param call Number of a call in the step.
  * @throws 400 for a step or call that the recording lacks, and for the call of a tool; 409 when the calls before it cannot be replayed
  */
 export function findForkedCall(

@@ -1,11 +1,11 @@
-// The calls of a recording by steps, without their bodies: what a person chooses from to fork a mission.
+// The calls of a recording by steps, without their bodies. To fork a mission, a person chooses one of these calls.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { readingCapacity, readPart } from './content.ts';
 import { partsOfRun } from './operations.ts';
 
 export interface RecordedCall {
-  /** Position among the calls of the step by their beginning, from 1. */
+  /** Position of the call in its step, counted from 1 in the order in which the calls began. */
   number: number;
   at: number;
   /** The path at the gateway. */
@@ -23,7 +23,7 @@ export interface RecordedStep {
   hasCheckpoint: boolean;
   /** Whether the recording has the end of the step. */
   isEnded: boolean;
-  /** In the order of their beginning. */
+  /** The calls in the order in which they began. */
   calls: RecordedCall[];
 }
 
@@ -67,7 +67,7 @@ async function addLines(steps: Map<string, RecordedStep>, part: Buffer): Promise
 function addLine(steps: Map<string, RecordedStep>, line: Line): void {
   const { type, stepId } = line;
   const step = steps.get(stepId);
-  // A step that another runtime has repeated counts as it was the last time.
+  // Of a step that another runtime has repeated, only the last attempt counts.
   if (type === 'step') {
     const { agent, checkpoint } = line.order;
     steps.set(stepId, { stepId, role: agent.role, hasCheckpoint: checkpoint !== null, isEnded: false, calls: [] });

@@ -1,5 +1,6 @@
 // Keys of recordings. An organization has a random data key, and another for each person who has started a recorded mission, sealed with the
-// service key. The key of a part is derived from the keys of the organization and of its people: without one of them it cannot be read.
+// service key. The key of a part is derived from the keys of the organization and of its people: if one of these keys is destroyed, the
+// part cannot be read.
 import { createHmac, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
@@ -32,7 +33,10 @@ export const destroyPersonKey = async (trx: Transaction, orgId: string, personId
 interface PartKey {
   /** The key of the part: 32 bytes. */
   key: Buffer;
-  /** Name of the keys from which it is derived. It reveals none of them, and differs once one was destroyed and created again. */
+  /**
+   * Name of the set of keys from which the part's key is derived. The name reveals no key, and differs once one of them was destroyed and
+   * created again.
+   */
   keyId: string;
 }
 

@@ -45,7 +45,7 @@ export const isRecorded = async (trx: Transaction, orgId: string): Promise<boole
   (await sql(consentSql, [orgId], trx)).length > 0;
 
 /**
- * Checks the consent, and prevents its withdrawal until `trx` ends. @param people Those whose missions are in the recording
+ * Checks the consent, and prevents its withdrawal until `trx` ends. @param people The people whose missions are in the recording
  * @throws 409 without consent, and when one of the people is erased
  */
 export async function requireConsent(trx: Transaction, orgId: string, people: readonly string[]): Promise<void> {

@@ -23,7 +23,7 @@ const offer = {
 
 const claimable = `${canTake(offer)} and (r.lease_until is null or r.lease_until <= $1) and ($10::text is null or r.id = $10)`;
 
-/** @param waiting common table expressions that end with `waiting`, the run to claim */
+/** SQL of a claim. @param waiting Common table expressions, the last of which is `waiting`, the run to claim */
 const claimSql = (waiting: string): string => `${waiting}
   ${moveRunsSql('running', {
     from: ['waitingForRuntime'],

@@ -1,5 +1,6 @@
 // The trace of a mission: a span of the mission, one of each step, and those of the model and tool calls of its agent. Their ids are
-// derived from those of the records, so that any process can add spans, also after a restart, and a runtime can name its calls to others
+// derived from those of the records, so that any process can add spans, also after a restart, and a runtime can send the ids of its calls
+// to other systems
 // (docs/observability.md#traces-of-missions). Prompts, answers and arguments are not part of a trace.
 import { createHash } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
@@ -21,7 +22,7 @@ const hashed = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, length);
 
 const traceIdOf = (runId: string): string => hashed(`trace of ${runId}`, 32);
-/** The id of the span of a run, a step or a model call. Runtimes derive that of a call in the same way. */
+/** The id of the span of a run, a step or a model call. Runtimes derive the span id of a model call in the same way. */
 const spanIdOf = (id: string): string => hashed(id, 16);
 
 const contextOf = (on: Tracing, runId: string, id: string): TraceContext & { traceparent: string } => {
@@ -104,7 +105,7 @@ const latestStepSql = 'select id from run_steps where run_id = $1 order by seq d
 
 /**
  * Begins the span of a tool call below that of the present step, linked with the request that makes it; undefined when nothing is traced.
- * @param beganAt Now when absent
+ * @param beganAt When the call began; absent means now
  */
 export async function beginToolCall(
   runId: string,

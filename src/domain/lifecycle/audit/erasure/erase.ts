@@ -21,10 +21,10 @@ import { numberChangesIn } from '../numbers.ts';
 import { replaceNames } from './records.ts';
 
 export interface PersonErasure {
-  /** The id of the person, or of an email address without an account, as the event of the erasure names it. */
+  /** The id in the event of the erasure: that of the person, or a digest of an email address without an account. */
   personId: string;
   erasedAt: number;
-  /** Deleted by this call. */
+  /** Number of invites deleted by this call, and of missions whose recordings it deleted. */
   invites: number;
   recordings: number;
 }
@@ -49,11 +49,11 @@ interface Erased {
   /** The account; undefined for an email address without one. */
   account: Person | undefined;
   address: string;
-  /** All subjects of keys. */
+  /** Subjects whose keys are destroyed. */
   subjects: string[];
 }
 
-/** @throws 409 for a member, 404 for what is neither the id of a person nor an email address */
+/** Finds the data to erase. @throws 409 for a member, 404 for a text that is neither the id of a person nor an email address */
 async function findErased(trx: Transaction, orgId: Id<'organization'>, person: string): Promise<Erased> {
   const isAddress = person.includes('@');
   const account = await Person.find(
@@ -69,7 +69,7 @@ async function findErased(trx: Transaction, orgId: Id<'organization'>, person: s
   return { personId: account.id, account, address, subjects: [account.id, subjectOfAddress(orgId, address).id] };
 }
 
-/** Erases only what is about the address. The answer must not tell whether another organization has an account with it. */
+/** The address alone, without the account. The answer must not tell whether another organization has an account with it. */
 function addressOnly(orgId: string, address: string): Erased {
   const { id } = subjectOfAddress(orgId, address);
   return { personId: id, account: undefined, address, subjects: [id] };
@@ -97,7 +97,10 @@ async function erase(
   return { personId, erasedAt, invites, recordings };
 }
 
-/** Deletes the recordings of the person's missions and of forks of these, which have copies of their calls. Returns the number of missions. */
+/**
+ * Deletes the recordings of the person's missions and of forks of these missions, which contain copies of recorded calls. Returns the
+ * number of missions.
+ */
 async function deleteRecordings(trx: Transaction, orgId: Id<'organization'>, personId: string): Promise<number> {
   const deleted = new Set<string>();
   for (let runs = await deleteRecordingsOf(trx, orgId, personId); runs.length > 0; ) {
@@ -116,6 +119,6 @@ const inLogSql = `select exists (select from audit_events where org_id = $1 and 
   or exists (select from audit_events where org_id = $1 and on_behalf_of = $2)
   or exists (select from audit_events where org_id = $1 and subject_id = $2) as found`;
 
-/** Whether an event names the person, such as one from before personal values were sealed. */
+/** Whether an event names the person in plain text, as events do that were stored before personal values were sealed. */
 const isInLog = async (trx: Transaction, orgId: string, personId: string): Promise<boolean> =>
   (await sql<{ found: boolean }>(inLogSql, [orgId, personId], trx))[0]!.found;

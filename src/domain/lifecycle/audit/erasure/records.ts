@@ -1,8 +1,8 @@
-// Other records of the organization that keep the name or the email address of a person, and are of use without it.
+// Other records of the organization that keep the name or the email address of a person, and stay useful without that name or address.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { Registration } from '../../../identity/agent-identities/model.ts';
 
-/** Tables with the name of a person as it was, by its column and that of the id. */
+/** Tables that store a person's name at an earlier time, with the column of the name and the column of the person's id. */
 const named = [
   ['run_messages', 'author', 'author_user_id'],
   ['issue_comments', 'author', 'author_user_id'],
@@ -13,10 +13,10 @@ const named = [
   ['outside_effects', 'decided_by', 'decided_by_user_id'],
 ] as const;
 
-/** The name in place of that of an erased person. */
+/** The text that replaces the name of an erased person. */
 export const erasedName = 'Erased person';
 
-/** Replaces the name of the person in texts that others have to be able to follow; returns how many records were changed. */
+/** Replaces the name of the person in records that other people still read; returns the number of changed records. */
 export async function replaceNames(trx: Transaction, orgId: string, personId: string): Promise<number> {
   let changed = 0;
   for (const [table, name, id] of named) {
