@@ -19,11 +19,11 @@ import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
 import { answerProblem } from './frame.ts';
 
-/** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is none. */
+/** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is not one of them. */
 type Place = Resource | 'scim';
 type LookUp = (secret: string, place: Place) => Promise<Caller | null>;
 
-/** A look-up of credentials that resources accept; at the SCIM endpoint there is none. */
+/** A look-up of credentials that resources accept; the SCIM endpoint accepts none of them. */
 const atResource =
   (lookUp: (secret: string, resource: Resource) => Promise<Caller | null>): LookUp =>
   async (secret, place) =>

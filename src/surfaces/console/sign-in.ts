@@ -101,8 +101,8 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
 });
 
 /**
- * Opens a session for the person in this browser and redirects. @param proof The sign-in through a provider: the session reaches only its
- * organization, unless the person has proved the address in this browser before
+ * Opens a session for the person in this browser and redirects. @param proof The sign-in through a provider: the session reaches only the
+ * provider's organization, unless the person has proved the address in this browser before
  */
 export async function signIn(
   exchange: Exchange,

@@ -1,4 +1,4 @@
-// Sign-in through the identity provider of an organization, and its test by an owner. The provider vouches for the person only towards its
+// Sign-in through the identity provider of an organization, and its test by an owner. The provider vouches for the person only to its own
 // organization (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
 import { admits } from '#access/gate.ts';
 import { admitTest, admitUser, type Tested } from '#domain/identity/identity-providers/admission.ts';
@@ -66,8 +66,8 @@ export function findSsoPage(
 }
 
 /**
- * Starts a sign-in, for a GET, because `form-action` forbids a form here. Who controls a provider chooses whom it signs in, without a question
- * to the person: the link of another site shows a page first.
+ * Starts a sign-in by GET, because `form-action` forbids a form here. An administrator of a provider can choose the account that it signs
+ * in without asking the person, so a link from another site shows a page first.
  */
 async function start(exchange: Exchange, id: string): Promise<void> {
   await throttle.take(networkOf(exchange.address));
@@ -130,8 +130,8 @@ async function finish(exchange: Exchange, id: string): Promise<void> {
 }
 
 /**
- * Takes the answer that a SAML provider lets the browser post. The POST of another site has no cookie, so that the browser is sent to the page
- * that checks it.
+ * Stores the answer that a SAML provider makes the browser post. A POST from another site has no cookie, so the browser is redirected to
+ * the page that checks the answer.
  */
 async function takeAnswer(exchange: Exchange, id: string): Promise<void> {
   await throttle.take(networkOf(exchange.address));

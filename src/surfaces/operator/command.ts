@@ -14,7 +14,7 @@ export interface Place {
   contentsFolder: string | null;
   /** Whether the service key is stored in `dataDir`; otherwise it is a setting. */
   ownSecretKey: boolean;
-  /** The service key of the setting; null without one. */
+  /** The service key in the setting SECRET_KEY; null without the setting. */
   secretKey: Buffer | null;
   /** Where scheduled backups are kept; null without them. */
   backupUrl: string | null;

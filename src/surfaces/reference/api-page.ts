@@ -137,7 +137,7 @@ ${method === 'GET' && tryForm(route, base)}
 `;
 }
 
-/** A request that the service sends: its headers and body, and how it takes each answer. */
+/** A request that the service sends: its headers and body, and how the service handles each answer. */
 function webhookArticle({
   operationId,
   summary,

@@ -24,7 +24,7 @@ export class ScimError extends Error {
   }
 }
 
-/** Keywords of fields with a keyword of their own. */
+/** The SCIM keyword for errors of each of these fields. */
 const typesOfFields: Readonly<Record<string, ScimType>> = { filter: 'invalidFilter', path: 'invalidPath' };
 
 function scimTypeOf({ status, details: { fields } }: Problem): ScimType | undefined {

@@ -34,7 +34,7 @@ function memberOperation(op: PatchOperation['op'], key: string, value: unknown):
   return isPath ? [{ op, ...parsePath(key), value, isNamed: false }] : [];
 }
 
-/** @throws 400 for a body that is no PATCH, or has too many operations */
+/** Reads the operations of a PATCH. @throws 400 for a body that is not a PATCH, or has too many operations */
 export function operationsOfPatch(body: unknown): PatchOperation[] {
   const listed = isObject(body) ? readMember(body, 'operations') : undefined;
   if (!Array.isArray(listed) || listed.length === 0) throw wrong('Operations: must be a list with at least one entry.');

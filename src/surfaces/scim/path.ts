@@ -14,7 +14,7 @@ export interface Path {
 const pattern = /^((?:urn:[\w:.-]+:)?[\w$-]+)(?:(\[.*\])|\.([\w$-]+))?(?:(?<=\])\.([\w$-]+))?$/is;
 const extension = /^urn:ietf:params:scim:schemas:extension:/i;
 
-/** @throws 400 for a text that is no path */
+/** Parses a path. @throws 400 for a text that is not a path */
 export function parsePath(text: string): Path {
   if (text.length > scimBounds.filter)
     throw new ScimError(400, `path: must be at most ${scimBounds.filter} characters.`, 'invalidPath');

@@ -52,7 +52,7 @@ export const namesOf = (list: string | undefined): string[] | undefined =>
     .map((name) => attributeName(name.trim()))
     .filter((name) => name !== '');
 
-/** Whether the resource of the choice has the attribute, or a part of it. */
+/** Whether the choice includes the attribute, or a part of it. */
 export function isChosen(name: string, { attributes, excluded }: AttributeChoice): boolean {
   if (attributes?.length) return attributes.some((one) => one === name || one.startsWith(`${name}.`));
   return !excluded?.includes(name);

@@ -139,7 +139,7 @@ export const userResources: Resources = {
 
 export const groupResources: Resources = {
   async list(caller, request, choice) {
-    // A group may have every user as a member, which bounds the page more than its rows do.
+    // A group may have every user as a member, so a page of groups with their members has fewer groups.
     const limit = isChosen('members', choice)
       ? Math.min(request.limit, directoryPage.groupsWithMembers)
       : request.limit;
@@ -198,7 +198,7 @@ export async function answerList(
   answerScim(exchange, 200, listOf(request, await resources.list(caller, request, choice)));
 }
 
-/** Searches users, then groups. A filter that one kind does not have matches none of it (RFC 7644, section 3.4.2.1). */
+/** Searches users, then groups. A filter that one kind does not support matches no resource of that kind (RFC 7644, section 3.4.2.1). */
 export async function answerSearchOfAll(exchange: Exchange, caller: Caller, query: ListQuery): Promise<void> {
   const { request, ...choice } = query;
   const ofUsers = await orNone(userResources.list(caller, request, choice));
@@ -214,7 +214,7 @@ export async function answerSearchOfAll(exchange: Exchange, caller: Caller, quer
   answerScim(exchange, 200, listOf(request, { total: ofUsers.total + ofGroups.total, rows }));
 }
 
-/** No records, with the problem, for a filter that the kind does not have. */
+/** Returns no records, and the problem, for a filter that the kind does not support. */
 async function orNone(listed: Promise<Listed<JsonObject>>): Promise<Listed<JsonObject> & { problem?: Problem }> {
   try {
     return await listed;

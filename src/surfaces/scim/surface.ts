@@ -1,5 +1,5 @@
-// SCIM 2.0 (RFC 7642 to 7644): the identity provider of an organization provisions its members (docs/directory.md). The bearer token names
-// the organization; users of others do not exist here.
+// SCIM 2.0 (RFC 7642 to 7644): the identity provider of an organization provisions its members (docs/directory.md). The bearer token
+// determines the organization; users of other organizations are not found.
 import type { Caller } from '#access/principal.ts';
 import { scimBounds } from '#domain/organization/directory/bounds.ts';
 import { type Exchange, readJson } from '#foundation/http/http.ts';
@@ -72,7 +72,7 @@ async function answerRecord(exchange: Exchange, caller: Caller, resources: Resou
   return resources.show(exchange, caller, id, choice);
 }
 
-/** @throws 400 for an empty body */
+/** Reads the body of a request. @throws 400 for an empty body */
 async function bodyOf(exchange: Exchange): Promise<unknown> {
   const body = await readJson(exchange, scimBounds.bodyBytes);
   if (body === undefined) throw invalid('The body is empty.');

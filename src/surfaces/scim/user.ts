@@ -38,7 +38,7 @@ const texts: Readonly<Record<string, 'userName' | 'externalId' | 'displayName'>>
 export function userInput(operations: readonly PatchOperation[], user?: UserInput, active = true): UserInput {
   const draft: Draft = user ? { ...user } : { ...emptyDraft, active };
   for (const operation of operations) apply(draft, operation);
-  // An address that was taken from the name follows the name.
+  // An email address that was taken from the user name changes with the user name.
   const isTaken = user !== undefined && user.email === normalizeEmail(user.userName) && isAddress(draft.userName);
   if (isTaken && operations.every(({ attribute }) => attribute !== 'emails')) draft.email = null;
   return complete(draft);
@@ -69,7 +69,7 @@ function applyName(draft: Draft, sub: string | undefined, value: unknown): void 
   }
 }
 
-/** A directory keeps one address of a person: the primary one, or else that of work, or else the first. */
+/** A directory keeps one email address of a user: the primary one, or else one of the type `work`, or else the first. */
 function applyEmail(draft: Draft, { op, filter, sub }: PatchOperation, value: unknown): void {
   if (filter && draft.email !== null && !holds(filter, { value: draft.email, type: 'work', primary: true })) {
     if (op === 'add') return;
@@ -82,7 +82,7 @@ function applyEmail(draft: Draft, { op, filter, sub }: PatchOperation, value: un
   if (address !== undefined) draft.email = address;
 }
 
-/** The address among several. An added one replaces the present one only when it is primary or of work. */
+/** Chooses one of several email addresses. An added address replaces the present one only when it is primary or of the type `work`. */
 function chosen(value: unknown, isAddition: boolean): string | null | undefined {
   const listed = (Array.isArray(value) ? value : [value]).filter(isObject);
   const isPrimary = (one: JsonObject) => String(readMember(one, 'primary')).toLowerCase() === 'true';
@@ -119,7 +119,7 @@ const shape = z.object({
 
 const isAddress = (value: unknown): boolean => emailAddress.safeParse(value).success;
 
-/** @throws 400 naming each attribute that is missing or invalid */
+/** The user with all required values. @throws 400 naming each attribute that is missing or invalid */
 function complete({ email, formattedName, givenName, familyName, active, ...draft }: Draft): UserInput {
   const parsed = shape.safeParse({
     ...draft,
