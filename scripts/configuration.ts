@@ -2,6 +2,7 @@
 // without a description is a type error, and a description without its setting ends the program. `--check` only compares.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { cellSettings } from '#foundation/settings/cell-settings.ts';
 import type { namesOfRunnerSettings } from '#foundation/settings/setting-groups.ts';
 import { stripeSettings, upstreamSettings } from '#foundation/settings/setting-groups.ts';
 import { settings } from '../src/config.ts';
@@ -12,7 +13,7 @@ const file = `${root}docs/configuration.md`;
 
 type RunnerSetting = (typeof namesOfRunnerSettings)[number] | RunnerOnly;
 
-const schemas = { ...settings.shape, ...upstreamSettings.shape, ...stripeSettings.shape };
+const schemas = { ...settings.shape, ...upstreamSettings.shape, ...stripeSettings.shape, ...cellSettings.shape };
 
 /** The default in the code, as it is typed in an environment. */
 function defaultOf(schema: { safeParse(value: unknown): { success: boolean; data?: unknown } }): string | null {

@@ -1,11 +1,15 @@
 // Descriptions of the settings, for docs/configuration.md. The types require an entry for each setting of the service.
+import type { cellSettings } from '#foundation/settings/cell-settings.ts';
 import type { namesOfRunnerSettings, stripeSettings, upstreamSettings } from '#foundation/settings/setting-groups.ts';
 import type { settings } from '../src/config.ts';
 
 /** A default that the code derives, in words (null means the code's constant), and the meaning. */
 export type Description = [told: string | null, text: string];
 
-type ServiceSetting = keyof (typeof settings.shape & typeof upstreamSettings.shape & typeof stripeSettings.shape);
+type ServiceSetting = keyof (typeof settings.shape &
+  typeof upstreamSettings.shape &
+  typeof stripeSettings.shape &
+  typeof cellSettings.shape);
 
 export const service: Record<ServiceSetting, Description> = {
   HOST: [null, 'address that the service listens on'],
@@ -148,6 +152,18 @@ export const service: Record<ServiceSetting, Description> = {
   ],
   STRIPE_WEBHOOK_SECRET: ['none', 'signing secret of the webhook endpoint at Stripe'],
   STRIPE_API_URL: [null, 'endpoint of Stripe, for tests'],
+  CELL_NAME: [
+    'none: an installation of its own',
+    'name of this installation among the `CELLS`; set all three or none ([Cells](cells.md))',
+  ],
+  CELLS: [
+    'none',
+    'all cells as name=origin, the same text in each of them: `eu=https://eu.example.com,us=https://us.example.com`. The first is the directory',
+  ],
+  CELL_SECRET: [
+    'none',
+    'secret of at least 32 bytes in base64 that the cells share; it signs what they send each other',
+  ],
 };
 
 export type RunnerOnly =

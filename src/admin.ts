@@ -4,6 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { bindBackupPlan } from '#domain/lifecycle/backups/state.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';
+import { bindCells } from '#foundation/http/cells.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { redact } from '#foundation/log.ts';
 import { database, openDatabase, sql } from '#foundation/postgres/database.ts';
@@ -56,6 +57,7 @@ async function run(name: string, args: string[]): Promise<unknown> {
   const options = readOptions(command, args);
   const config = readConfig();
   bindAddresses(config.addresses);
+  bindCells(config.cells);
   openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
   bindBackupPlan(config.backups);
   const { place, close } = await openPlace(config, command);

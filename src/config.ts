@@ -9,15 +9,7 @@ import { type LogFormat, type LogLevel, logFormats, logLevels } from '#foundatio
 import { type Driver, drivers } from '#foundation/postgres/drivers.ts';
 import { type BackupConfig, backupSettings, backupsOf, needsSecretKey } from '#foundation/settings/backup-settings.ts';
 import { type MissionSettings, missionSettings, missionSettingsOf } from '#foundation/settings/mission-settings.ts';
-import {
-  linesOf,
-  parseGroup,
-  runnerSettings,
-  stripeOf,
-  stripeSettings,
-  upstreamSettings,
-  upstreamSignInOf,
-} from '#foundation/settings/setting-groups.ts';
+import { linesOf, readGroups, runnerSettings, type SettingGroups } from '#foundation/settings/setting-groups.ts';
 import {
   databaseAddress,
   emailAddresses,
@@ -38,7 +30,7 @@ import {
 import { type TracingConfig, tracingOf, tracingSettings } from '#foundation/settings/tracing-settings.ts';
 import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
 
-export interface Config {
+export interface Config extends SettingGroups {
   readonly host: string;
   readonly port: number;
   /** Connection string of the database; null means the embedded PostgreSQL in `dataDir`. */
@@ -85,9 +77,6 @@ export interface Config {
   readonly storageUrl: string | null;
   /** Scheduled backups of the embedded database; null means none. */
   readonly backups: BackupConfig | null;
-  readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
-  /** The account at Stripe; null means that the built-in provider takes test money. */
-  readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
   /** Whether this process runs scheduled jobs (due missions, sweeps) and background jobs (mail). */
   readonly scheduler: boolean;
   /** Number of processes that serve one port. With more than 1, this process starts them and serves no requests itself. */
@@ -167,8 +156,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   );
   const { data, error } = settings.safeParse(set);
   const host = settings.shape.HOST.safeParse(set.HOST).data;
-  const upstream = parseGroup(upstreamSettings, set);
-  const stripe = parseGroup(stripeSettings, set);
+  const groups = readGroups(set);
   const errors = [
     ...(host !== undefined && !isLoopback(host) && !set.SECRET_KEY
       ? ['SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` creates one']
@@ -179,25 +167,18 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...(set.DATABASE_REPLICA_URL && !set.DATABASE_URL ? [replicaNeedsDatabase] : []),
     ...(set.BACKUP_URL && !set.SECRET_KEY ? [needsSecretKey] : []),
     ...linesOf(error?.issues),
-    ...linesOf(upstream?.error?.issues),
-    ...linesOf(stripe?.error?.issues),
+    ...groups.errors,
   ];
   if (errors.length > 0)
     throw new SettingsError(`These settings are invalid:\n${errors.map((line) => `  ${line}`).join('\n')}`);
-  return configOf(data!, {
-    upstream: upstream?.data ?? null,
-    stripe: stripe?.data ?? null,
-    runnerEnvironment: runnerSettings(env, path.resolve(data!.DATA_DIR)),
-  });
+  return configOf(data!, groups.values, runnerSettings(env, path.resolve(data!.DATA_DIR)));
 }
 
-interface Groups {
-  upstream: z.infer<typeof upstreamSettings> | null;
-  stripe: z.infer<typeof stripeSettings> | null;
-  runnerEnvironment: { PATH: string };
-}
-
-function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvironment }: Groups): Readonly<Config> {
+function configOf(
+  set: z.infer<typeof settings>,
+  groups: SettingGroups,
+  runnerEnvironment: { PATH: string },
+): Readonly<Config> {
   const baseHost = set.PUBLIC_URL ?? `http://localhost:${set.PORT}`;
   const addresses: Addresses = {
     baseHost,
@@ -240,8 +221,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     logFormat: set.LOG_FORMAT ?? null,
     storageUrl: set.STORAGE_URL ?? null,
     backups: backupsOf(set),
-    upstreamSignIn: upstream && upstreamSignInOf(upstream),
-    stripe: stripe && stripeOf(stripe),
+    ...groups,
     scheduler: set.SCHEDULER === 'on',
     workers: set.WORKERS,
     // The runner executes scripts of people with the right scopes: it starts only where the service is reachable only from this machine.

@@ -17,6 +17,7 @@ import { bindCheckLog } from '#domain/projects/vendors/check.ts';
 import { bindTraceViewer } from '#domain/work/artifacts/address.ts';
 import { bindGenAiConventions } from '#domain/work/runs/gen-ai.ts';
 import { bindAddresses, isLoopback } from '#foundation/http/addresses.ts';
+import { bindCells } from '#foundation/http/cells.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Log, openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail/mail.ts';
@@ -119,6 +120,7 @@ async function openTraces(
 export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
   bindAddresses(config.addresses);
+  bindCells(config.cells);
   bindSecretKey(config.secretKey ?? (await readOrMakeSecretKey(config.dataDir)));
   openMail({ smtpUrl: config.smtpUrl ?? undefined, from: config.mailFrom, log: (line: string) => log.info(line) });
   const storage = storageOf(config);

@@ -50,6 +50,7 @@ describe('Defaults of the settings', () => {
       storageUrl: null,
       backups: null,
       upstreamSignIn: null,
+      cells: null,
       stripe: null,
       scheduler: true,
       workers: 1,

@@ -228,6 +228,7 @@ const ownProtocol = [
   'a2a',
   'artifacts',
   'billing-events',
+  'cells',
   'events',
   'inbound',
   'oauth',
@@ -375,6 +376,9 @@ export const errorsCarryData: Rule = (tree) =>
       return breaches;
     });
 
+/** Modules that send requests: to addresses that callers may have chosen, and to the cells of the settings. */
+const requestModules = ['src/foundation/http/outbound.ts', 'src/foundation/http/cells.ts'];
+
 export const clockNetworkAndEnvironmentHaveOneModule: Rule = (tree) =>
   sourceFiles(tree).flatMap(([file, whole]) => {
     const text = uncommented(whole);
@@ -388,7 +392,7 @@ export const clockNetworkAndEnvironmentHaveOneModule: Rule = (tree) =>
       breaches.push(`${file} reads the system clock: call now() of foundation/clock.ts, which tests control.`);
     }
     if (
-      file !== 'src/foundation/http/outbound.ts' &&
+      !requestModules.includes(file) &&
       (/(?<![\w.])(?:globalThis\.)?fetch\(/.test(text) || importsHttpClient(text))
     ) {
       breaches.push(

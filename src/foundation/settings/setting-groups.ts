@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { identifier, isIdentifier, originOf } from '../http/addresses.ts';
+import { type CellConfig, cellSettings, cellsOf, unlistedCell } from './cell-settings.ts';
 
 const isRequired = (prefix: string) => `is required because another ${prefix} setting is given`;
 
@@ -12,7 +13,7 @@ export const upstreamSettings = z.object({
   OIDC_CLIENT_SECRET: z.string(isRequired('OIDC_')),
 });
 
-export const upstreamSignInOf = (set: z.infer<typeof upstreamSettings>) =>
+const upstreamSignInOf = (set: z.infer<typeof upstreamSettings>) =>
   Object.freeze({ issuer: set.OIDC_ISSUER, clientId: set.OIDC_CLIENT_ID, clientSecret: set.OIDC_CLIENT_SECRET });
 
 /** The operator's account at Stripe: both secrets or none. */
@@ -29,7 +30,7 @@ export const stripeSettings = z.object({
     .default('https://api.stripe.com'),
 });
 
-export const stripeOf = (set: z.infer<typeof stripeSettings>) =>
+const stripeOf = (set: z.infer<typeof stripeSettings>) =>
   Object.freeze({
     secretKey: set.STRIPE_SECRET_KEY,
     webhookSecret: set.STRIPE_WEBHOOK_SECRET,
@@ -37,8 +38,34 @@ export const stripeOf = (set: z.infer<typeof stripeSettings>) =>
   });
 
 /** Parses the settings of a group; null when none of them is set. */
-export const parseGroup = <S extends z.ZodObject>(group: S, set: Record<string, string>) =>
+const parseGroup = <S extends z.ZodObject>(group: S, set: Record<string, string>) =>
   Object.keys(set).some((name) => name in group.shape) ? group.safeParse(set) : null;
+
+export interface SettingGroups {
+  readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
+  /** The account at Stripe; null means that the built-in provider takes test money. */
+  readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
+  /** The cells; null for an installation of its own. */
+  readonly cells: CellConfig | null;
+}
+
+/** The values of all groups, which are valid if there is no error line. */
+export function readGroups(set: Record<string, string>): { values: SettingGroups; errors: string[] } {
+  const upstream = parseGroup(upstreamSettings, set);
+  const stripe = parseGroup(stripeSettings, set);
+  const cells = parseGroup(cellSettings, set);
+  return {
+    values: {
+      upstreamSignIn: upstream?.data ? upstreamSignInOf(upstream.data) : null,
+      stripe: stripe?.data ? stripeOf(stripe.data) : null,
+      cells: cells?.data ? cellsOf(cells.data) : null,
+    },
+    errors: [
+      ...[upstream, stripe, cells].flatMap((group) => linesOf(group?.error?.issues)),
+      ...unlistedCell(cells?.data),
+    ],
+  };
+}
 
 /** One line per issue, missing settings first. */
 export function linesOf(issues: readonly z.core.$ZodIssue[] = []): string[] {

@@ -1,0 +1,147 @@
+// The cells of a platform: installations that serve different organizations and reach each other (docs/cells.md). Requests between them
+// are signed with a shared secret, for one cell, method and address, and for a minute.
+import { createHmac } from 'node:crypto';
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { minutes, now, seconds } from '../clock.ts';
+import { refuseInTransaction } from '../postgres/database.ts';
+import { upstreamUnavailable } from '../problem.ts';
+import { sameBytes } from '../secrets/secrets.ts';
+import type { CellConfig } from '../settings/cell-settings.ts';
+
+/** The header with the signed statement of a request between cells. */
+export const cellHeader = 'x-aep-cell';
+const validForMs = minutes(1);
+/** Time limit for an answer to a question between cells. */
+const answerMs = seconds(5);
+const maxAnswerBytes = 256 * 1024;
+/** Maximum connections to each cell; further requests wait for one. */
+const maxSockets = 512;
+
+let bound: CellConfig | null = null;
+/** Binds the cells at start; null for an installation of its own. */
+export function bindCells(config: CellConfig | null): void {
+  bound = config;
+}
+
+/** Name of this cell; null for an installation of its own. */
+export const ownCell = (): string | null => bound?.name ?? null;
+/** Names of the other cells. */
+export const otherCells = (): string[] => [...(bound?.cells.keys() ?? [])].filter((name) => name !== bound?.name);
+/** The cell that reserves slugs; null for an installation of its own. */
+export const directoryCell = (): string | null => bound?.cells.keys().next().value ?? null;
+/** The origin of a cell. @throws for an unknown name */
+export function addressOfCell(name: string): string {
+  const address = bound?.cells.get(name);
+  if (!address) throw new Error(`${name} is not one of CELLS`);
+  return address;
+}
+
+/** A key of 32 bytes for a purpose, which all cells know. */
+export const cellSecretFor = (purpose: string): Buffer => createHmac('sha256', bound!.secret).update(purpose).digest();
+
+/** The content of the signed header. */
+interface Statement {
+  from: string;
+  to: string;
+  method: string;
+  url: string;
+  /** Address of the client for whom a request is forwarded; null for a question of the cell itself. */
+  client: string | null;
+  until: number;
+}
+
+const signatureOf = (text: string): Buffer => cellSecretFor(`statement\n${text}`);
+
+function signed(statement: Omit<Statement, 'from' | 'until'>): string {
+  const text = JSON.stringify({ ...statement, from: bound!.name, until: now() + validForMs });
+  const encoded = Buffer.from(text).toString('base64url');
+  return `${encoded}.${signatureOf(encoded).toString('base64url')}`;
+}
+
+/** The statement of a request that another cell sends; null for any other request. */
+export function statementOfCell({ method, url, headers }: IncomingMessage): Statement | null {
+  const header = headers[cellHeader];
+  if (!bound || typeof header !== 'string') return null;
+  const [encoded = '', presented = ''] = header.split('.');
+  if (!sameBytes(Buffer.from(presented, 'base64url'), signatureOf(encoded))) return null;
+  const statement = JSON.parse(Buffer.from(encoded, 'base64url').toString()) as Statement;
+  const isForThis = statement.to === bound.name && statement.method === method && statement.url === url;
+  const isCurrent = statement.until > now() && statement.until <= now() + 2 * validForMs;
+  return isForThis && isCurrent && bound.cells.has(statement.from) ? statement : null;
+}
+
+export interface CellRequest {
+  method: string;
+  /** Path and query. */
+  url: string;
+  headers: IncomingHttpHeaders;
+  client: string | null;
+  signal: AbortSignal;
+  body?: Readable | string;
+}
+
+const agents = {
+  'http:': new Agent({ keepAlive: true, maxSockets }),
+  'https:': new TlsAgent({ keepAlive: true, maxSockets }),
+};
+
+/** Sends a request to a cell and returns the response with its body unread. @throws when the cell does not answer */
+export function sendToCell(
+  cell: string,
+  { method, url, headers, client, signal, body }: CellRequest,
+): Promise<IncomingMessage> {
+  refuseInTransaction('a request to another cell');
+  const address = new URL(url, addressOfCell(cell));
+  const protocol = address.protocol as keyof typeof agents;
+  const request = protocol === 'https:' ? httpsRequest : httpRequest;
+  const options = {
+    method,
+    agent: agents[protocol],
+    signal,
+    headers: { ...headers, [cellHeader]: signed({ to: cell, method, url, client }) },
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(address, options, resolve).on('error', reject);
+    if (body === undefined || typeof body === 'string') sent.end(body);
+    else pipeline(body, sent).catch(reject);
+  });
+}
+
+export interface CellAnswer {
+  status: number;
+  body: unknown;
+}
+
+/** Asks a cell a question of its own protocol. @throws 503 when the cell does not answer */
+export async function askCell(cell: string, path: string, question: object, timeoutMs = answerMs): Promise<CellAnswer> {
+  try {
+    const response = await sendToCell(cell, {
+      method: 'POST',
+      url: path,
+      headers: { 'content-type': 'application/json' },
+      client: null,
+      signal: AbortSignal.timeout(timeoutMs),
+      body: JSON.stringify(question),
+    });
+    return { status: response.statusCode!, body: await jsonOfCell(response) };
+  } catch (error) {
+    const unavailable = upstreamUnavailable(`The cell ${cell} does not answer.`, 5);
+    unavailable.cause = error;
+    throw unavailable;
+  }
+}
+
+/** The body of an answer between cells. */
+export async function jsonOfCell(response: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) throw new Error('the answer of the cell is too large');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8') || 'null');
+}
