@@ -144,6 +144,11 @@ const entries = {
     meaning: 'The database is unreachable or overloaded.',
     remedy: 'Repeat the call after `Retry-After` seconds, a POST with its `Idempotency-Key`.',
   },
+  organization_moving: {
+    status: 503,
+    meaning: 'The organization is on its way to another cell. It can be read, but not changed.',
+    remedy: 'Repeat the call after `Retry-After`. The address and the credential stay the same.',
+  },
   too_busy: {
     status: 503,
     meaning: 'This process, or the share of it that the organization has, is at capacity. Nothing was executed.',

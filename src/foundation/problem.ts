@@ -1,7 +1,7 @@
 // Problem, the error type of all surfaces, and a function for each kind. A problem has its status and body from the start
 // (docs/contract.md#errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
-import { databaseErrorKind } from './postgres/database-errors.ts';
+import { databaseErrorKind, isMovingError } from './postgres/database-errors.ts';
 import { type ProblemCode, problemCodes } from './problem-codes.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
@@ -183,6 +183,17 @@ export const tooBusy = (description: string, retryAfterSeconds: number) =>
 
 export const isTooBusy = ({ body }: Problem): boolean => body.code === 'too_busy';
 
+/** 503 with `Retry-After`: the organization is on its way to another cell, and can only be read until it is there. */
+export const organizationMoving = () =>
+  problemFactory(
+    'infrastructure',
+    'Organization moving',
+    'organization_moving',
+    true,
+  )('The organization is moving to another cell. It can be read, and soon changed again: try again in 5 s.', {
+    retryAfterSeconds: 5,
+  });
+
 const internal = problemFactory('unknown', 'Internal error', 'internal', false);
 
 /** The problem of any thrown value. Database failures become 503 and unexpected errors 500, without internal details. */
@@ -191,6 +202,7 @@ export function toProblem(error: unknown): Problem {
     if (e instanceof Problem) return e;
   }
   const inner = (error as GraphQLError | undefined)?.originalError ?? error;
+  if (isMovingError(inner)) return organizationMoving();
   const kind = databaseErrorKind(inner);
   if (kind === 'retry' || kind === 'overload' || kind === 'unknown') return unavailable();
   return internal('The service failed to answer. Report the request id.');

@@ -176,6 +176,7 @@ const uniqueInInstallation = [
   'authorization_codes_pkey',
   'billing_orders_payment',
   'billing_subscriptions_reference',
+  'cell_slugs_pkey',
   'chat_channels_workspace_id_channel_id_key',
   'credit_lots_order',
   'mcp_authorizations_pkey',

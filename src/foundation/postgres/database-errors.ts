@@ -111,6 +111,9 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return false;
 }
 
+/** Whether the guard of organizations that are moving has refused a write (domain/organization/cells/guard.ts). */
+export const isMovingError = (error: unknown): boolean => [...unwrap(error)].some(({ code }) => code === 'XM001');
+
 export interface RetryOptions {
   /** Total time of all attempts and delays. */
   budgetMs: number;

@@ -6,6 +6,7 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { snake } from '#foundation/postgres/reads.ts';
 import { hasChanges, organizationsWithChangesSql, takeChanges } from '../../organization/audit-changes/changes.ts';
+import { isFrozen } from '../../organization/cells/state.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { eventOf } from './changes.ts';
 import { forEachOrganization } from './each-organization.ts';
@@ -32,7 +33,8 @@ export const logOf = (orgId: string): string => `audit ${orgId}`;
 
 /** Numbers all committed changes of the organization. */
 export async function numberChanges(orgId: string): Promise<void> {
-  if (!(await hasChanges(orgId))) return;
+  // Changes of an organization that is moving are numbered where it is served afterwards.
+  if (!(await hasChanges(orgId)) || (await isFrozen(orgId))) return;
   while ((await transaction((trx) => numberBatch(trx, orgId))) === batch);
 }
 

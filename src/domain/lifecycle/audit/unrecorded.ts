@@ -17,6 +17,8 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   audit_keys: ofNobody,
   authorization_codes: derived,
   billing_events: derived,
+  cell_organizations: 'the state of a move, whose end is an event where the organization joins',
+  cell_slugs: derived,
   change_versions: report,
   chat_posts: derived,
   chat_threads: bookkeeping,

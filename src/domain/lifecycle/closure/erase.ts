@@ -14,7 +14,7 @@ const dueSql = `select org_id from org_closures where closed_at <= $1 and settle
 
 export async function eraseClosedOrganizations(): Promise<void> {
   const due = await sql<Pick<OrgClosure, 'orgId'>>(dueSql, [now() - closedRetentionMs]);
-  for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await unrecorded(() => erase(orgId));
+  for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await eraseOrganization(orgId);
 }
 
 // All tables whose rows are deleted with their organization. Tables to which more foreign keys refer come later, so that deleting their
@@ -23,6 +23,9 @@ const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint 
   where c.contype = 'f' and c.confrelid = 'organizations'::regclass and c.confdeltype = 'c'
     and c.conrelid <> 'org_closures'::regclass
   order by (select count(*) from pg_constraint r where r.contype = 'f' and r.confrelid = c.conrelid), 1`;
+
+/** Deletes all rows of an organization, and records nothing. A repetition continues. */
+export const eraseOrganization = (orgId: OrgClosure['orgId']): Promise<void> => unrecorded(() => erase(orgId));
 
 async function erase(orgId: OrgClosure['orgId']): Promise<void> {
   await removeExport(orgId);

@@ -7,6 +7,8 @@ export const leftOut: Readonly<Record<string, string>> = {
   audit_keys: 'the file has the public keys in its header',
   authorization_codes: underWay,
   billing_events: ofInstallation,
+  cell_organizations: ofInstallation,
+  cell_slugs: ofInstallation,
   claim_attempts: underWay,
   client_documents: ofInstallation,
   credit_trials: ofPeople,

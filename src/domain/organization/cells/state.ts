@@ -1,0 +1,45 @@
+// The state of an organization between cells. A change of it waits for the writes that have passed the guard (guard.ts).
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { asService } from '#foundation/postgres/origin.ts';
+import { CellOrganization } from './model.ts';
+
+/** The state of an organization; undefined for one of this cell alone. */
+export const moveStateOf = (orgId: string): Promise<CellOrganization | undefined> =>
+  CellOrganization.find({ orgId: orgId as CellOrganization['orgId'] });
+
+/** The cell to which an organization with this slug has moved; null for an unknown slug, and one of this cell. */
+export async function cellOfSlug(slug: string): Promise<string | null> {
+  const moved = await CellOrganization.find({ slug, state: 'moved' });
+  return moved?.otherCell ?? null;
+}
+
+const isMovingSql = `select 1 as moving from cell_organizations where state <> 'moved' or erased_at is null limit 1`;
+/** Whether there are rows here that must not be written. */
+export const isAnyMoving = async (): Promise<boolean> => (await sql(isMovingSql, [])).length > 0;
+
+const lockSql = `select pg_advisory_xact_lock(hashtextextended('cell ' || $1, 0))`;
+
+/** Runs work that decides about the state of an organization: no row of the organization is written meanwhile. */
+export const changeState = <T>(orgId: string, work: (trx: Transaction) => Promise<T>): Promise<T> =>
+  transaction(async (trx) => {
+    await sql(lockSql, [orgId], trx);
+    return work(trx);
+  });
+
+type NewState = Omit<CellOrganization, 'changedAt' | 'erasedAt'> & Partial<Pick<CellOrganization, 'erasedAt'>>;
+
+/** Stores the state, whatever it was. */
+export const putState = (trx: Transaction, row: NewState): Promise<void> =>
+  CellOrganization.upsert(trx, { erasedAt: null, ...row, changedAt: now() });
+
+/** Forgets the state: the organization is of this cell alone. */
+export const dropState = async (trx: Transaction, orgId: CellOrganization['orgId'], moveId: string): Promise<boolean> =>
+  (await CellOrganization.query(trx).delete().where({ orgId, moveId })) > 0;
+
+const isFrozenSql = `select 1 as frozen from cell_organizations where org_id = $1 and state in ('frozen', 'arriving')`;
+/** Whether the rows of an organization stay as they are, because it is being sent or received. */
+export const isFrozen = async (orgId: string): Promise<boolean> => (await sql(isFrozenSql, [orgId])).length > 0;
+
+/** Runs work of the move itself, which the guard lets write. */
+export const asMover = <T>(work: () => Promise<T>): Promise<T> => asService('operator', 'mover', 'org:move', work);
