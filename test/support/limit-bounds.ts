@@ -55,6 +55,16 @@ const scopes = ['projects:read', 'missions:read', 'agents:read'];
 export const bounds: Record<string, Bound> = {
   'createOrganization.name': length(1, 120),
   'createOrganization.slug': slugs,
+  // Only cells of the settings are accepted, and the world has none.
+  'createOrganization.cell': {
+    bound: '1 to 32 characters',
+    fits: () => [],
+    beyond: [
+      ['', 'must be at least 1 character'],
+      [x(33), 'must be at most 32 characters'],
+      ['EU', 'must contain only lower-case letters'],
+    ],
+  },
   'updateOrganization.name': length(1, 120),
   'updateOrganization.slug': slugs,
   'slugPreview.name': length(1, 120),

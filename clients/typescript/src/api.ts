@@ -1618,6 +1618,8 @@ export interface CreateOrganizationRequest {
   name: string;
   /** The slug, 1 to 64 lower-case letters, digits and hyphens; unique. */
   slug?: string;
+  /** Name of the cell that stores its data, 1 to 32 characters; by default the cell of the request. In another cell, the person has the account of the same email address. */
+  cell?: string;
 }
 /** A new project of the organization. */
 export interface CreateProjectRequest {
@@ -6194,6 +6196,7 @@ export type ErrorCode =
   | 'internal'
   | 'upstream_failed'
   | 'unavailable'
+  | 'organization_moving'
   | 'too_busy'
   | 'upstream_busy'
   | 'upstream_unavailable'
@@ -6227,6 +6230,7 @@ export const errorStatuses = {
   internal: 500,
   upstream_failed: 502,
   unavailable: 503,
+  organization_moving: 503,
   too_busy: 503,
   upstream_busy: 503,
   upstream_unavailable: 503,

@@ -10,10 +10,11 @@ import {
   directoryOffersFor,
 } from '#domain/organization/directory/offers.ts';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
-import { createOrganization } from '#domain/organization/organizations/operations.ts';
+import { createOrganization } from '#domain/organization/organizations/create.ts';
 import { updateOwnName } from '#domain/organization/people/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
+import { addressOfCell, otherCells, ownCell } from '#foundation/http/cells.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Handler } from '#foundation/http/http.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -86,7 +87,10 @@ export const acceptOwnOffer: Handler = personsForm(async (exchange, { person, ca
 });
 
 export const createOwnOrganization: Handler = personsForm(async (exchange, { caller }, form) => {
-  const organization = await createOrganization(caller, fieldsOf(form, name(text.organizationName)));
+  const wanted = fieldsOf(form, name(text.organizationName).extend({ cell: z.string().max(32).optional() }));
+  const organization = await createOrganization(caller, wanted);
+  if (organization.cell)
+    return seeOther(exchange, addressOfCell(organization.cell) + organizationPath(organization.slug));
   await chooseOrganization(caller, organization.id);
   seeOther(exchange, '/console');
 });
@@ -140,12 +144,22 @@ const otherOrganizationsCard = html`<section class="card"><h2>Other organization
     <p class="muted">You signed in through the provider of this organization, which reaches no other. To see your other
       organizations, invites and passkeys, sign out and sign in with an emailed code or a passkey.</p></section>`;
 
+/** The choice of the cell that stores the data of a new organization; nothing on a platform with one cell. */
+const cellField = () =>
+  ownCell() !== null &&
+  html`<div class="field"><label for="organization-cell">Where its data is stored</label>
+        <select id="organization-cell" name="cell">${[ownCell()!, ...otherCells()].map(
+          (cell) => html`<option value="${cell}">${cell}</option>`,
+        )}</select>
+        <div class="muted small">In another cell than ${ownCell()!}, you sign in again, with the same email address.</div></div>
+      `;
+
 function creationCard(visitor: Visitor, isInvited: boolean): Html {
   const form = html`<p class="muted">It owns your projects, credentials and credits. You can invite others to it later.</p>
     <form method="post" action="/console/organizations">${csrfField(visitor)}
       <div class="field"><label for="organization-name">Name</label>
         <input id="organization-name" name="name" maxlength="120" autocomplete="organization" required></div>
-      <button>Create organization</button>
+      ${cellField()}<button>Create organization</button>
     </form>`;
   return visitor.organizations.length > 0
     ? html`<section class="card"><details><summary>Create another organization</summary>${form}</details></section>`

@@ -20,6 +20,7 @@ import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { auditCommands } from './audit-commands.ts';
 import { billingCommands } from './billing-commands.ts';
+import { cellCommands } from './cell-commands.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
 import { credentialLists } from './credential-lists.ts';
 import { databaseCommands } from './database-commands.ts';
@@ -156,6 +157,7 @@ export const commands: Record<string, Command> = {
   ...memberCommands,
   ...auditCommands,
   ...billingCommands,
+  ...cellCommands,
   ...credentialLists,
   ...databaseCommands,
   ...organizationFileCommands,

@@ -1,7 +1,7 @@
 // Operations on organizations: list a person's own, create one with its first owner, rename, find a free slug.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, ownPerson, wholePerson } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -11,9 +11,8 @@ import { conflict } from '#foundation/problem.ts';
 import { joinMembersSql } from '../memberships/join.ts';
 import { Membership } from '../memberships/model.ts';
 import { addMember, findMembership } from '../memberships/operations.ts';
-import { lockPerson } from '../people/operations.ts';
-import { organizationsPerPerson } from './bounds.ts';
 import { Organization } from './model.ts';
+import { reserveSlug } from './reserved-slugs.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
 /** All organizations of the person for a console session, only the token's organization for a token. Oldest first. */
@@ -80,40 +79,34 @@ export async function organizationsOf(
 export interface NewOrganization {
   name: string;
   slug?: string | undefined;
+  /** The id, if it was chosen before. */
+  id?: Organization['id'];
 }
 
-/** Creates an organization with the caller as its owner. @throws 409 for a slug in use, and beyond the quota */
-export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Organization> {
-  beyondOneProject(caller);
-  wholePerson(caller);
-  return foundOrganization(ownPerson(caller), input, refuseBeyondQuota);
-}
-
-async function refuseBeyondQuota(trx: Transaction, createdByUserId: Id<'person'>): Promise<void> {
-  await lockPerson(trx, createdByUserId);
-  const created = await Organization.query(trx).where({ createdByUserId, closedAt: null }).resultSize();
-  if (created >= organizationsPerPerson) {
-    throw conflict(
-      `A person can have at most ${organizationsPerPerson} open organizations that they created; close one first.`,
-    );
-  }
-}
+/** Maximum number of derived slugs that are tried although other cells have them. */
+const maxOtherSlugs = 20;
 
 /**
  * Creates an organization for a person who is not the caller, without their quota. Without a slug one is derived from the name.
  */
 export async function foundOrganization(
   founder: Id<'person'>,
-  { name, slug }: NewOrganization,
-  admitIn?: typeof refuseBeyondQuota,
+  { name, slug, id = newId('organization') }: NewOrganization,
+  admitIn?: (trx: Transaction, founder: Id<'person'>) => Promise<void>,
 ): Promise<Organization> {
   // A derived slug may come into use between the read and the insert; then another one is derived.
+  const elsewhere = new Set<string>();
   for (;;) {
-    const chosen = slug ?? (await slugFor(name));
+    const chosen = slug ?? (await slugFor(name, elsewhere));
+    if (!(await reserveSlug(chosen, id))) {
+      if (slug || elsewhere.size === maxOtherSlugs) throw slugTaken(chosen);
+      elsewhere.add(chosen);
+      continue;
+    }
     try {
       return await transaction(async (trx) => {
         await admitIn?.(trx, founder);
-        return insertOrganization(trx, founder, name, chosen);
+        return insertOrganization(trx, founder, { id, name, slug: chosen });
       });
     } catch (error) {
       if (!isUniqueViolation(error, 'organizations_slug')) throw error;
@@ -125,14 +118,11 @@ export async function foundOrganization(
 async function insertOrganization(
   trx: Transaction,
   founder: Id<'person'>,
-  name: string,
-  slug: string,
+  chosen: Pick<Organization, 'id' | 'name' | 'slug'>,
 ): Promise<Organization> {
   const organization = await Organization.query(trx)
     .insert({
-      id: newId('organization'),
-      name,
-      slug,
+      ...chosen,
       createdByUserId: founder,
       createdAt: now(),
       namePending: false,
@@ -158,6 +148,7 @@ export async function updateOrganization(
   const organization = await findOrganization(caller, orgId);
   manageOrganization(caller);
   if (Object.keys(changes).length === 0) return organization;
+  if (changes.slug !== undefined && !(await reserveSlug(changes.slug, orgId))) throw slugTaken(changes.slug);
   try {
     const patch = {
       ...changes,
@@ -194,10 +185,10 @@ export const founderOf = async (trx: Transaction, orgId: string): Promise<Id<'pe
 export const deleteOrganization = async (orgId: Id<'organization'>): Promise<void> =>
   void (await Organization.query().deleteById(orgId));
 
-/** A free slug for an organization of this name. */
-export async function slugFor(name: string): Promise<string> {
+/** A free slug for an organization of this name. @param elsewhere Slugs that are known to be taken in other cells */
+export async function slugFor(name: string, elsewhere: ReadonlySet<string> = new Set()): Promise<string> {
   const slug = slugOf(name);
-  return freeSlug(slug, await takenSlugs(slug));
+  return freeSlug(slug, new Set([...(await takenSlugs(slug)), ...elsewhere]));
 }
 
 /** The slugs that collide with `slug` or a numbered variant of it. */

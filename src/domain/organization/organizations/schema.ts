@@ -1,11 +1,14 @@
 // Organizations on every surface (docs/contract.md#organizations).
 import { z } from 'zod';
+import { organizationPath } from '#foundation/http/addresses.ts';
+import { addressOfCell, ownCell } from '#foundation/http/cells.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { boolean, epochMs, hasMany, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { MembershipType } from '../memberships/schema.ts';
+import { createOrganization } from './create.ts';
 import { Organization } from './model.ts';
 import * as operations from './operations.ts';
 import { pageOfSlug } from './pages.ts';
@@ -15,6 +18,15 @@ const name = nameText(text.organizationName).describe(`The name, ${range(text.or
 const slug = boundedText(text.organizationSlug)
   .regex(slugPattern, 'must contain only lower-case letters, digits and hyphens')
   .describe(`The slug, ${range(text.organizationSlug)} lower-case letters, digits and hyphens; unique.`);
+
+const cell = z
+  .string()
+  .min(1)
+  .max(32)
+  .regex(slugPattern, 'must contain only lower-case letters, digits and hyphens')
+  .describe(
+    'Name of the cell that stores its data, 1 to 32 characters; by default the cell of the request. In another cell, the person has the account of the same email address.',
+  );
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
   description: 'The owner of projects, credentials and credits.',
@@ -31,7 +43,14 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
         description:
           'The address of the organization’s pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
           'under Tokens, and a session sends its id in `X-Org-Id`.',
-        resolve: ({ slug }) => pageOfSlug(slug, ''),
+        resolve: ({ slug, cell }) => (cell ? addressOfCell(cell) + organizationPath(slug) : pageOfSlug(slug, '')),
+      }),
+      cell: t.string({
+        nullable: true,
+        beyondRest: true,
+        description:
+          'Name of the cell that stores the data of the organization; null when the platform has a single installation.',
+        resolve: ({ cell }) => cell ?? ownCell(),
       }),
       memberships: hasMany('members:read', 'All members with their roles, oldest first.'),
     }),
@@ -67,7 +86,7 @@ const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>(
 
 const CreateOrganizationRequest = request(
   'CreateOrganizationRequest',
-  z.object({ name, slug: slug.optional() }).meta({
+  z.object({ name, slug: slug.optional(), cell: cell.optional() }).meta({
     description: 'A new organization. Without a slug it gets one derived from its name.',
     examples: [{ name: 'Acme', slug: 'acme' }],
   }),
@@ -137,7 +156,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /organizations', status: 201, errors: [409], link: tokenPageLink },
     type: OrganizationType,
     args: { input: t.arg({ type: CreateOrganizationRequest, required: true, description: 'The new organization.' }) },
-    resolve: (_, { input }, { caller }) => operations.createOrganization(caller, input),
+    resolve: (_, { input }, { caller }) => createOrganization(caller, input),
   }),
   updateOrganization: t.field({
     description: 'Renames an organization or changes its slug.',
