@@ -7,6 +7,7 @@ import type { Caller } from '#access/principal.ts';
 import type { Resource } from '#domain/identity/oauth/resources.ts';
 import { recordRefusalOf, wasRefused } from '#domain/identity/refusals/operations.ts';
 import { addresses } from '#foundation/http/addresses.ts';
+import { ownCell, statementOfCell } from '#foundation/http/cells.ts';
 import { hasSeveralHosts, ownHosts, readTarget } from '#foundation/http/hosts.ts';
 import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
@@ -26,6 +27,8 @@ import { createArtifacts } from './surfaces/artifacts/surface.ts';
 import { createAuthenticate, recheckCaller } from './surfaces/bearer.ts';
 import { billingEventPaths } from './surfaces/billing-events/openapi.ts';
 import { createBillingEvents } from './surfaces/billing-events/surface.ts';
+import { inItsCell } from './surfaces/cells/route.ts';
+import { createCells } from './surfaces/cells/surface.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
 import { feedPaths, feedSchemas } from './surfaces/events/openapi.ts';
 import { webhookRequests, webhookSchemas } from './surfaces/events/openapi-webhooks.ts';
@@ -76,12 +79,14 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
 
   const console = createConsole({ ...settings, report });
   // A surface answers its own errors. An error that reaches this handler occurred while the response was sent.
-  const guarded = (surface: Surface): Surface => ({
-    ...surface,
-    handle: framed(withoutOrigin.has(surface.name) ? surface.handle : audited(surface.handle), { report }),
-  });
+  const guarded = (surface: Surface): Surface => {
+    const handle = withoutOrigin.has(surface.name) ? surface.handle : audited(surface.handle);
+    const isLocal = ownCell() === null || surface.name === 'cells';
+    return { ...surface, handle: framed(isLocal ? handle : inItsCell(handle), { report }) };
+  };
   const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
+    createCells({ report }),
     // OAuth, agent identity and events come before REST, because some of their addresses are below /v1.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
@@ -198,7 +203,7 @@ function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): E
     path: mark < 0 ? url : url.slice(0, mark),
     search: mark < 0 ? '' : url.slice(mark + 1),
     requestId: requestId(req),
-    address: clientAddress(req, trustProxy),
+    address: statementOfCell(req)?.client ?? clientAddress(req, trustProxy),
   };
   res.setHeader('x-request-id', exchange.requestId);
   res.setHeader('x-content-type-options', 'nosniff');

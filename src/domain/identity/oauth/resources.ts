@@ -1,6 +1,7 @@
 // The resources that tokens are issued for: API, MCP and A2A (RFC 8707, RFC 9728; docs/contract.md#tokens-and-resources). A token
 // is valid at one of them.
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
+import { addressOfCell, otherCells } from '#foundation/http/cells.ts';
 import { invalidTarget } from './errors.ts';
 
 export const resources = ['api', 'mcp', 'a2a'] as const;
@@ -30,6 +31,16 @@ export function resourceOf(uri: string | undefined): Resource {
     ...resources.map((resource): [string, Resource] => [resourceUri(resource), resource]),
     [baseUrl(), 'api'],
     [addresses().mcp, 'mcp'],
+    // Clients of an organization that came from another cell keep its identifiers.
+    ...otherCells().flatMap((cell): [string, Resource][] => {
+      const address = addressOfCell(cell);
+      return [
+        [address, 'api'],
+        [`${address}/v1`, 'api'],
+        [`${address}/mcp`, 'mcp'],
+        [`${address}/a2a`, 'a2a'],
+      ];
+    }),
   ];
   const known = names.find(([name]) => comparable(name) === wanted);
   if (known) return known[1];

@@ -1,0 +1,96 @@
+// Decides for each request whether this cell handles it or another one: by its bearer token, the id of its hook, the token of its link, or
+// the secret in a form of OAuth. Pages of the console are redirected, because their session is one of their cell.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { keyOfSecret, type RequestKey } from '#domain/lifecycle/moves/keys.ts';
+import { forgetCell, isHere, otherCellOf } from '#domain/lifecycle/moves/locate.ts';
+import { cellOfSlug } from '#domain/organization/cells/state.ts';
+import { seconds } from '#foundation/clock.ts';
+import { addressOfCell, statementOfCell } from '#foundation/http/cells.ts';
+import { answer, type Exchange, type Handler, mediaType, parseJson } from '#foundation/http/http.ts';
+import { organizationMoving } from '#foundation/problem.ts';
+import { bytes } from '#limits.ts';
+import { forwardToCell } from './forward.ts';
+
+/** Endpoints whose secret is a parameter of the body. */
+const withSecretInBody = new Set(['/v1/oauth2/token', '/v1/oauth2/revoke', '/v1/agent/identity/claim']);
+const secretParameters = ['refresh_token', 'code', 'token', 'claim_token'] as const;
+const bodyMs = seconds(60);
+
+/** A handler that handles requests of organizations of this cell, and leads all others to their cell. */
+export const inItsCell =
+  (handle: Handler): Handler =>
+  async (exchange) => {
+    const page = await pageElsewhere(exchange);
+    if (page) return answer(exchange, 307, undefined, { location: page, 'cache-control': 'no-store' });
+    const key = await keyOf(exchange);
+    if (!key) return handle(exchange);
+    if (statementOfCell(exchange.req)) {
+      // Another cell has looked for the key, so the request is not forwarded again.
+      if (!(await isHere(key))) throw organizationMoving();
+      return handle(exchange);
+    }
+    const cell = await otherCellOf(key, exchange.address);
+    if (cell === null) return handle(exchange);
+    exchange.route = '{cell}';
+    if ((await forwardToCell(cell, exchange)) === 503) forgetCell(key);
+  };
+
+/** The address of a page of the console in the cell to which its organization has moved; null for any other request. */
+async function pageElsewhere({ req, path }: Exchange): Promise<string | null> {
+  if (req.method !== 'GET' && req.method !== 'HEAD') return null;
+  const slug = /^\/console\/o\/([a-z0-9-]{1,64})(?=\/|$)/.exec(path)?.[1];
+  const cell = slug === undefined ? null : await cellOfSlug(slug);
+  return cell && addressOfCell(cell) + req.url!;
+}
+
+async function keyOf(exchange: Exchange): Promise<RequestKey | null> {
+  const { req, path } = exchange;
+  const hook = /^\/hooks\/(hok_[0-9a-f]{32})$/.exec(path)?.[1];
+  if (hook) return { kind: 'hook', value: hook };
+  const shared = /^\/shared\/(shr_[\w-]{43})$/.exec(path)?.[1];
+  const secret =
+    /^Bearer +(\S+)$/i.exec(req.headers.authorization ?? '')?.[1] ??
+    shared ??
+    (withSecretInBody.has(path) ? await secretInBody(exchange) : null);
+  return secret ? keyOfSecret(secret) : null;
+}
+
+async function secretInBody(exchange: Exchange): Promise<string | null> {
+  const body = await peek(exchange.req);
+  if (body === null) return null;
+  const isJson = mediaType(exchange).endsWith('json');
+  const parameters = isJson ? readObject(body) : Object.fromEntries(new URLSearchParams(body));
+  for (const name of secretParameters) if (typeof parameters[name] === 'string') return parameters[name] as string;
+  return null;
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    const value = parseJson(text);
+    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Reads the body and puts it back for the handler. Null for one of unknown or too large size. */
+async function peek(req: IncomingMessage): Promise<string | null> {
+  const length = Number(req.headers['content-length'] ?? 0);
+  if (req.method !== 'POST' || !(length > 0 && length <= bytes.oauthBody)) return null;
+  const signal = AbortSignal.timeout(bodyMs);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  while (size < length) {
+    const chunk = req.read() as Buffer | null;
+    if (chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+    } else if (req.destroyed) return null;
+    else await Promise.race([once(req, 'readable', { signal }), once(req, 'close', { signal })]);
+  }
+  // The stream ends in the next turn of the event loop unless it has the bytes again.
+  const body = Buffer.concat(chunks);
+  req.unshift(body);
+  return body.toString('utf8');
+}

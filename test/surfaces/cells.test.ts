@@ -1,0 +1,174 @@
+// Two cells with a process and a database each: requests find the cell of their organization, slugs are unique in both, and an
+// organization that is moving can be read but not changed.
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { issueRefreshToken } from '#domain/identity/oauth/sign-ins.ts';
+import { guardTables, unguardTables } from '#domain/organization/cells/guard.ts';
+import { changeState, dropState, isAnyMoving, putState } from '#domain/organization/cells/state.ts';
+import { newId } from '#foundation/ids.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { asService } from '#foundation/postgres/origin.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openCells } from '../support/cell-world.ts';
+
+let cells: Awaited<ReturnType<typeof openCells>>;
+let alice: Account;
+let bob: Account;
+let projectId: string;
+let refreshToken: string;
+let eventsToken: string;
+
+beforeAll(async () => {
+  cells = await openCells(async (name, world) => {
+    if (name === 'eu') alice = await createOwner(world, 'Alice', 'Acme');
+    else {
+      bob = await createOwner(world, 'Bob', 'Globex');
+      await world.lift(bob.organization);
+      projectId = await createProject(world, bob, 'Shop');
+      refreshToken = await signIn(bob);
+      eventsToken = await world.token(bob.person, bob.organization, { scopes: ['audit:read'] });
+    }
+  });
+}, 60_000);
+afterAll(() => cells?.close());
+
+/** A sign-in of a program, with its refresh token. */
+const signIn = ({ person, organization }: Account): Promise<string> =>
+  transaction(async (trx) => {
+    const id = newId('signIn');
+    const at = Date.UTC(2026, 10, 23);
+    const scopes = ['projects:read'];
+    const client = { id: 'mcp_1', name: 'Editor', redirectUris: ['http://127.0.0.1/callback'], createdAt: at };
+    await trx('oauth_clients').insert({ ...client, grantTypes: ['authorization_code', 'refresh_token'] });
+    await trx('sign_ins').insert({
+      ...{ id, clientId: 'mcp_1', clientName: 'Editor', userId: person.id, orgId: organization.id, resource: 'api' },
+      ...{ scopes, orgOnly: false, createdAt: at, expiresAt: at + 90 * 86_400_000 },
+    });
+    return issueRefreshToken(trx, id);
+  });
+
+it('requests of a credential of another cell reach its organization on every surface', async () => {
+  const { eu, us } = cells;
+  const token = bob.token;
+  expect((await eu.ask('GET', `/v1/projects/${projectId}`, { token })).body).toMatchObject({ id: projectId });
+  const created = await eu.ask('POST', '/v1/projects', { token, body: { name: 'Till', repoFullName: 'globex/till' } });
+  expect([created.status, (await us.ask('GET', `/v1/projects/${created.body.id}`, { token })).body.name]).toEqual([
+    201,
+    'Till',
+  ]);
+  const query = '{ me { orgId } organizations { orgs { slug cell } } }';
+  expect((await eu.ask('POST', '/graphql', { token, body: { query } })).body.data).toEqual({
+    me: { orgId: bob.organization.id },
+    organizations: { orgs: [{ slug: 'globex', cell: 'us' }] },
+  });
+  const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const accept = 'application/json, text/event-stream';
+  const tools = await eu.ask('POST', '/mcp', { token, body: listTools, headers: { accept } });
+  expect([tools.status, JSON.stringify(tools.body)]).toEqual([200, expect.stringContaining('list_projects')]);
+  expect((await eu.ask('GET', '/v1/me', { token: alice.token })).body).toMatchObject({ orgId: alice.organization.id });
+  expect((await eu.ask('GET', '/v1/me', { token: `pat_${'x'.repeat(43)}` })).status).toBe(401);
+});
+
+it('a held stream is forwarded event by event, and ends in both cells when its client leaves', async () => {
+  const token = eventsToken;
+  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+  const sent = request(`${cells.eu.url}/v1/events?after=0&types=project.created`, { headers });
+  const [response] = (await once(sent.end(), 'response')) as [IncomingMessage];
+  let [text, known] = ['', 0];
+  for await (const part of response.setEncoding('utf8')) {
+    text += part;
+    const events = text.match(/^data:/gm)?.length ?? 0;
+    // The later event is sent to a client that already has the earlier ones.
+    if (known > 0 && events > known) break;
+    if (known > 0 || events === 0) continue;
+    known = events;
+    const body = { name: 'Stream', repoFullName: 'globex/stream' };
+    expect((await cells.eu.ask('POST', '/v1/projects', { token: bob.token, body })).status).toBe(201);
+    // A reading gives new events their numbers, as the scheduler does.
+    await cells.us.ask('GET', '/v1/events?after=0', { token });
+  }
+  // Leaving the loop has closed the connection of the client.
+  await vi.waitFor(async () => {
+    const metrics = (await cells.eu.ask('GET', '/metrics')).body;
+    expect(metrics).toContain('capacity{name="forwarded requests",state="used"} 0');
+  });
+});
+
+it('the token endpoint forwards by the secret in its form, and the program goes on with both addresses', async () => {
+  const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'mcp_1' });
+  form.set('resource', cells.eu.url);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await cells.eu.ask('POST', '/v1/oauth2/token', { headers, body: form.toString() });
+  expect(answer).toMatchObject({ status: 200, body: { access_token: expect.stringMatching(/^oat_/) } });
+  for (const cell of [cells.eu, cells.us])
+    expect((await cell.ask('GET', '/v1/me', { token: answer.body.access_token })).status).toBe(200);
+});
+
+it('a header of a cell that is not signed, or for another request, forwards nothing and finds nothing', async () => {
+  const { eu } = cells;
+  for (const header of ['', 'e30.AAAA', `${Buffer.from('{"to":"eu"}').toString('base64url')}.${'A'.repeat(43)}`]) {
+    const headers = { 'x-aep-cell': header };
+    expect((await eu.ask('POST', '/cells/find', { headers, body: { kind: 'pat_', value: '00' } })).status).toBe(404);
+    expect((await eu.ask('GET', '/v1/me', { headers, token: bob.token })).status).toBe(200);
+  }
+});
+
+it('an organization is created in the chosen cell, and slugs are unique over both', async () => {
+  const { eu, us } = cells;
+  const create = (cell: typeof eu, token: string, body: object) =>
+    cell.ask('POST', '/v1/organizations', { token, body });
+  const elsewhere = await create(eu, alice.token, { name: 'Initech', slug: 'initech', cell: 'us' });
+  expect(elsewhere).toMatchObject({ status: 201, body: { slug: 'initech' } });
+  expect(await us.world.knex('organizations').where({ id: elsewhere.body.id }).select('slug')).toEqual([
+    { slug: 'initech' },
+  ]);
+  expect(await us.world.knex('people').where({ email: 'alice@example.com' })).toHaveLength(1);
+  expect((await create(eu, alice.token, { name: 'Other', slug: 'initech' })).status).toBe(409);
+  expect((await create(us, bob.token, { name: 'Other', slug: 'acme' })).status).toBe(409);
+  expect((await create(us, bob.token, { name: 'Initech' })).body.slug).toBe('initech-2');
+  expect((await create(eu, alice.token, { name: 'Initech' })).body.slug).toBe('initech-3');
+  expect(await create(eu, alice.token, { name: 'Moon', cell: 'moon' })).toMatchObject({
+    status: 400,
+    body: { description: 'cell: must be one of eu, us.' },
+  });
+});
+
+it('an organization that is moving can be read, callers get a 503, and the work of the service passes its rows over', async () => {
+  const { ask, world } = cells.eu;
+  const { organization, token } = alice;
+  const body = { name: 'Frozen', repoFullName: 'acme/frozen' };
+  const row = { orgId: organization.id, slug: 'acme', otherCell: 'us', moveId: 'mov_1', file: null, jobs: [] };
+  await guardTables();
+  await changeState(organization.id, (trx) => putState(trx, { ...row, state: 'frozen' }));
+  const refused = await ask('POST', '/v1/projects', { token, body });
+  expect(refused).toMatchObject({ status: 503, body: { code: 'organization_moving', retryable: true } });
+  expect(refused.headers.get('retry-after')).toBe('5');
+  const mutation = `mutation { createProject(input: { name: "Frozen", repoFullName: "acme/frozen" }) { id } }`;
+  expect((await ask('POST', '/graphql', { token, body: { query: mutation } })).body.errors[0].extensions.code).toBe(
+    'organization_moving',
+  );
+  expect((await ask('GET', '/v1/me', { token })).status).toBe(200);
+  expect((await ask('POST', '/v1/projects', { token: bob.token, body })).status).toBe(201);
+  const rename = () => world.knex('organizations').where({ id: organization.id }).update({ name: 'Renamed' });
+  expect(
+    await asService('system', 'scheduler', 'test', () =>
+      transaction((trx) => trx('organizations').where({ id: organization.id }).update({ name: 'Renamed' })),
+    ),
+  ).toBe(0);
+  await expect(rename()).rejects.toThrow('the organization is moving');
+  await changeState(organization.id, (trx) => dropState(trx, organization.id, 'mov_1'));
+  await unguardTables(isAnyMoving);
+  expect((await world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%')).length).toBe(0);
+  expect((await ask('POST', '/v1/projects', { token, body })).status).toBe(201);
+});
+
+it('a cell that is away costs its own organizations only', async () => {
+  const { eu, us } = cells;
+  await us.kill();
+  expect(await eu.ask('GET', '/v1/me', { token: bob.token })).toMatchObject({
+    status: 503,
+    body: { code: 'upstream_unavailable' },
+  });
+  expect((await eu.ask('GET', '/v1/me', { token: alice.token })).status).toBe(200);
+});
