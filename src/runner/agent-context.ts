@@ -129,7 +129,7 @@ async function openPlace(
   return { runPlace: await places.of(step, forked?.startSha), replay: replaying.open(forked) };
 }
 
-/** The replay of the present step: that of the runner, or of a step of a fork. */
+/** The replay of the present step: by the runner's command `replay`, or as a step of a fork. */
 function openReplaying({ replayed }: RunnerCapabilities) {
   let present: ReplayedCalls | null = replayed ?? null;
   return {

@@ -30,7 +30,7 @@ export const podIsolation = (containers?: Containers): Isolation => ({
   ...(containers && { containers }),
 });
 
-/** Isolation of the tests of harnesses for pods, whose images are those of templates. */
+/** Isolation in which harnesses for pods are tested here: none, because the images of templates are used only in pods. */
 const unisolated: Isolation = { level: 'none', description: '' };
 
 export interface Capabilities {

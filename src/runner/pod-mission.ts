@@ -22,7 +22,7 @@ import { openPrepared } from './workspace/prepared.ts';
 /** Time for the other containers of the pod, whose image was pulled already. */
 const containersMs = 120_000;
 
-/** @throws with the reason why the mission was not executed, or with what is wrong with the pod */
+/** Executes the mission of the pod. @throws with the reason why it was not executed, or with the faults of the pod */
 export async function runInPod(
   command: 'mission' | 'preflight',
   limits: Limits,

@@ -148,7 +148,10 @@ async function endHarness({ replay }: StepContext, harness: Harness, over: Promi
 const hasEndedAsRecorded = ({ replay }: StepContext): boolean =>
   !replay || (!replay.isCut() && replay.result().difference === null);
 
-/** Ends outside of the harness: of its models, of the services of its environment, and of a replay, which names the failure itself. */
+/**
+ * Promises of ends that the harness does not cause: a failure of its models or of the services of its environment, and the end of a replay,
+ * which names its failure itself.
+ */
 const endsAround = ({ models, broken, replay }: StepContext, { log }: Journal): Promise<string>[] => [
   ...(models ? [models.failed] : []),
   ...(replay ? [replay.over().then(() => '')] : []),

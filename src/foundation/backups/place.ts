@@ -1,4 +1,4 @@
-// Where scheduled backups are kept: files of a folder, or objects of a bucket. A backup has its name only once it is complete.
+// The storage of scheduled backups: files in a folder, or objects in a bucket. A backup has its name only once it is complete.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,10 +15,10 @@ export interface KeptBackup {
 export interface BackupPlace {
   /** The complete backups, newest first. */
   list(): Promise<KeptBackup[]>;
-  /** Writes a backup and returns its size; when its source fails, nothing has the name, and the error is thrown. */
+  /** Writes a backup and returns its size. When the source fails, no backup has the name, and the error of the source is thrown. */
   write(name: string, content: AsyncIterable<Uint8Array>): Promise<number>;
   read(name: string): Promise<Readable | null>;
-  /** Removes a backup, and what an interrupted `write` has left of it. */
+  /** Removes a backup, and the remains of an interrupted `write` of it. */
   remove(name: string): Promise<void>;
 }
 
@@ -28,13 +28,13 @@ export const isBackupName = (text: string): boolean => backupName.test(text);
 export const backupNameOf = (source: string, at: number): string =>
   `aep-${source}-${new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 
-/** Largest backup: a bucket takes 10,000 parts of the size that the client sends. */
+/** Maximum bytes of a backup: an object has at most 10,000 parts, and the client uploads parts of a fixed size. */
 const maxBytes = 48 * 2 ** 30;
 
 const newestFirst = (backups: KeptBackup[]): KeptBackup[] =>
   backups.sort((a, b) => (a.name.slice(13) < b.name.slice(13) ? 1 : -1));
 
-/** The place of an address that the settings have checked. */
+/** The storage at an address, which was validated with the settings. */
 export function backupPlace(url: string): BackupPlace {
   const bucket = readBucket(url);
   return bucket ? bucketPlace(bucketStorage(bucket)) : folderPlace(fileURLToPath(url));

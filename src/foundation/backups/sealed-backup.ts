@@ -1,5 +1,5 @@
-// A backup as one encrypted stream: a line of JSON that anybody can read, then a compressed archive of the folder of the backup in AES-256-GCM
-// under a key of the service key. Its end authenticates the line and every byte before it
+// A backup as one encrypted stream: a line of JSON that anybody can read, then a compressed archive of the folder of the backup in
+// AES-256-GCM with a key derived from the service key. The end of the stream authenticates the line and every byte before it
 // (docs/decisions/0078-backups-are-sealed-with-the-service-key.md).
 import { createCipheriv, createDecipheriv, type DecipherGCM, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,10 +9,10 @@ import { backupKeyId, keyOfBackups } from '../secrets/secrets.ts';
 const format = 'agent-engineering-platform backup 1';
 const [maxLineBytes, nonceBytes, tagBytes] = [1_000, 12, 16];
 
-/** Loaded at the first backup. */
+/** The library for archives, loaded at the first backup. */
 const tar = () => import('tar');
 
-/** The stream of a folder. */
+/** The encrypted stream of the folder of a backup. */
 export async function* sealBackup(folder: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const line = Buffer.from(`${JSON.stringify({ format, key: backupKeyId() })}\n`);
   const nonce = randomBytes(nonceBytes);
@@ -27,7 +27,7 @@ export async function* sealBackup(folder: string, signal: AbortSignal): AsyncGen
   yield Buffer.concat([cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Unpacks a stream into a new folder. @throws Error that says what is wrong with it; the folder is then incomplete */
+/** Unpacks a stream into a new folder. @throws Error that says what is wrong with the stream; the folder is then incomplete */
 export async function openBackup(content: AsyncIterable<Buffer>, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { extract } = await tar();
@@ -50,7 +50,7 @@ class BackupError extends Error {}
 const damaged = (error: unknown): Error =>
   error instanceof BackupError ? error : new BackupError('the backup is damaged or incomplete');
 
-/** The decrypted bytes. The last ones come after all have been authenticated. */
+/** The decrypted bytes. The last of them are returned only after all bytes have been authenticated. */
 async function* plainOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let decipher: DecipherGCM | undefined;
   let held: Buffer = Buffer.alloc(0);
@@ -65,7 +65,7 @@ async function* plainOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
       decipher = createDecipheriv('aes-256-gcm', keyOfBackups(), nonce).setAAD(held.subarray(0, end));
       held = held.subarray(end + nonceBytes);
     }
-    // The last bytes may be the tag.
+    // The last bytes are held back, because they may be the authentication tag.
     if (held.length <= tagBytes) continue;
     yield decipher.update(held.subarray(0, -tagBytes));
     held = held.subarray(-tagBytes);

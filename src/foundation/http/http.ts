@@ -16,7 +16,7 @@ import type { Refusal } from './refusal.ts';
 
 /**
  * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send during the close would be
- * lost. A connection that is opened ahead of its first request may wait for its headers as long.
+ * lost. A connection that is opened ahead of its first request may wait as long for the headers of that request.
  */
 const keepAliveTimeout = seconds(65);
 const headersTimeout = seconds(66);

@@ -23,7 +23,7 @@ export interface OpenIdClient {
   clientId: string;
   clientSecret: string;
   timeoutSeconds: number;
-  /** Sends the requests; by default the library does, to any address. */
+  /** Sends the requests; absent means that the library sends them, to any address. */
   send?: CustomFetch;
 }
 

@@ -20,7 +20,7 @@ export async function writeManifest(folder: string, version: string, migrations:
   await writeFile(fileIn(folder), `${text}\n`, { mode: 0o600, flush: true });
 }
 
-/** @throws when this release cannot serve the database of the backup. Backups of 0.1.0 have no manifest. */
+/** Checks the manifest of a backup. @throws when this release cannot serve the database of the backup. Backups of 0.1.0 have no manifest. */
 export async function checkManifest(folder: string): Promise<void> {
   const major = (await readFile(path.join(folder, 'data', 'PG_VERSION'), 'utf8')).trim();
   const own = await majorOfEmbedded();

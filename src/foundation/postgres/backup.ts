@@ -19,7 +19,7 @@ export interface Backup {
 }
 
 export interface RestoreOptions {
-  /** Refuses a backup by an error, before anything is written. */
+  /** Checks the backup before anything is written; throws to refuse it. */
   check?: (folder: string) => Promise<void>;
   /** Restores the other files of the backup. The database is in place only afterwards, so that a restore that has failed can be repeated. */
   complete?: () => Promise<void>;
@@ -28,7 +28,7 @@ export interface RestoreOptions {
 export interface BackupOptions {
   /** Adds the other files of the backup to its folder, after the database. */
   complete?: (partial: string) => Promise<void>;
-  /** Ends the copy with an error. */
+  /** Aborts the copy, which then throws. */
   signal?: AbortSignal;
 }
 

@@ -64,7 +64,7 @@ export const seal = (purpose: string, plain: string): string => sealWith(service
 export const unseal = (purpose: string, sealed: string): string =>
   unsealWith(serviceKey(`seal:${purpose}`), '', sealed);
 
-/** Encrypts like `seal`, with a data key of 32 bytes. @param bound What the text belongs to; it is authenticated, not stored */
+/** Encrypts like `seal`, with a data key of 32 bytes. @param bound Identifies the use of the text; it is authenticated, not stored */
 export function sealWith(dataKey: Buffer, bound: string, plain: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', dataKey, nonce).setAAD(Buffer.from(bound));
@@ -72,7 +72,7 @@ export function sealWith(dataKey: Buffer, bound: string, plain: string): string 
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
 }
 
-/** The plain text of `sealWith`. @throws when the key or what it is bound to differs, or the text was altered */
+/** The plain text of `sealWith`. @throws when the key or `bound` differs, or the text was altered */
 export function unsealWith(dataKey: Buffer, bound: string, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', dataKey, bytes.subarray(0, 12)).setAAD(Buffer.from(bound));

@@ -18,8 +18,8 @@ const readLine = (from, done) => {
 
 /**
  * The first line of a connection says what it is: \`hold\`, whose end ends the container; \`start\`, whose end kills the program; the output
- * or the errors of a program that was started; or a signal. A program ends with everything that it has started: all processes of the container
- * end that belong to no other program, by their parents or by a variable.
+ * or the errors of a program that was started; or a signal. A program ends with everything that it has started: every process of the
+ * container ends unless its parents or a variable show that it belongs to another program.
  */
 export const starterProgram = `
 const { spawn } = require('node:child_process');
@@ -40,7 +40,7 @@ const processes = () => new Map(readdirSync('/proc').filter(Number).flatMap((pid
 }));
 const programOf = (pid) => /(?:^|\\0)POD_PROGRAM=([^\\0]*)/.exec(attempt(() => readFileSync('/proc/' + pid + '/environ', 'latin1'), ''))?.[1];
 const isWorking = (id) => { const { child } = started.get(id) ?? {}; return child && child.exitCode === null && child.signalCode === null; };
-// Only a container of its own has the shell of the starter as its first process: otherwise, processes of others are visible.
+// The shell of the starter is the first process only in a container of its own; elsewhere, processes of other programs are visible.
 const isAlone = process.ppid === 1;
 const leftBy = (id) => {
   const all = processes();
@@ -112,7 +112,7 @@ createServer({ allowHalfOpen: true }, accept).listen(socket);
 /** Exit code of a container engine for its own failure. */
 export const starterFailed = 125;
 
-/** The program that stands for a program of a container in the container of the runner: its input, outputs and exit code. */
+/** The program that represents, in the container of the runner, a program of another container: its input, outputs and exit code. */
 export const clientProgram = `
 const { connect } = require('node:net');
 const [socket] = process.argv.slice(1);

@@ -87,7 +87,7 @@ export function openPod(folder: string, [gateway, egress, server]: number[]): Po
   };
 }
 
-/** Missions of a pod in place of those of an engine. */
+/** The containers of a pod, in the form of containers of an engine. */
 export const containersOf = (pod: Pod, image: string): Containers => ({ program: '', image, pod });
 
 /**

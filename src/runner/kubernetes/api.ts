@@ -57,7 +57,7 @@ interface Package {
 const requestMs = 30_000;
 const manager = 'agent-runner';
 
-/** @throws with the name of the package where it is not installed. The name is a variable, so that no bundle contains it. */
+/** Loads the client. @throws an error that names the package when it is not installed. The name is a variable, so that no bundle contains it. */
 async function load(name = '@kubernetes/client-node'): Promise<Package> {
   return import(name).catch(() => {
     throw new Error(`RUNTIME=kubernetes needs the package ${name}`);
@@ -92,7 +92,7 @@ export async function openApi(chosen: string | undefined) {
       return answered(objects.patch(inNamespace(object), ...options)) as Promise<T>;
     },
     create: <T extends KubernetesObject>(object: T): Promise<T> => answered(objects.create(object)) as Promise<T>,
-    /** Removes an object with all that belongs to it; succeeds when it is gone. */
+    /** Deletes an object with its dependents; succeeds when it does not exist. */
     async remove(object: KubernetesObject): Promise<void> {
       const options = [undefined, undefined, undefined, undefined, 'Background'];
       await answered(objects.delete(inNamespace(object), ...options)).catch((error) => {

@@ -20,7 +20,7 @@ export interface ClusterMissions {
   /** Interval of heartbeats, and maximum time of a mission. */
   heartbeatMs: number;
   maxMs: number;
-  /** Variables of this runner that those of pods have too. */
+  /** Variables of this runner that the runners in pods get too. */
   variables: Record<string, string>;
 }
 
@@ -39,7 +39,7 @@ const refusedMs = 30_000;
 
 export type Cluster = ReturnType<typeof openCluster>;
 
-/** Another runtime may then claim the run. The runner of the pod may have ended it before. */
+/** Hands back the run, so that another runtime may claim it. Does nothing when the runner of the pod has already ended the run. */
 async function handBack(platform: Connection, { runId, leaseId }: RunLease, why: string): Promise<void> {
   const reason = clip(`The pod of the mission: ${why}`, 500);
   await platform.mutate(handBackRun, { runId, leaseId, reason }).catch((error) => {
@@ -72,7 +72,7 @@ export function openCluster(jobs: Jobs, missions: ClusterMissions, stopping: Abo
   /** Names of Jobs that this runner follows, also before the API server has them. */
   const following = new Set<string>();
 
-  /** Follows a mission until its Job has ended. The pod of a mission goes on when this runner stops. */
+  /** Follows a mission until its Job has ended. The pod of a mission continues when this runner stops. */
   async function follow(lease: RunLease, name: string, create: (ended: AbortSignal) => Promise<void>): Promise<void> {
     following.add(name);
     const done = new AbortController();

@@ -177,13 +177,13 @@ const volumesOf = ({ diskBytes }: Limits) => [
   ...['runner', ...podContainers].map((name) => ({ name: `tmp-${name}`, emptyDir: { sizeLimit: '1Gi' } })),
 ];
 
-/** A container with a starter. That of the agent also opens the ports of the pod, because all containers share its network. */
+/** A container with a starter. The container of the agent also opens the ports of the pod, because all containers share its network. */
 function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: Limits, programs: string[]) {
   const root = `${missionFolder}/root`;
   const isAgent = name === 'agent';
   const started = {
     socket: starterSocket(missionFolder, name),
-    // In the order of the ports in `MISSION_PORTS`; the last one is of a program in the container.
+    // Sockets in the order of `MISSION_PORTS`, whose last port belongs to a program in the container.
     ports: isAgent ? [`${root}/gateway`, `${root}/egress`] : [],
     server: isAgent ? `${root}/server` : null,
   };
@@ -204,7 +204,7 @@ function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: L
   return {
     name,
     image,
-    // The shell, as the first process, collects processes that have lost theirs.
+    // The shell is the first process of the container and reaps orphaned processes.
     command: [
       'sh',
       '-c',

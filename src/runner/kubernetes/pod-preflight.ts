@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Limits } from '../contract.ts';
 import { holdContainers, openPod, type PodContainer, podContainers } from '../isolation/pod.ts';
 
-/** Prints a line for everything that is wrong in a container. */
+/** Prints a line for each fault of a container. */
 const check = `
 [ "$(id -u)" != 0 ] || echo "runs as root"
 for program in node git sh; do command -v $program >/dev/null || echo "its image has no $program"; done
@@ -27,7 +27,7 @@ export interface Preflight {
   apiPort: number;
 }
 
-/** @returns everything that is wrong with the pod */
+/** Checks the pod. @returns a description of each fault */
 export async function checkPod(
   { folder, relayUrl, ports, apiHost, apiPort }: Preflight,
   limits: Limits,

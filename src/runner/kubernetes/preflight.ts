@@ -16,7 +16,7 @@ export const rights = [
 
 const pauseMs = 1_000;
 
-/** @throws with everything that the cluster forbids. Waits while the API server cannot be reached. */
+/** Tests the cluster; waits while the API server cannot be reached. @throws with everything that the cluster forbids */
 export async function preflight(
   api: Api,
   jobs: Jobs,
@@ -57,7 +57,7 @@ export async function preflight(
   }
 }
 
-/** @returns why the Job has failed; empty when it has not */
+/** Waits for the test Job. @returns why the Job has failed; empty when it has not */
 async function outcome(jobs: Jobs, name: string, startMs: number, stopping: AbortSignal): Promise<string> {
   const done = new AbortController();
   const signal = AbortSignal.any([done.signal, stopping]);

@@ -28,7 +28,7 @@ const known: ReadonlySet<string> = new Set(
   Object.values(operations).flatMap((one) => (typeof one === 'object' && 'text' in one ? [one.text as string] : [])),
 );
 
-/** Headers of one connection, and of the way to the relay. */
+/** Headers that concern only the connection to the relay. */
 const dropped = ['host', 'connection', 'keep-alive', 'proxy-authorization', 'te', 'upgrade'];
 
 /** Values of all members with this name. */
@@ -112,7 +112,7 @@ export async function openRelay(settings: RelaySettings) {
   };
 }
 
-/** A connection to a host, for a runner whose request is encrypted or not by HTTP. */
+/** Opens a connection to a host, for requests of a runner that are encrypted or not by HTTP. */
 async function tunnel(
   { tokens, routes }: RelaySettings,
   { url, headers }: IncomingMessage,

@@ -14,13 +14,13 @@ export interface ClusterSettings {
   imagePullSecrets: string[];
   /** Whether missions run only where a NetworkPolicy is enforced. */
   needsPolicy: boolean;
-  /** Account of all containers. */
+  /** User id of the programs in all containers. */
   user: number;
   /** CPUs of a mission whose template names none, and the maximum of a mission. */
   cpus: number;
   /** Time for a pod to start, which includes the pull of its image. */
   startMs: number;
-  /** Settings of this runner that those of pods have too. */
+  /** Settings of this runner that the runners in pods get too. */
   podVariables: Record<string, string>;
   /** Time that a finished Job is kept. */
   keepSeconds: number;

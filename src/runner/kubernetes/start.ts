@@ -21,7 +21,7 @@ export interface StartSettings {
   stopping: AbortSignal;
 }
 
-/** @throws with the reason why the cluster executes no missions */
+/** Starts the runner of a cluster. @throws with the reason why the cluster executes no missions */
 export async function startCluster(settings: ClusterSettings, start: StartSettings): Promise<Cluster> {
   const { platform, serviceToken, capabilities, limits, pace, stopping } = start;
   const { models, routes, found } = capabilities;

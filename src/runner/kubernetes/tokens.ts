@@ -1,5 +1,5 @@
-// Tokens of missions for the relay: each names the lease of its mission and is signed, so that every runner of the cluster can check it,
-// also one that was started later, and expires.
+// Tokens of missions for the relay: each names the lease of its mission, expires, and is signed, so that every runner of the cluster can
+// check it, even one that was started later.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { RunLease } from '../contract.ts';
 
@@ -10,7 +10,7 @@ export interface MissionIdentity extends RunLease {
 
 export type MissionTokens = ReturnType<typeof openTokens>;
 
-/** @param secret The token of the service, which all runners of the cluster share. */
+/** Creates and reads tokens. @param secret The token of the service, which all runners of the cluster share. */
 export function openTokens(secret: string) {
   const key = createHash('sha256').update(`missions of a cluster\n${secret}`).digest();
   const signatureOf = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
@@ -19,7 +19,7 @@ export function openTokens(secret: string) {
       const text = Buffer.from(JSON.stringify([runId, leaseId, claimId, expiresAt])).toString('base64url');
       return `${text}.${signatureOf(text).toString('base64url')}`;
     },
-    /** Null for a token that was not signed here or has expired. */
+    /** The mission of a token; null for a token that was not signed with this secret, or has expired. */
     read(token: string): MissionIdentity | null {
       const [text = '', signature = ''] = token.split('.');
       const [given, expected] = [Buffer.from(signature, 'base64url'), signatureOf(text)];

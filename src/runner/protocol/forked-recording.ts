@@ -8,19 +8,19 @@ import type { Step } from '../contract.ts';
 import type { Platform } from './platform.ts';
 import { addLine, finishPart, type RecordedLine, type RecordedPart } from './recording-lines.ts';
 
-/** Calls after the first one that is not answered, which a harness that makes several at once may make before it. */
+/** Number of calls after the first unanswered one that are kept: a harness with concurrent calls may make them before that one. */
 const laterCalls = 20;
 
 export interface ForkedStep {
   /** The recorded step, under the id of the step that replays it. */
   part: RecordedPart;
-  /** Calls of the steps before it. */
+  /** Number of calls in earlier steps. */
   before: number;
   /** The commit that the recorded mission began from; null without a repository. */
   startSha: string | null;
 }
 
-/** @throws when the recording was deleted, or lacks the step */
+/** Downloads the recorded step. @throws when the recording was deleted, or lacks the step */
 export async function fetchForkedStep(
   platform: Pick<Platform, 'download'>,
   { stepId, replay }: Step & { replay: NonNullable<Step['replay']> },
@@ -43,7 +43,7 @@ async function readParts(file: string, { stepId, call }: NonNullable<Step['repla
     if (text === '') continue;
     const line = JSON.parse(text) as RecordedLine;
     if (line.type !== 'call') addLine(parts, line);
-    // Only the number of other calls is needed.
+    // Of the calls of other steps only the number is needed, so their bodies are dropped.
     else if (line.stepId !== stepId) addLine(parts, { ...line, request: null, response: null });
     else if (line.number <= last)
       addLine(parts, call !== null && line.number >= call ? { ...line, response: null } : line);

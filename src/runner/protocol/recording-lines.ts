@@ -22,7 +22,7 @@ export interface RecordedStep {
 export interface RecordedCall {
   type: 'call';
   stepId: string;
-  /** Position among the calls of the step by their beginning, from 1. Lines are in the order in which calls ended. */
+  /** Position of the call in its step, counted from 1 in the order in which calls began. Lines are in the order in which calls ended. */
   number: number;
   /** When the call began, epoch milliseconds. */
   at: number;
@@ -81,7 +81,7 @@ export function readRecording(text: string): RecordedRun {
 
 export type RecordedLine = RecordedStep | RecordedCall | RecordedEnd;
 
-/** A step that another runtime has repeated counts as it was the last time. */
+/** Of a step that another runtime has repeated, only the last attempt counts. */
 export function addLine(steps: Map<string, RecordedPart>, line: RecordedLine): void {
   const known = steps.get(line.stepId);
   if (line.type === 'step') steps.set(line.stepId, { step: line, calls: [], end: null });

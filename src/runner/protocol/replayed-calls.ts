@@ -10,7 +10,7 @@ import { readBody } from './request-body.ts';
 import { translated } from './translated.ts';
 
 export interface ReplayedCalls extends Recorder {
-  /** Resolves at the end of the replay of the present step before the end of its harness: with the call that is held, or a difference. */
+  /** Resolves when the replay of the present step is over although its harness still runs: at the call that is held, or at a difference. */
   over(): Promise<void>;
   /** Whether the present step has ended with the call that is held. */
   isCut(): boolean;
@@ -92,7 +92,7 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
       if (!found.call.isOmitted) return found.call;
       return { difference: `Call ${number} (${route}) cannot be answered: the recording leaves out its content.` };
     },
-    /** Whether only the call is left with which the step ends. */
+    /** Whether the only call that is left is the one with which the step ends. */
     isReached,
     left: () => left,
     replaced,

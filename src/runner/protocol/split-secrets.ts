@@ -1,7 +1,7 @@
 // Finds secrets that a stream of server-sent events has in pieces: a model that repeats a secret sends it in several deltas.
 import type { Mask } from '../text.ts';
 
-/** Whether the texts of successive events have a secret together. Events that are too deep to be read count as one that has. */
+/** Whether the texts of successive events have a secret together. Events that are nested too deeply to be read count as containing one. */
 export function hasSplitSecret(body: string, mask: Mask): boolean {
   const joined = new Map<string, string[]>();
   try {

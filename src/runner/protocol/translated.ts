@@ -7,7 +7,7 @@ type Replacement = readonly [from: string, to: string];
 const inOne = (text: string, replacements: readonly Replacement[]): string =>
   replacements.reduce((result, [from, to]) => result.replaceAll(from, to), text);
 
-/** @param replacements Longer texts come first, because one may be within another. */
+/** The body with the replacements. @param replacements Longer texts come first, because one may be within another. */
 export function translated(body: string, replacements: readonly Replacement[]): string {
   if (!/^(data|event|id|:)/.test(body)) return inOne(body, replacements);
   const events = body.split(/((?:\r\n|\r|\n){2})/).map(readEvent);
@@ -39,7 +39,7 @@ function readEvent(text: string): StreamedEvent {
   }
 }
 
-/** Replaces in the texts of successive events: what is found in several of them is put into the first. */
+/** Replaces in the texts of successive events. When a replaced text is split over several events, its replacement is put into the first of them. */
 function replaceIn(texts: readonly PlacedText[], replacements: readonly Replacement[]): void {
   for (const [from, to] of replacements) {
     const pieces = texts.map(({ text }) => text);

@@ -18,7 +18,7 @@ export const directly: Via = {
   secret: null,
 };
 
-/** @param relay Address of the relay without a trailing slash. @param token The relay's token of the mission. */
+/** Addresses that lead through a relay. @param relay Address of the relay without a trailing slash. @param token The relay's token of the mission. */
 export const through = (relay: string, token: string): Via => ({
   platform(address) {
     const { pathname, search } = new URL(address);

@@ -107,7 +107,7 @@ export const commitOf = (folder: string, ref: string): Promise<string | null> =>
     () => null,
   );
 
-/** @throws when the repository no longer has the commit */
+/** The id of the commit. @throws when the repository no longer has it */
 export async function requireCommit(folder: string, sha: string): Promise<string> {
   const found = await commitOf(folder, sha);
   if (!found) throw new Error(`The repository has no commit ${sha}, which the mission began from.`);

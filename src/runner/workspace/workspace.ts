@@ -32,7 +32,7 @@ export interface WorkspaceSettings {
   account: Account | undefined;
   /** The checkpoint to begin from, if its commits follow those of the branch. */
   checkpoint: Bundle | null;
-  /** The commit to begin from, also when the branch was begun; null means the branch, or else the base branch. */
+  /** The commit to begin from, even when the branch already exists; null means the branch, or else the base branch. */
   wanted: string | null;
   /** Hides secrets of the environment. Commits that contain a secret are not pushed. */
   mask: Mask;
