@@ -96,7 +96,7 @@ async function open(): Promise<void> {
   }
 }
 
-/** @throws SettingsError if backups are scheduled of a server that is not embedded. A worker has the embedded one as DATABASE_URL. */
+/** @throws SettingsError if backups are scheduled for a server that is not embedded. In a worker, DATABASE_URL is the embedded server. */
 function requireEmbedded({ backups, databaseUrl }: Config): void {
   if (backups && databaseUrl && cluster.isPrimary)
     throw new SettingsError(

@@ -67,7 +67,7 @@ export async function openMorning(browser: Browser) {
     await world.rest('POST', `/${kind}`, { token, body: { projectId, name, prompt: 'Look after it.', triggers } });
   }
 
-  /** A run in the state that its runtime left. */
+  /** Inserts a run in the given state, as its runtime would leave it. */
   async function run(more: object): Promise<string> {
     const id = newId('run');
     const row = {

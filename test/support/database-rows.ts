@@ -21,7 +21,7 @@ interface Reading {
   rows: Row[];
 }
 
-/** The last two readings of each database: one of all tables, and one without the audit log and its keys. */
+/** The last two readings of each database: the last reading of all tables, and the last reading without the audit log and its keys. */
 const readings = { all: new WeakMap<Knex, Reading>(), withoutLog: new WeakMap<Knex, Reading>() };
 
 async function read(knex: Knex, kind: keyof typeof readings = 'all'): Promise<Row[]> {
@@ -134,9 +134,9 @@ function byTable(rows: readonly Row[]): Map<string, Rows> {
 }
 
 export interface Written {
-  /** Rows that are missing or changed now. */
+  /** Rows of the earlier reading that are missing or changed in the later reading. */
   gone: string[];
-  /** Rows that are new or changed now. */
+  /** Rows of the later reading that are new or changed. */
   come: string[];
 }
 

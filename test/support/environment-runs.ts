@@ -1,5 +1,5 @@
-// Runs with an environment, as a runner carries them out: in a cell and in a real engine, where a machine has them. The platform is a
-// record of what is reported; names lead to a registry on loopback.
+// Runs with an environment, as a runner carries them out: in a cell and in a real engine, where a machine has them. A stand-in for the
+// platform records what the runner reports; all host names resolve to loopback, where a registry listens.
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -91,7 +91,7 @@ require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHos
     stepTokens: null,
     ...more,
   });
-  /*LET*/ /** One test of the engine serves all tests, because it starts a container. */
+  /** One test of the engine serves all tests, because it starts a container. */
   let containers: ReturnType<typeof findContainers> | undefined;
 
   async function capabilitiesFor(level: string, store = level): Promise<RunnerCapabilities | null> {

@@ -37,11 +37,11 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
   const rules = {
     /** Rights that the token lacks, as `verb resource`. */
     lacking: new Set<string>(),
-    /** Admission of Jobs; a text refuses them. */
+    /** Admission of Jobs: the reason for a refusal, or null. */
     admit: (_job: Json): string | null => null,
-    /** Refusal of pods, as by a quota or Pod Security. */
+    /** Admission of pods, which a quota or Pod Security may refuse: the reason for a refusal, or null. */
     admitPod: (_pod: Json): string | null => null,
-    /** Number of requests to apply a Job that end in a conflict. */
+    /** How many of the next requests to apply a Job end in a conflict. */
     conflicts: 0,
     isAway: false,
     /** The oldest resource version that a watch may begin from. */
@@ -293,17 +293,17 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
     objects,
     seen,
     nodes,
-    /** Ends all watches and forgets the versions before now: the next watch from an older one gets 410. */
+    /** Ends all watches and forgets all earlier resource versions: the next watch from an earlier version gets 410. */
     forget(): void {
       rules.oldest = ++version;
       for (const { response } of watches) response.end();
     },
-    /** The API server cannot be reached for a while. */
+    /** Makes the API server unreachable, or reachable again. */
     away(is: boolean): void {
       rules.isAway = is;
       if (is) server.closeAllConnections();
     },
-    /** The node of a pod is lost: nothing on it runs on, and its pod is removed after a while. */
+    /** Loses the node of a pod: the processes of the pod end, and the pod is removed. */
     loseNode(podName: string): void {
       nodes.end(podName);
       remove('pods', podName);

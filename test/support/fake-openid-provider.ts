@@ -15,7 +15,7 @@ interface Behaviour {
   claims: JWTPayload;
   /** Claims of the userinfo endpoint. */
   userinfo: Record<string, unknown>;
-  /** An error in place of a code. */
+  /** The error that the provider answers with instead of a code. */
   error: string | null;
   isAway: boolean;
   signsWithForeignKey: boolean;

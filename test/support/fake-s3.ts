@@ -50,7 +50,7 @@ export async function openS3(bucket = 'proofs') {
   const credentials = { accessKeyId: 'AKSTANDIN', secretAccessKey: 'a/secret+of=the-stand-in' };
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Upload>();
-  /** Operations of the requests, in order, and the failures to come. */
+  /** Operations of the requests, in order. */
   const asked: string[] = [];
   /** Number of requests being received, and its maximum. */
   const load = { now: 0, most: 0 };
@@ -128,7 +128,7 @@ export async function openS3(bucket = 'proofs') {
     },
     ListObjectsV2: ({ bucket, query }) => {
       const keys = [...objects.keys()].filter((place) => place.startsWith(`${bucket}/${query.get('prefix') ?? ''}`));
-      // A page of the list has one key, unless the request names another size.
+      // A page of the list has one key, unless the request names another number.
       const [from, limit] = [Number(query.get('continuation-token') ?? 0), Number(query.get('max-keys') ?? 1)];
       const listed = keys.sort().slice(from, from + limit);
       const contents = listed.map(

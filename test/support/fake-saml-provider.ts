@@ -23,7 +23,7 @@ export interface Assertion {
   issuer?: string;
   audience?: string;
   recipient?: string;
-  /** Null leaves it out of the response and of the assertion. */
+  /** Id of the request that is answered; null omits it from the response and the assertion. */
   inResponseTo?: string | null;
   notBefore?: number;
   notOnOrAfter?: number;

@@ -1,5 +1,5 @@
-// A project at a stand-in of a source host whose missions a test plays itself: the world with its hook and its runtime, and the steps of a
-// run from claim to end.
+// A project with a repository at a stand-in for a source host: the world, the hook and the runtime that its missions need, and the steps
+// with which a test plays a run from claim to end.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -48,7 +48,7 @@ interface Settings {
   host: { address: string; close(): Promise<void> };
   credentials: string;
   project?: { repoFullName: string };
-  /** Tracker of the project; absent means that of the source host. */
+  /** Tracker of the project; if absent, the tracker of the source host. */
   tracker?: 'builtin';
   /** The newest commits of the branches at the host. */
   heads(): Map<string, string>;

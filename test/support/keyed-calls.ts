@@ -91,7 +91,7 @@ export async function openKeyedCalls() {
     if (Object.keys(columns).length > 0) await beside('runs').where({ id }).update(columns);
     return id;
   }
-  /*LET*/ let webhook: { id: string; orgId: string } | undefined;
+  let webhook: { id: string; orgId: string } | undefined;
   /** A delivery that was sent, and the query that finds its repetition. */
   async function sentWebhook() {
     const body = { name: 'Sent', url: 'https://192.0.78.9/' };

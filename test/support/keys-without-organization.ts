@@ -54,7 +54,7 @@ export const tablesWithoutOrganization: Record<string, string[]> = {
   ],
 };
 
-/** Foreign keys between records of one organization that name the record alone. */
+/** Foreign keys between records of one organization that have the id of the record, without the id of the organization. */
 const foreignKeys = [
   'a2a_messages_run_id_fkey',
   'a2a_push_configs_run_id_fkey',
@@ -131,7 +131,7 @@ const foreignKeys = [
   'terminals_run_id_fkey',
 ];
 
-/** Unique keys that begin with the id of a record, whose organization they therefore share. */
+/** Unique keys that begin with the id of a record: all rows with the same record have its organization. */
 const uniqueInRecord = [
   'a2a_messages_run',
   'a2a_push_configs_pkey',

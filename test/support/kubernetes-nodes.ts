@@ -1,5 +1,5 @@
-// Pods as processes of this machine, by bubblewrap: each container has its user, its mounts, a root that it cannot write to, and its own
-// processes. There are no images: all containers see the programs of this machine, and that of the runner is the one of this project. Limits
+// Runs pods as processes of this machine in bubblewrap: each container has its user, its mounts, a root that it cannot write to, and its
+// own processes. There are no images: all containers see the programs of this machine, and the runner is this project's build. Limits
 // and networks are not enforced: pods share the network of this machine.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,12 +38,12 @@ const freePorts = async (count: number): Promise<number[]> => {
   return ports;
 };
 
-/** @param runner The command of the image of the runner. */
+/** Opens the nodes; `runner` is the command that a container with the runner's image starts. */
 export function openNodes(folder: string, runner: string[]): PodProcesses {
   const pods = new Map<string, Map<string, ChildProcess>>();
   let output = '';
 
-  /** The command in the view of a container. */
+  /** The command that starts a container's command in bubblewrap, with what the container sees. */
   function enclosed(pod: string, { volumeMounts, image }: Json, user: number, command: string[]): string[] {
     const mounts = [...volumeMounts].sort((a: Json, b: Json) => a.mountPath.length - b.mountPath.length);
     const system = ['/usr', '/etc', '/opt', path.dirname(process.execPath), path.join(projectFolder, 'dist')];
@@ -69,7 +69,7 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
     for (const { name, subPath = '' } of container.volumeMounts)
       mkdirSync(path.join(folder, pod.slice(-5), name, subPath), { recursive: true });
     const variables = Object.fromEntries(env.map(({ name, value }: Json) => [name, value]));
-    // A pod has a network of its own, with ports that others have too.
+    // In a cluster each pod has its own network, so several pods may use the same ports; here they need different ports.
     if (variables.MISSION_PORTS) variables.MISSION_PORTS = ports.join(',');
     const rest = enclosed(pod, container, securityContext.runAsUser, command ?? [...runner, ...args]);
     const options = { env: { PATH: process.env.PATH, ...variables }, detached: true } as const;

@@ -4,7 +4,7 @@ import * as layering from './layering-rules.ts';
 type Case = [rule: layering.Rule, tree: layering.Tree, violation: string | null];
 
 const organization = 'class Organization extends BaseModel {}';
-/** For each rule a tree that violates it, or one that does not. */
+/** Source trees that violate a rule, and source trees that do not, by the title of their test. */
 export const cases: Record<string, Case> = {
   'the console must not import server code': [
     layering.theConsoleUsesTheSchemaOnly,

@@ -1,4 +1,4 @@
-// A stand-in for Anthropic that is paid: it stores what it charges for each mission, at the highest prices of claude-haiku-4-5. The text
+// A stand-in for Anthropic that charges: it stores its charges for each mission, at the highest prices of claude-haiku-4-5. The text
 // of a call's message names its mission and how the vendor treats the call. The vendor charges for all that it generates, whether or not
 // it is sent.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -93,7 +93,7 @@ export async function startPaidVendor(arrived: (call: PaidCall, count: number) =
     response.end();
   }
 
-  /** Charges for what was sent, and for what was generated in the time and not sent. */
+  /** Ends the stream in the middle; charges for what was sent, and for what was generated until then and not sent. */
   async function cut(call: PaidCall, input: number, allowed: number, response: ServerResponse): Promise<void> {
     begin(response, { input_tokens: 0, cache_creation_input_tokens: input, output_tokens: 1 });
     const since = performance.now();

@@ -1,5 +1,4 @@
-// Users that a runner may have, and the settings of each isolation for them. A level is named with the reason where the machine does not
-// offer it.
+// Users that may run a runner, and the settings of each isolation for them. A level that this machine does not offer has a reason.
 import { execFileSync } from 'node:child_process';
 import { compiled } from './processes.ts';
 import { isEngineSuite, realEngine } from './real-engine.ts';

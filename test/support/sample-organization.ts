@@ -366,7 +366,7 @@ const sampleOutbound = { allowLoopback: true, resolveTxt: async () => records.ma
 
 const { metadata: samlMetadata } = createSamlProvider('https://saml.example', present);
 
-/** A token of an identity provider, with a user and a group that it maintains. */
+/** Stores the token of an identity provider, and a user and a group that the provider maintains. */
 async function noteDirectory(world: World, orgId: string, n: number) {
   const [directoryTokenId, userId, directoryGroupId] = [
     newId('directoryToken'),
@@ -452,7 +452,7 @@ const recurringBody = (projectId: string) => ({
 
 let asked = 0;
 
-/** Valid bodies by the name of their record: new at each call, so that none repeats an earlier one. */
+/** Valid bodies by the name of their record: each call makes a new body, so that no request repeats an earlier one. */
 export const bodies: Record<string, (sample: SampleOrganization) => Record<string, unknown>> = {
   CreateOrganizationRequest: () => ({ name: 'Founded', slug: `founded-${++asked}` }),
   UpdateOrganizationRequest: () => ({ name: 'Renamed' }),
@@ -774,7 +774,7 @@ async function addCall({ ids: { runId } }: SampleOrganization): Promise<void> {
   });
 }
 
-/** The earlier checkpoint of this hour is moved to an hour long ago. */
+/** Moves the last checkpoint to an hour before the first, and signs a new checkpoint for this hour. */
 async function addCheckpoint({ organization }: SampleOrganization, world: World): Promise<void> {
   await world.knex.raw(
     `update audit_checkpoints c set hour = (select min(hour) - 1 from audit_checkpoints)
@@ -784,7 +784,7 @@ async function addCheckpoint({ organization }: SampleOrganization, world: World)
   await signCheckpoints();
 }
 
-/** Fields that require a closed organization. */
+/** Fields that require that the organization is closed. */
 const ofClosed: ReadonlySet<string> = new Set(['organizationClosure', 'organizationExport', 'exportOrganization']);
 
 /** Whether the call changes the sample. Some fields require that the organization is closed before the call. */

@@ -170,7 +170,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
     },
     /**
      * Carries out approved effects in a process that is killed at its next request of that name, before its effect or before its answer;
-     * then lets another process go on after the lease of the killed one.
+     * then lets another process continue after the lease of the killed process.
      */
     async killAt(name: string, when: 'before' | 'after'): Promise<void> {
       const stopped = requests.stopAt(name, when);

@@ -3,13 +3,13 @@
 //
 //   <script>[{"read":"a.txt"},{"edit":{"file":"a.txt","old":"x","new":"y"}},{"shell":"npm test"},{"say":"Done."}]</script>
 //
-// The last message of the user with a script counts; the tool calls after it tell how many of its steps are done. A step names the
-// action; the tool for it is found among those that the request offers. Further steps: {write: {file, content}},
+// The user's last message with a script counts; the number of tool calls after it is the number of steps that are done. A step names an
+// action; the stand-in calls a tool for the action that the request offers. Further steps: {write: {file, content}},
 // {plan: [{content, status}]}, {mcp: {tool, args}}, {json: {…}} (the answer in the shape that was asked for), {wait: ms},
-// {use: {name, input}}; and those of a model that misbehaves: {fail: {status, type, message, retryAfter?, times?}},
+// {use: {name, input}}; and steps of a model that misbehaves: {fail: {status, type, message, retryAfter?, times?}},
 // {loop: step} (for ever), {characters: n} (an answer of that length), {breakOff: times} (a stream that stops half way),
-// {broken: text} (a call of the shell with this instead of JSON).
-// Each may have `think`.
+// {broken: text} (a call of the shell whose arguments are this text instead of JSON).
+// Each step may also have `think`.
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -169,7 +169,7 @@ const readers: Record<string, (body: Json) => Reading> = {
   }),
   responses: ({ input = [], tools: offered = [], instructions = '' }) => {
     const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-    // Some tools come with the messages: those of "code mode", and those found by a search.
+    // Some tools come with the messages: the tools of "code mode", and the tools that a search found.
     const tools = [
       ...offered,
       ...items
@@ -438,7 +438,7 @@ export interface Asked {
   at: number;
 }
 
-/** `seen` has every request. With a `key` only requests with it are accepted. */
+/** Starts the stand-in. `seen` has every request; if `key` is set, only requests with this key are accepted. */
 export async function startModels(port = 0) {
   const seen: Asked[] = [];
   const settings = { key: null as string | null };

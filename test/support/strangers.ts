@@ -12,7 +12,7 @@ import { type Arguments, isRequired, type Request, type RootField, rootFields, t
 import type { SampleOrganization } from './sample-organization.ts';
 import { type Ask, present, type World } from './world.ts';
 
-/** Expected result: a refusal, or an answer without any data of the sample; undefined if the call is not made. */
+/** Expected result: a refusal, or an answer without any data of the sample. Undefined: this caller does not make the call. */
 export type Verdict = [status: number, code: string, words?: string] | 'served' | 'finds nothing' | undefined;
 
 export interface Stranger {
@@ -100,7 +100,7 @@ export async function createStrangers(
   const ownerSession = await world.session(acme.owner, acme.organization.id);
   return [...(await nobodies()), ...(await lesser()), ...(await foreigners()), ...(await cookies())];
 
-  /** Callers without any access, or no longer with any. */
+  /** Callers that never had access, or have lost it. */
   async function nobodies(): Promise<Stranger[]> {
     const change = async (table: string, secret: string, changes: object) =>
       expect(

@@ -26,7 +26,7 @@ function listed(value: unknown): unknown {
   return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries);
 }
 
-/** `S`, in which each member that Stripe's parameters `P` lack, or have with another type, is `never`. */
+/** `S`, with `never` for each member that Stripe's parameters `P` do not have, or have with another type. */
 type Published<P, S> = { [K in keyof S]: K extends keyof P ? (S[K] extends P[K] ? S[K] : never) : never };
 const published =
   <P>() =>
@@ -39,7 +39,7 @@ const whole = z.string().regex(/^\d+$/).transform(Number);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const id = (prefix: string) => z.string().regex(new RegExp(`^${prefix}_\\w+$`));
 const currency = z.string().regex(/^[a-z]{3}$/);
-/** At most 50 keys of 40 characters with values of 500. */
+/** At most 50 entries; a key has at most 40 characters, a value at most 500. */
 const metadata = z.record(z.string().max(40), z.string().max(500));
 const url = z.url();
 

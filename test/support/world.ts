@@ -220,7 +220,7 @@ export interface Grant {
   projectId?: string;
 }
 
-/** A runtime that was seen and is disconnected: missions start, because it has models, and wait for one that a test connects. */
+/** A runtime that was seen once and is disconnected: missions can start, because it has models, and wait until a test connects a runtime. */
 export const knownRuntime = 'known runtime';
 export async function addKnownRuntime(): Promise<void> {
   const { id: credentialId } = await createServiceToken({ name: knownRuntime });

@@ -74,7 +74,7 @@ export const manifestText = (manifest: Manifest, fileKey: Buffer): string => {
   return `${text}\n${macOf(text, fileKey)}\n`;
 };
 
-/** @throws OrganizationFileError for a manifest that was changed */
+/** Reads and verifies the manifest. @throws OrganizationFileError if it was changed. */
 export function readManifest(whole: string, fileKey: Buffer): Manifest {
   const [text = '', mac] = whole.split('\n');
   if (mac !== macOf(text, fileKey)) throw new OrganizationFileError('the file is damaged: its manifest was changed');

@@ -50,7 +50,7 @@ export async function joinOrganization(source: AsyncIterable<Uint8Array>, secret
   }
 }
 
-/** @throws OrganizationFileError for a file that is not that of an organization */
+/** Reads the header of the file of an organization. @throws OrganizationFileError for any other file. */
 export function readHeader(text: Buffer): Header {
   try {
     return headerSchema.parse(JSON.parse(text.toString()));

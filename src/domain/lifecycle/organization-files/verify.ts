@@ -18,7 +18,7 @@ interface Arrived {
 /** The table that gets the keys of the other installation. */
 const joinedKeys = 'audit_joined_keys';
 
-/** @throws OrganizationFileError with everything that is wrong */
+/** Verifies the imported organization. @throws OrganizationFileError with all defects that were found. */
 export async function verifyJoined(trx: Transaction, arrived: Arrived): Promise<void> {
   const findings = [
     ...compareManifest(arrived),
