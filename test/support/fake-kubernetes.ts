@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { makeCertificate } from './certificate.ts';
 import { openNodes, type PodProcesses } from './kubernetes-nodes.ts';
+import { openSandboxControllers } from './kubernetes-sandboxes.ts';
 import { schemaErrorsOf } from './kubernetes-schemas.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of the cluster have any shape
@@ -19,29 +20,52 @@ interface Refusal {
   message: string;
 }
 
+const extensions = 'extensions.agents.x-k8s.io/v1beta1';
 const kinds = {
   jobs: { apiVersion: 'batch/v1', kind: 'Job' },
   pods: { apiVersion: 'v1', kind: 'Pod' },
   events: { apiVersion: 'v1', kind: 'Event' },
+  sandboxclaims: { apiVersion: extensions, kind: 'SandboxClaim' },
+  sandboxtemplates: { apiVersion: extensions, kind: 'SandboxTemplate' },
+  sandboxwarmpools: { apiVersion: extensions, kind: 'SandboxWarmPool' },
+  sandboxes: { apiVersion: 'agents.x-k8s.io/v1beta1', kind: 'Sandbox' },
 } as const;
-type Plural = keyof typeof kinds;
+export type Plural = keyof typeof kinds;
+const plurals = Object.keys(kinds) as Plural[];
+/** Kinds of agent-sandbox, which a cluster serves when it is installed. */
+const isOfSandboxes = (plural: Plural): boolean => plural.startsWith('sandbox');
+
+/** State of the cluster for its controllers: the objects, and pods as processes. */
+export interface ClusterState {
+  objects: Record<Plural, Map<string, Json>>;
+  put(plural: Plural, object: Json): Json;
+  remove(plural: Plural, name: string): Json | null;
+  nextId(): number;
+  /** Starts a pod. Returns why admission refuses it, or null. */
+  startPod(pod: Json, changed: (status: Json) => void): string | null;
+}
 
 const token = 'cluster-token';
 const refused = (code: number, reason: string, message: string): Refusal => ({ code, reason, message });
 
-export async function startKubernetes(folder: string, runnerCommand: string[]) {
-  const objects: Record<Plural, Map<string, Json>> = { jobs: new Map(), pods: new Map(), events: new Map() };
+/** @param pods Nodes, or the command of the image of the runner, for pods by bubblewrap */
+export async function startKubernetes(folder: string, pods: string[] | PodProcesses) {
+  const objects = Object.fromEntries(plurals.map((one) => [one, new Map()])) as ClusterState['objects'];
   const history: { version: number; plural: Plural; type: string; object: Json }[] = [];
   const watches = new Set<{ plural: Plural; selector: string; response: ServerResponse }>();
+  /** Milliseconds from the creation of claims until a pod has their mission. */
+  const starts = { cold: [] as number[], warm: [] as number[] };
   const seen: { method: string; path: string; status: number }[] = [];
   const rules = {
     /** Rights that the token lacks, as `verb resource`. */
     lacking: new Set<string>(),
-    /** Admission of Jobs: the reason for a refusal, or null. */
+    /** Whether agent-sandbox is installed. */
+    hasSandboxes: false,
+    /** Admission of Jobs and claims: the reason for a refusal, or null. */
     admit: (_job: Json): string | null => null,
     /** Admission of pods, which a quota or Pod Security may refuse: the reason for a refusal, or null. */
     admitPod: (_pod: Json): string | null => null,
-    /** How many of the next requests to apply a Job end in a conflict. */
+    /** How many of the next requests to apply an object end in a conflict. */
     conflicts: 0,
     isAway: false,
     /** The oldest resource version that a watch may begin from. */
@@ -82,8 +106,10 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
     objects[plural].delete(name);
     emit(plural, 'DELETED', object);
     if (plural === 'pods') nodes.end(name);
-    const owned = [...objects.pods.values()].filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === name);
-    if (plural === 'jobs') for (const pod of owned) remove('pods', pod.metadata.name);
+    const { uid } = object.metadata;
+    for (const other of uid ? plurals : [])
+      for (const { metadata } of [...objects[other].values()])
+        if (metadata.ownerReferences?.[0]?.uid === uid) remove(other, metadata.name);
     return object;
   }
 
@@ -108,6 +134,22 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
     if (ttl !== undefined) setTimeout(() => remove('jobs', name), ttl * 1_000).unref();
   };
 
+  function startPod(pod: Json, changed: (status: Json) => void): string | null {
+    const { name, uid } = pod.metadata;
+    const refusal = rules.admitPod(pod);
+    if (refusal) return `pods "${name}" is forbidden: ${refusal}`;
+    put('pods', pod);
+    nodes.start(pod, {
+      changed(status) {
+        const current = objects.pods.get(name);
+        if (current?.metadata.uid !== uid) return;
+        put('pods', { ...current, status });
+        changed(status);
+      },
+    });
+    return null;
+  }
+
   /** The controller of Jobs: one pod for each, which is never replaced. */
   function startJob({ metadata, spec }: Json): void {
     const { name } = metadata;
@@ -125,59 +167,72 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
       status: { phase: 'Pending' },
     };
     pod.metadata.labels['batch.kubernetes.io/job-name'] = name;
-    const refusal = rules.admitPod(pod);
+    const refusal = startPod(pod, (status) => {
+      if (status.phase === 'Succeeded')
+        endJob(name, 'Complete', 'CompletionsReached', 'Reached expected number of succeeded pods');
+      if (status.phase === 'Failed')
+        endJob(name, 'Failed', 'BackoffLimitExceeded', 'Job has reached the specified backoff limit');
+    });
     if (refusal) {
-      warn(name, 'FailedCreate', `Error creating: pods "${pod.metadata.name}" is forbidden: ${refusal}`);
+      warn(name, 'FailedCreate', `Error creating: ${refusal}`);
       return;
     }
-    put('pods', pod);
-    nodes.start(pod, {
-      changed(status) {
-        const current = objects.pods.get(pod.metadata.name);
-        if (!current) return;
-        put('pods', { ...current, status });
-        if (status.phase === 'Succeeded')
-          endJob(name, 'Complete', 'CompletionsReached', 'Reached expected number of succeeded pods');
-        if (status.phase === 'Failed')
-          endJob(name, 'Failed', 'BackoffLimitExceeded', 'Job has reached the specified backoff limit');
-      },
-    });
     setTimeout(() => {
       endJob(name, 'Failed', 'DeadlineExceeded', 'Job was active longer than specified deadline');
       nodes.end(pod.metadata.name);
     }, spec.activeDeadlineSeconds * 1_000).unref();
   }
 
-  function apply(name: string, body: Json, query: URLSearchParams): Json {
-    if (query.get('fieldManager') === null) throw refused(422, 'Invalid', 'fieldManager is required for apply patch');
+  function apply(plural: Plural, name: string, body: Json, query: URLSearchParams): Json {
+    const manager = query.get('fieldManager');
+    if (manager === null) throw refused(422, 'Invalid', 'fieldManager is required for apply patch');
     if (rules.conflicts-- > 0)
       throw refused(
         409,
         'Conflict',
-        `Operation cannot be fulfilled on jobs.batch "${name}": the object has been modified`,
+        `Operation cannot be fulfilled on ${plural} "${name}": the object has been modified`,
       );
     rules.conflicts = Math.max(0, rules.conflicts);
     const wrong = schemaErrorsOf(body);
+    const { kind, apiVersion } = kinds[plural];
     if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) wrong.push('metadata.name must be a DNS label');
-    if (wrong.length > 0) throw refused(422, 'Invalid', `Job.batch "${name}" is invalid: ${wrong.join('; ')}`);
-    const denied = rules.admit(body);
+    if (wrong.length > 0) throw refused(422, 'Invalid', `${kind} "${name}" is invalid: ${wrong.join('; ')}`);
+    const denied = ['jobs', 'sandboxclaims'].includes(plural) && rules.admit(body);
     if (denied) throw refused(403, 'Forbidden', `admission webhook "policy.example.com" denied the request: ${denied}`);
-    const before = objects.jobs.get(name);
-    if (before) {
+    const before = objects[plural].get(name);
+    if (before && plural === 'jobs') {
       if (JSON.stringify(before.spec) !== JSON.stringify(body.spec))
         throw refused(422, 'Invalid', `Job.batch "${name}" is invalid: spec.template: field is immutable`);
       return before;
     }
-    const managedFields = [{ manager: query.get('fieldManager'), operation: 'Apply', apiVersion: 'batch/v1' }];
     const metadata = {
+      ...(before?.metadata ?? { uid: `uid-${++ids}`, creationTimestamp: new Date().toISOString() }),
       ...body.metadata,
-      uid: `uid-${++ids}`,
-      creationTimestamp: new Date().toISOString(),
-      managedFields,
+      annotations: { ...before?.metadata.annotations, ...body.metadata.annotations },
+      managedFields: [{ manager, operation: 'Apply', apiVersion }],
     };
-    const job = put('jobs', { ...body, metadata });
-    startJob(job);
-    return job;
+    const object = put(plural, { ...before, ...body, metadata });
+    if (plural === 'jobs') startJob(object);
+    else sandboxes.changed(plural, name);
+    return object;
+  }
+
+  /** A merge patch of metadata, which is refused when its resource version is not the current one. */
+  function merge(plural: Plural, name: string, { metadata }: Json): Json {
+    const before = objects[plural].get(name);
+    if (!before) throw refused(404, 'NotFound', `${plural} "${name}" not found`);
+    if (metadata.resourceVersion !== before.metadata.resourceVersion)
+      throw refused(
+        409,
+        'Conflict',
+        `Operation cannot be fulfilled on ${plural} "${name}": the object has been modified`,
+      );
+    const annotations = { ...before.metadata.annotations, ...metadata.annotations };
+    if (plural === 'sandboxclaims')
+      starts[before.status.sandbox.name === name ? 'cold' : 'warm'].push(
+        Date.now() - Date.parse(before.metadata.creationTimestamp),
+      );
+    return put(plural, { ...before, metadata: { ...before.metadata, annotations } });
   }
 
   function watch(plural: Plural, query: URLSearchParams, response: ServerResponse): void {
@@ -209,6 +264,11 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
     const read = body ? JSON.parse(body) : null;
     if (url.pathname === '/api') return { kind: 'APIVersions', versions: ['v1'] };
     if (url.pathname === '/apis') return { kind: 'APIGroupList', apiVersion: 'v1', groups: [groupOf('batch')] };
+    if (rules.hasSandboxes && url.pathname === `/apis/${extensions}`)
+      return discovery(
+        extensions,
+        plurals.filter((one) => kinds[one].apiVersion === extensions),
+      );
     if (url.pathname === '/apis/batch/v1') return discovery('batch/v1', ['jobs']);
     if (url.pathname === '/api/v1') return discovery('v1', ['pods', 'events']);
     if (url.pathname === '/apis/authorization.k8s.io/v1')
@@ -223,8 +283,9 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
       const { verb, resource } = read.spec.resourceAttributes;
       return { ...read, status: { allowed: !rules.lacking.has(`${verb} ${resource}`) } };
     }
-    const [, plural, name] = /\/namespaces\/missions\/(jobs|pods|events)(?:\/([\w.-]+))?$/.exec(url.pathname) ?? [];
-    if (!plural) throw refused(404, 'NotFound', 'the server could not find the requested resource');
+    const [, plural, name] = /\/namespaces\/missions\/(\w+)(?:\/([\w.-]+))?$/.exec(url.pathname) ?? [];
+    const isServed = plurals.includes(plural as Plural) && (rules.hasSandboxes || !isOfSandboxes(plural as Plural));
+    if (!isServed) throw refused(404, 'NotFound', 'the server could not find the requested resource');
     const of = plural as Plural;
     const isWatch = url.searchParams.get('watch') === 'true';
     const verb = verbs[request.method!] ?? (isWatch ? 'watch' : name ? 'get' : 'list');
@@ -235,12 +296,16 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
         `${of} is forbidden: User "runner" cannot ${verb} resource "${of}" in the namespace "missions"`,
       );
     if (isWatch) return watch(of, url.searchParams, response);
-    if (request.method === 'PATCH' && of === 'jobs') {
+    if (request.method === 'PATCH' && of !== 'pods') {
+      if (request.headers['content-type'] === 'application/merge-patch+json') return merge(of, name!, read);
       if (request.headers['content-type'] !== 'application/apply-patch+yaml')
         throw refused(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
-      return apply(name!, read, url.searchParams);
+      return apply(of, name!, read, url.searchParams);
     }
     if (request.method === 'DELETE') {
+      const only = read?.preconditions?.resourceVersion;
+      if (only && objects[of].has(name!) && objects[of].get(name!).metadata.resourceVersion !== only)
+        throw refused(409, 'Conflict', `the resource version of ${of} "${name}" is not ${only}`);
       const gone = remove(of, name!);
       if (!gone) throw refused(404, 'NotFound', `${of} "${name}" not found`);
       return { kind: 'Status', apiVersion: 'v1', status: 'Success' };
@@ -282,7 +347,8 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const nodes: PodProcesses = openNodes(path.join(folder, 'pods'), runnerCommand);
+  const nodes: PodProcesses = Array.isArray(pods) ? openNodes(path.join(folder, 'pods'), pods) : pods;
+  const sandboxes = openSandboxControllers({ objects, put, remove, startPod, nextId: () => ++ids });
   const config = path.join(folder, 'kubeconfig');
   writeFileSync(config, kubeconfig(url, certificate.cert));
 
@@ -292,6 +358,7 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
     rules,
     objects,
     seen,
+    starts,
     nodes,
     /** Ends all watches and forgets all earlier resource versions: the next watch from an earlier version gets 410. */
     forget(): void {
@@ -307,6 +374,7 @@ export async function startKubernetes(folder: string, runnerCommand: string[]) {
     loseNode(podName: string): void {
       nodes.end(podName);
       remove('pods', podName);
+      if (objects.sandboxes.has(podName)) sandboxes.changed('sandboxes', podName);
       const job = [...objects.jobs.keys()].find((name) => podName.startsWith(name));
       if (job) endJob(job, 'Failed', 'BackoffLimitExceeded', 'Job has reached the specified backoff limit');
     },

@@ -41,7 +41,11 @@ const freePorts = async (count: number): Promise<number[]> => {
 /** Opens the nodes; `runner` is the command that a container with the runner's image starts. */
 export function openNodes(folder: string, runner: string[]): PodProcesses {
   const pods = new Map<string, Map<string, ChildProcess>>();
+  /** Folders of pods. A pod that replaces another one has its name. */
+  const places = new Map<string, string>();
+  let started = 0;
   let output = '';
+  const placeOf = (pod: string): string => path.join(folder, places.get(pod)!);
 
   /** The command that starts a container's command in bubblewrap, with what the container sees. */
   function enclosed(pod: string, { volumeMounts, image }: Json, user: number, command: string[]): string[] {
@@ -57,21 +61,26 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
       ...['--proc', '/proc', '--dev', '/dev'],
       ...mounts.flatMap(({ name, mountPath, subPath = '', readOnly }: Json) => [
         readOnly ? '--ro-bind' : '--bind',
-        path.join(folder, pod.slice(-5), name, subPath),
+        path.join(placeOf(pod), name, subPath),
         mountPath,
       ]),
       ...['--remount-ro', '/', '--', ...command],
     ];
   }
 
-  function run(pod: string, container: Json, { securityContext }: Json, ports: number[]): ChildProcess {
+  function run({ metadata, spec }: Json, container: Json, ports: number[]): ChildProcess {
+    const pod = metadata.name;
     const { command, args = [], env = [] } = container;
     for (const { name, subPath = '' } of container.volumeMounts)
-      mkdirSync(path.join(folder, pod.slice(-5), name, subPath), { recursive: true });
-    const variables = Object.fromEntries(env.map(({ name, value }: Json) => [name, value]));
+      mkdirSync(path.join(placeOf(pod), name, subPath), { recursive: true });
+    const fieldOf = ({ fieldRef }: Json) =>
+      fieldRef.fieldPath.split('.').reduce((at: Json, key: string) => at[key], { metadata });
+    const variables = Object.fromEntries(
+      env.map(({ name, value, valueFrom }: Json) => [name, valueFrom ? fieldOf(valueFrom) : value]),
+    );
     // In a cluster each pod has its own network, so several pods may use the same ports; here they need different ports.
     if (variables.MISSION_PORTS) variables.MISSION_PORTS = ports.join(',');
-    const rest = enclosed(pod, container, securityContext.runAsUser, command ?? [...runner, ...args]);
+    const rest = enclosed(pod, container, spec.securityContext.runAsUser, command ?? [...runner, ...args]);
     const options = { env: { PATH: process.env.PATH, ...variables }, detached: true } as const;
     const child = spawn('bwrap', rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr])
@@ -97,26 +106,34 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
     };
   };
 
-  async function runPod({ metadata: { name }, spec }: Json, changed: (status: Json) => void): Promise<void> {
+  async function runPod(pod: Json, changed: (status: Json) => void): Promise<void> {
+    const { metadata, spec } = pod;
+    const { name } = metadata;
+    const containers = new Map<string, ChildProcess>();
+    pods.set(name, containers);
+    places.set(name, (++started).toString(36));
+    const place = placeOf(name);
+    const isHere = () => pods.get(name) === containers;
     const ports = await freePorts(3);
-    pods.set(name, new Map());
     for (const container of spec.initContainers ?? []) {
-      const state = await exitOf(run(name, container, spec, ports));
-      if (!pods.has(name)) return;
+      if (!isHere()) return;
+      const state = await exitOf(run(pod, container, ports));
+      if (!isHere()) return;
       if (state.terminated.exitCode !== 0)
         return changed({ phase: 'Failed', initContainerStatuses: [{ name: container.name, state }] });
     }
     const states: Json[] = spec.containers.map((container: Json) => ({ name: container.name, state: { running: {} } }));
     const ends = spec.containers.map(async (container: Json, at: number) => {
-      const state = await exitOf(run(name, container, spec, ports));
+      const state = await exitOf(run(pod, container, ports));
       states[at] = { name: container.name, state };
     });
     changed({ phase: 'Running', containerStatuses: states.slice() });
     await Promise.all(ends);
-    if (!pods.delete(name)) return;
+    if (!isHere()) return;
+    pods.delete(name);
     const isDone = states.every(({ state }) => state.terminated.exitCode === 0);
     changed({ phase: isDone ? 'Succeeded' : 'Failed', containerStatuses: states });
-    rmSync(path.join(folder, name.slice(-5)), { recursive: true, force: true });
+    rmSync(place, { recursive: true, force: true });
   }
 
   function end(name: string): void {
