@@ -187,7 +187,10 @@ export type RunnerOnly =
   | 'KUBERNETES_CPUS'
   | 'KUBERNETES_NETWORK_POLICY'
   | 'KUBERNETES_START_MS'
-  | 'KUBERNETES_KEEP_SECONDS';
+  | 'KUBERNETES_KEEP_SECONDS'
+  | 'KUBERNETES_SANDBOXES'
+  | 'KUBERNETES_WARM_PODS'
+  | 'KUBERNETES_WARM_KEEP_SECONDS';
 
 export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly, Description> = {
   ANTHROPIC_API_KEY: ['none', 'API key of Anthropic, used if the organization has not connected its own'],
@@ -259,7 +262,19 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     '`ignored`: the runner starts although its pods reach the API server, because the cluster enforces no NetworkPolicy',
   ],
   KUBERNETES_START_MS: [null, 'maximum of milliseconds until a pod has started, which includes the pull of its image'],
-  KUBERNETES_KEEP_SECONDS: [null, 'seconds after which a finished Job is removed'],
+  KUBERNETES_KEEP_SECONDS: [null, 'seconds after which a finished Job or `SandboxClaim` is removed'],
+  KUBERNETES_SANDBOXES: [
+    '`auto`',
+    'whether missions have a `SandboxClaim` in place of a Job: where agent-sandbox is installed and the runner has the rights (`auto`), always (`required`), or never (`off`)',
+  ],
+  KUBERNETES_WARM_PODS: [
+    null,
+    'number of pods per image and size that have started before their mission; needs `SandboxClaim`',
+  ],
+  KUBERNETES_WARM_KEEP_SECONDS: [
+    null,
+    'seconds without a mission after which the template of an image and size is removed, with its pods',
+  ],
   CONTAINER_PROGRAM: ['`docker` in `PATH` if its engine runs, else `podman`', 'engine for `ISOLATION=container`'],
   CONTAINER_IMAGE: [
     '`node:22-bookworm`',

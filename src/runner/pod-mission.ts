@@ -8,8 +8,9 @@ import { claimRun } from './generated/operations.ts';
 import { cappedByContainers } from './isolation/caps.ts';
 import { openImageStore } from './isolation/image-store.ts';
 import { containersOf, holdContainers, openPod } from './isolation/pod.ts';
-import type { PodMission } from './kubernetes/cluster.ts';
 import { checkPod } from './kubernetes/pod-preflight.ts';
+import type { PodMission } from './kubernetes/pod-spec.ts';
+import { awaitMission } from './kubernetes/waiting-pod.ts';
 import { executeRun } from './mission.ts';
 import { readRoutes } from './network/dialer.ts';
 import { connect } from './protocol/platform.ts';
@@ -29,10 +30,25 @@ export async function runInPod(
   pace: Pace,
   stopping: AbortSignal,
 ): Promise<void> {
-  if (command === 'mission') return runPodMission(limits, pace, stopping);
+  if (command === 'mission') {
+    if (process.env.WAITING && !(await waitForMission(process.env, stopping))) return;
+    return runPodMission(limits, pace, stopping);
+  }
   const ports = (process.env.MISSION_PORTS ?? '').split(',').map(Number);
   const wrong = await checkPod({ ...JSON.parse(process.env.PREFLIGHT ?? ''), ports }, limits);
   if (wrong.length > 0) throw new Error(wrong.join(' '));
+}
+
+/** Waits for the mission of a pod that has started before it. Returns false when the pod is to end. */
+async function waitForMission(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<boolean> {
+  const { relayUrl, folder } = JSON.parse(env.WAITING!);
+  const { POD_NAME: name = '', POD_UID: uid = '', POD_TOKEN: token = '' } = env;
+  await holdContainers(folder, containersMs);
+  console.log('The pod waits for a mission.');
+  const variables = await awaitMission(relayUrl, token, { name, uid }, stopping);
+  delete env.POD_TOKEN;
+  Object.assign(env, variables);
+  return variables !== null;
 }
 
 async function runPodMission(limits: Limits, pace: Pace, stopping: AbortSignal): Promise<void> {

@@ -7,11 +7,12 @@ export function isOn(name: string, defaultValue: boolean): boolean {
   return value ? value === 'on' : defaultValue;
 }
 
-/** Reads a setting whose value is a positive integer. */
-export function setting(name: string, defaultValue: number): number {
+/** Reads a setting whose value is a positive integer, or also 0. */
+export function setting(name: string, defaultValue: number, least: 0 | 1 = 1): number {
   const value = Number(process.env[name] ?? defaultValue);
   // The upper bound is the maximum delay of a timer in milliseconds.
-  return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
+  if (Number.isInteger(value) && value >= least && value < 2 ** 31) return value;
+  return quit(`${name}: must be ${least === 0 ? '0 or ' : ''}a positive integer.`);
 }
 
 /** Reads the labels of this runner, separated by commas; the platform names a label that is invalid. */

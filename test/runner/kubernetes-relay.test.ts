@@ -103,7 +103,8 @@ it('the relay refuses a path that leads outside of the mission', async () => {
 it('a runner has no room for more missions while the API server creates none of their Jobs', async () => {
   const jobs = { isSynced: () => true, open: () => [], isStarted: () => true, create: () => new Promise(() => {}) };
   const settings = { relayUrl: 'http://10.0.0.1:8080', imagePullSecrets: [] };
-  const missions = { platform: { url: target }, settings, tokens, found: [], limits: {}, variables: {}, maxMs: 1_000 };
+  const own = { platform: { url: target }, settings, tokens, pools: null, found: [], limits: {}, variables: {} };
+  const missions = { ...own, maxMs: 1_000 };
   const cluster = openCluster(jobs as never, missions as never, new AbortController().signal);
   const run = { runId: 'run_1', leaseId: 'lease_1', step: { agent: { harness: 'shell' }, environment: {} } };
   expect(cluster.hasRoom(1)).toBe(true);

@@ -302,6 +302,7 @@ const runnerRequests = [
   'network/dialer.ts',
   'harness/opencode-connection.ts',
   'kubernetes/relay.ts',
+  'kubernetes/waiting-pod.ts',
 ];
 
 /** A runner uses the machine's clock, because no test controls it from outside its process. */

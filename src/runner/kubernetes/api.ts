@@ -30,7 +30,7 @@ interface List<T> {
 interface ObjectApi {
   patch(object: object, ...options: (string | boolean | undefined)[]): Promise<object>;
   create(object: object): Promise<object>;
-  delete(object: object, ...options: (string | number | boolean | undefined)[]): Promise<object>;
+  delete(object: object, ...options: (string | number | boolean | object | undefined)[]): Promise<object>;
   list(apiVersion: string, kind: string, ...options: (string | undefined)[]): Promise<object>;
 }
 interface Package {
@@ -51,7 +51,7 @@ interface Package {
       done: (error: unknown) => void,
     ): Promise<AbortController>;
   };
-  PatchStrategy: { ServerSideApply: string };
+  PatchStrategy: { ServerSideApply: string; MergePatch: string };
 }
 
 const requestMs = 30_000;
@@ -92,9 +92,15 @@ export async function openApi(chosen: string | undefined) {
       return answered(objects.patch(inNamespace(object), ...options)) as Promise<T>;
     },
     create: <T extends KubernetesObject>(object: T): Promise<T> => answered(objects.create(object)) as Promise<T>,
-    /** Deletes an object with its dependents; succeeds when it does not exist. */
-    async remove(object: KubernetesObject): Promise<void> {
-      const options = [undefined, undefined, undefined, undefined, 'Background'];
+    /** Changes members of an object, unless it has changed since the resource version that is among them. */
+    merge: <T extends KubernetesObject>(object: T): Promise<T> =>
+      answered(
+        objects.patch(inNamespace(object), undefined, undefined, manager, undefined, PatchStrategy.MergePatch),
+      ) as Promise<T>,
+    /** Deletes an object with its dependents; succeeds when it does not exist. With a version, only while that is the current one. */
+    async remove(object: KubernetesObject, resourceVersion?: string): Promise<void> {
+      const only = resourceVersion === undefined ? undefined : { preconditions: { resourceVersion } };
+      const options = [undefined, undefined, undefined, undefined, 'Background', only];
       await answered(objects.delete(inNamespace(object), ...options)).catch((error) => {
         if (!(error instanceof ApiRefusal) || error.status !== 404) throw error;
       });
@@ -103,24 +109,45 @@ export async function openApi(chosen: string | undefined) {
       answered(
         objects.list(apiVersion, kind, namespace, undefined, undefined, undefined, fieldSelector, labelSelector),
       ) as Promise<List<T>>,
+    /** Whether the cluster has this kind. Without the right to list it, the answer is also true. */
+    isServed: (apiVersion: string, kind: string): Promise<boolean> =>
+      isFound(answered(objects.list(apiVersion, kind, namespace))),
     /** Calls `each` until the API server ends the watch. @throws its error */
-    async watch(path: string, query: object, each: (event: WatchEvent) => void, signal: AbortSignal): Promise<void> {
-      let stop = () => {};
-      try {
-        await new Promise<void>((resolve, reject) => {
-          const done = (error: unknown) => (error ? reject(refusalOf(error)) : resolve());
-          watcher
-            .watch(path, query, (type, object) => each({ type, object }), done)
-            .then((watching) => {
-              stop = () => watching.abort();
-              signal.addEventListener('abort', stop, { once: true });
-            }, reject);
-        });
-      } finally {
-        signal.removeEventListener('abort', stop);
-      }
-    },
+    watch: (path: string, query: object, each: (event: WatchEvent) => void, signal: AbortSignal): Promise<void> =>
+      watch(watcher, path, query, each, signal),
   };
+}
+
+const isFound = (listed: Promise<object>): Promise<boolean> =>
+  listed.then(
+    () => true,
+    (error) => {
+      if (error instanceof ApiRefusal && [403, 404].includes(error.status)) return error.status === 403;
+      throw error;
+    },
+  );
+
+async function watch(
+  watcher: InstanceType<Package['Watch']>,
+  path: string,
+  query: object,
+  each: (event: WatchEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let stop = () => {};
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const done = (error: unknown) => (error ? reject(refusalOf(error)) : resolve());
+      watcher
+        .watch(path, query, (type, object) => each({ type, object }), done)
+        .then((watching) => {
+          stop = () => watching.abort();
+          signal.addEventListener('abort', stop, { once: true });
+        }, reject);
+    });
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 /** The answer to a request, or its refusal. A request without an answer fails after some time. */

@@ -1,20 +1,26 @@
-// Missions in pods: a Job for each claimed run. No state of a mission is kept in the memory of this runner only, so another runner can take
-// over: a Job names the lease of its run, and its pod repeats the claim of that lease, which gives it the same run.
+// Missions in pods: a Job or SandboxClaim for each claimed run. No state of a mission is kept in the memory of this runner only, so another runner
+// can take over: the object names the lease of its run, and its pod repeats the claim of that lease, which gives it the same run.
 import type { Claimed, Limits, RunLease } from '../contract.ts';
 import { type ClaimRunRequest, handBackRun, heartbeat } from '../generated/operations.ts';
 import type { Found } from '../harness/discovery.ts';
 import { packagesOf } from '../isolation/cell.ts';
 import { type Connection, RequestRejected } from '../protocol/platform.ts';
 import { clip } from '../text.ts';
-import type { Jobs } from './follow.ts';
-import { annotations, graceMs, type Job, jobName, jobOf, missionFolder } from './objects.ts';
+import { annotations, jobName, jobOf, type KubernetesObject } from './objects.ts';
+import { graceMs, missionFolder, type PodMission, type PodPurpose } from './pod-spec.ts';
+import type { Workload } from './pod-state.ts';
+import type { Pools } from './pools.ts';
+import { claimOf } from './sandboxes.ts';
 import type { ClusterSettings } from './settings.ts';
 import type { MissionIdentity, MissionTokens } from './tokens.ts';
+import type { Workloads } from './workloads.ts';
 
 export interface ClusterMissions {
   platform: Connection;
   settings: ClusterSettings;
   tokens: MissionTokens;
+  /** Templates of sandboxes; null when missions have Jobs. */
+  pools: Pools | null;
   found: readonly Found[];
   limits: Limits;
   /** Interval of heartbeats, and maximum time of a mission. */
@@ -22,16 +28,6 @@ export interface ClusterMissions {
   maxMs: number;
   /** Variables of this runner that the runners in pods get too. */
   variables: Record<string, string>;
-}
-
-/** The mission of a pod, as the variable `MISSION` of its runner. */
-export interface PodMission {
-  folder: string;
-  image: string;
-  relayUrl: string;
-  /** The claim of the runner of the cluster, for this run only. */
-  claim: ClaimRunRequest;
-  found: readonly Found[];
 }
 
 /** Pause after a refusal of the cluster, because the next mission would be refused too. */
@@ -50,14 +46,14 @@ async function handBack(platform: Connection, { runId, leaseId }: RunLease, why:
 /** Renews the lease until the runner in the pod does. Resolves with the reason when the pod does not start; empty when it has. */
 async function keepUntilStarted(
   { platform, settings, heartbeatMs }: ClusterMissions,
-  jobs: Jobs,
+  workloads: Workloads,
   { runId, leaseId }: RunLease,
   name: string,
   ended: AbortSignal,
 ): Promise<string> {
   const until = Date.now() + settings.startMs;
-  for (let last = 0; !ended.aborted && !jobs.isStarted(name); await jobs.next(heartbeatMs)) {
-    if (Date.now() > until) return jobs.troubleOf(name);
+  for (let last = 0; !ended.aborted && !workloads.isStarted(name); await workloads.next(heartbeatMs)) {
+    if (Date.now() > until) return workloads.troubleOf(name);
     if (Date.now() - last < heartbeatMs) continue;
     last = Date.now();
     const { runs } = await platform.mutate(heartbeat, { runs: [{ runId, leaseId }] });
@@ -66,19 +62,19 @@ async function keepUntilStarted(
   return '';
 }
 
-export function openCluster(jobs: Jobs, missions: ClusterMissions, stopping: AbortSignal) {
+export function openCluster(workloads: Workloads, missions: ClusterMissions, stopping: AbortSignal) {
   const { platform } = missions;
   let refusedUntil = 0;
-  /** Names of Jobs that this runner follows, also before the API server has them. */
+  /** Names of Jobs and claims that this runner follows, also before the API server has them. */
   const following = new Set<string>();
 
-  /** Follows a mission until its Job has ended. The pod of a mission continues when this runner stops. */
+  /** Follows a mission until its Job or claim has ended. The pod of a mission continues when this runner stops. */
   async function follow(lease: RunLease, name: string, create: (ended: AbortSignal) => Promise<void>): Promise<void> {
     following.add(name);
     const done = new AbortController();
     const ended = AbortSignal.any([done.signal, stopping]);
-    const over = create(ended).then(() => jobs.ended(name, ended));
-    const started = keepUntilStarted(missions, jobs, lease, name, ended);
+    const over = create(ended).then(() => workloads.ended(name, ended));
+    const started = keepUntilStarted(missions, workloads, lease, name, ended);
     let hasStarted = false;
     try {
       const end = await Promise.race([
@@ -94,7 +90,7 @@ export function openCluster(jobs: Jobs, missions: ClusterMissions, stopping: Abo
       const { message } = error as Error;
       if (!hasStarted) {
         refusedUntil = Date.now() + refusedMs;
-        await jobs.remove(name).catch(() => {});
+        await workloads.remove(name).catch(() => {});
       }
       await handBack(platform, lease, message);
       throw error;
@@ -106,53 +102,84 @@ export function openCluster(jobs: Jobs, missions: ClusterMissions, stopping: Abo
   }
 
   return {
-    /** Whether another mission can be started. The API server does not know Jobs that it has not created yet. */
+    /** Whether another mission can be started. The API server does not know objects that it has not created yet. */
     hasRoom(most: number): boolean {
-      const names = new Set([...following, ...jobs.open().map(({ metadata }) => metadata.name)]);
-      return jobs.isSynced() && Date.now() >= refusedUntil && names.size < most;
+      const names = new Set([...following, ...workloads.open().map(({ metadata }) => metadata.name)]);
+      return workloads.isSynced() && Date.now() >= refusedUntil && names.size < most;
     },
     start(run: Claimed, claim: ClaimRunRequest): Promise<void> {
       const name = jobName(run.leaseId);
-      const job = missionJob(missions, run, claim, name);
-      return follow(run, name, (ended) => jobs.create(job, ended));
+      const object = (ended: AbortSignal) => missionObject(missions, run, claim, name, ended);
+      return follow(run, name, async (ended) => workloads.create(await object(ended), ended));
     },
     /** Missions that another runner has started. */
     async adopt(): Promise<{ runId: string; done: Promise<void> }[]> {
-      while (!jobs.isSynced() && !stopping.aborted) await jobs.next(1_000);
-      return jobs.open().flatMap((job) => {
-        const identity = identityOf(job);
-        return identity ? [{ runId: identity.runId, done: follow(identity, job.metadata.name, async () => {}) }] : [];
+      while (!workloads.isSynced() && !stopping.aborted) await workloads.next(1_000);
+      return workloads.open().flatMap((one) => {
+        const identity = identityOf(one);
+        return identity ? [{ runId: identity.runId, done: follow(identity, one.metadata.name, async () => {}) }] : [];
       });
     },
   };
 }
 
-function identityOf({ metadata }: Job): MissionIdentity | null {
+export function identityOf({ metadata }: Workload): MissionIdentity | null {
   const [runId, leaseId, claimId] = [annotations.run, annotations.lease, annotations.claim].map(
     (name) => metadata.annotations?.[name],
   );
   return runId && leaseId && claimId ? { runId, leaseId, claimId } : null;
 }
 
-function missionJob(missions: ClusterMissions, run: Claimed, claim: ClaimRunRequest, name: string): Job {
-  const { platform, settings, tokens, found, limits, maxMs, variables } = missions;
+async function missionObject(
+  missions: ClusterMissions,
+  run: Claimed,
+  claim: ClaimRunRequest,
+  name: string,
+  ended: AbortSignal,
+): Promise<KubernetesObject> {
+  const { settings, tokens, pools, found, maxMs } = missions;
   const { runId, leaseId, step } = run;
-  const { image, base, cpus, memoryMb, diskMb, processes } = step.environment;
+  const { image: own, base } = step.environment;
   const identity = { runId, leaseId, claimId: claim.claimId! };
-  // A pod that starts at the last moment may work for the maximum time, and then save its work.
-  const token = tokens.sign(identity, Date.now() + settings.startMs + maxMs + graceMs);
+  const named = { [annotations.run]: runId, [annotations.lease]: leaseId, [annotations.claim]: identity.claimId };
   // Any of the harnesses that this runner offers may work on a later step.
   const harnesses = step.agent.harness === 'shell' ? [] : found;
+  const image = (base === 'image' && own) || settings.missionImage;
+  const { relayUrl } = settings;
+  const mission: PodMission = { folder: missionFolder, image, relayUrl, claim: { ...claim, runId }, found: harnesses };
+  // A pod that starts at the last moment may work for the maximum time, and then save its work.
+  const shutdownAt = Date.now() + settings.startMs + maxMs;
+  if (pools) {
+    const pool = await pools.ensure(sandboxPurpose(missions, image, step.environment), ended);
+    return claimOf(settings, { name, pool, annotations: named, mission, shutdownAt });
+  }
+  const token = tokens.sign(identity, shutdownAt + graceMs);
+  return jobOf(settings, {
+    ...podPurpose(missions, image, step.environment, harnesses),
+    ...{ name, annotations: named, maxSeconds: Math.ceil(maxMs / 1_000) },
+    env: { ...ownVariables(missions), ...podVariables(relayUrl, token), MISSION: JSON.stringify(mission) },
+  });
+}
+
+type Size = Pick<Claimed['step']['environment'], 'cpus' | 'memoryMb' | 'diskMb' | 'processes'>;
+
+/** A pod that can have any mission of this image and size. It gets the variables of its mission from the relay. */
+function sandboxPurpose(missions: ClusterMissions, image: string, size: Size): PodPurpose {
+  const { relayUrl } = missions.settings;
+  const waiting = JSON.stringify({ relayUrl, folder: missionFolder });
+  return { ...podPurpose(missions, image, size, missions.found), env: { ...ownVariables(missions), WAITING: waiting } };
+}
+
+function podPurpose(
+  { settings, limits }: ClusterMissions,
+  image: string,
+  { cpus, memoryMb, diskMb, processes }: Size,
+  harnesses: readonly Found[],
+): Omit<PodPurpose, 'env'> {
   const least = (most: number, wanted: number | null | undefined, unit: number) =>
     wanted ? Math.min(most, wanted * unit) : most;
-  const chosen = (base === 'image' && image) || settings.missionImage;
-  const { relayUrl } = settings;
-  const only = { ...claim, runId };
-  const mission: PodMission = { folder: missionFolder, image: chosen, relayUrl, claim: only, found: harnesses };
-  return jobOf(settings, {
-    name,
-    annotations: { [annotations.run]: runId, [annotations.lease]: leaseId, [annotations.claim]: identity.claimId },
-    image: chosen,
+  return {
+    image,
     limits: {
       cpus: cpus ? Math.min(cpus, settings.cpus) : settings.cpus,
       memoryBytes: least(limits.memoryBytes, memoryMb, 1024 ** 2),
@@ -160,22 +187,22 @@ function missionJob(missions: ClusterMissions, run: Claimed, claim: ClaimRunRequ
       processes: least(limits.processes, processes, 1),
     },
     args: ['mission'],
-    env: { ...variables, ...podVariables(relayUrl, token, platform.url), MISSION: JSON.stringify(mission) },
     programs: [...new Set(harnesses.map(({ program }) => packagesOf(program)))],
-    maxSeconds: Math.ceil(maxMs / 1_000),
-  });
+  };
 }
 
+/** Variables of the runner in a pod that do not depend on its mission. */
+const ownVariables = ({ platform, variables }: ClusterMissions): Record<string, string> => ({
+  ...variables,
+  PLATFORM_URL: platform.url,
+  HOME: '/runner',
+  DATA_DIR: '/runner/data',
+  MIRRORS_DIR: '/runner/mirrors',
+  TMPDIR: `${missionFolder}/tmp`,
+});
+
 /** Variables with which a runner in a pod reaches everything through the relay. */
-function podVariables(relayUrl: string, token: string, platformUrl: string): Record<string, string> {
+export function podVariables(relayUrl: string, token: string): Record<string, string> {
   const { protocol, host } = new URL(relayUrl);
-  return {
-    PLATFORM_URL: platformUrl,
-    MISSION_TOKEN: token,
-    HTTPS_PROXY: `${protocol}//mission:${token}@${host}`,
-    HOME: '/runner',
-    DATA_DIR: '/runner/data',
-    MIRRORS_DIR: '/runner/mirrors',
-    TMPDIR: `${missionFolder}/tmp`,
-  };
+  return { MISSION_TOKEN: token, HTTPS_PROXY: `${protocol}//mission:${token}@${host}` };
 }

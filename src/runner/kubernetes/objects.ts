@@ -1,10 +1,6 @@
-// The Job of a mission: a pod with the runner of the mission, and with containers for its programs. Its name follows from the lease, so that
-// every request can be repeated.
+// The objects of missions in a cluster. Their names follow from the lease, so that every request can be repeated.
 import { createHash } from 'node:crypto';
-import type { Limits } from '../contract.ts';
-import { ports } from '../isolation/cell.ts';
-import { type PodContainer, podContainers, starterSocket } from '../isolation/pod.ts';
-import { starterProgram } from '../isolation/pod-programs.ts';
+import { type PodPurpose, podSpecOf } from './pod-spec.ts';
 import type { ClusterSettings } from './settings.ts';
 
 /** Labels of all objects of missions. */
@@ -45,17 +41,9 @@ export interface Job extends KubernetesObject {
   status?: { conditions?: Condition[] };
 }
 
-export interface JobPurpose {
+export interface MissionPurpose extends PodPurpose {
   name: string;
   annotations: Record<string, string>;
-  /** Image of the containers for programs. */
-  image: string;
-  limits: Limits;
-  /** Arguments of the runner in the pod, and its variables. */
-  args: string[];
-  env: Record<string, string>;
-  /** Folders of the runner's image with the programs of harnesses, which containers mount at the same paths. */
-  programs: string[];
   maxSeconds: number;
 }
 
@@ -63,25 +51,7 @@ export interface JobPurpose {
 export const jobName = (leaseId: string): string =>
   `mission-${createHash('sha256').update(leaseId).digest('hex').slice(0, 24)}`;
 
-/** The folder of a mission in its pod. */
-export const missionFolder = '/mission';
-const ownFolder = '/runner';
-/** Time for a last checkpoint of a pod that is to end. */
-export const graceMs = 60_000;
-/** Folders of the mission in each container: for reading and writing, or only for reading. */
-const folders: Record<PodContainer, { write: string[]; read: string[] }> = {
-  agent: { write: ['work', 'home', 'artifacts', 'root', 'start-agent'], read: ['skills'] },
-  reader: { write: ['home', 'artifacts', 'root', 'start-reader'], read: ['work', 'skills'] },
-  servers: { write: ['work', 'root', 'tmp', 'start-servers'], read: ['skills'] },
-};
-const allFolders = [...new Set(podContainers.flatMap((name) => [...folders[name].write, ...folders[name].read]))];
-
-/** Creates the folders before containers mount them, so that they belong to the user of all containers. */
-const prepare = `umask 077; cd ${missionFolder} && mkdir -p ${allFolders.join(' ')} && chmod 711 skills; at=0; for folder; do mkdir ${ownFolder}/programs/$at && cp -a "$folder/." ${ownFolder}/programs/$at && at=$((at + 1)) || exit 1; done`;
-
-const mebibytes = (bytes: number): string => `${Math.max(1, Math.floor(bytes / 1024 ** 2))}Mi`;
-
-export function jobOf(cluster: ClusterSettings, purpose: JobPurpose): Job {
+export function jobOf(cluster: ClusterSettings, purpose: MissionPurpose): Job {
   const { name, annotations: named } = purpose;
   return {
     apiVersion: 'batch/v1',
@@ -96,132 +66,5 @@ export function jobOf(cluster: ClusterSettings, purpose: JobPurpose): Job {
       ttlSecondsAfterFinished: cluster.keepSeconds,
       template: { metadata: { labels: missionLabel, annotations: named }, spec: podSpecOf(cluster, purpose) },
     },
-  };
-}
-
-function podSpecOf(cluster: ClusterSettings, { image, limits, args, env, programs }: JobPurpose): object {
-  const { runnerImage: own, user, serviceAccountName, runtimeClassName, imagePullSecrets } = cluster;
-  return {
-    restartPolicy: 'Never',
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
-    terminationGracePeriodSeconds: graceMs / 1_000,
-    ...(serviceAccountName && { serviceAccountName }),
-    ...(runtimeClassName && { runtimeClassName }),
-    ...(imagePullSecrets.length > 0 && { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) }),
-    // The only host that a pod reaches is the relay, at an address: no name is resolved.
-    dnsPolicy: 'None',
-    dnsConfig: { nameservers: ['127.0.0.1'] },
-    securityContext: {
-      runAsNonRoot: true,
-      ...{ runAsUser: user, runAsGroup: user, fsGroup: user },
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
-    volumes: volumesOf(limits),
-    initContainers: [prepareContainer(own, programs), pullContainer(image)],
-    containers: [
-      runnerContainer(own, args, env),
-      ...podContainers.map((name) => containerOf(name, image, limits, programs)),
-    ],
-  };
-}
-
-const missionMount = { name: 'mission', mountPath: missionFolder };
-const tmpOf = (name: string) => ({ name: `tmp-${name}`, mountPath: '/tmp' });
-
-const prepareContainer = (image: string, programs: string[]) => ({
-  name: 'prepare',
-  image,
-  command: ['sh', '-c', prepare, 'prepare', ...programs],
-  securityContext: restricted,
-  resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '256Mi' } },
-  volumeMounts: [missionMount, { name: 'programs', mountPath: `${ownFolder}/programs` }],
-});
-
-/** Pulls the image of the mission before the runner of the pod starts, which waits a short time for the other containers. */
-const pullContainer = (image: string) => ({
-  name: 'pull',
-  image,
-  command: ['sh', '-c', 'exit 0'],
-  securityContext: restricted,
-  resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } },
-  volumeMounts: [],
-});
-
-const runnerContainer = (image: string, args: string[], env: Record<string, string>) => ({
-  name: 'runner',
-  image,
-  args,
-  terminationMessagePolicy: 'FallbackToLogsOnError',
-  env: [...Object.entries(env).map(([name, value]) => ({ name, value })), portsVariable],
-  securityContext: restricted,
-  resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } },
-  volumeMounts: [missionMount, { name: 'runner', mountPath: ownFolder }, tmpOf('runner')],
-});
-
-/** The ports that all containers of the pod have in common. */
-const portsVariable = { name: 'MISSION_PORTS', value: [ports.gateway, ports.egress, ports.server].join(',') };
-
-const restricted = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  runAsNonRoot: true,
-  capabilities: { drop: ['ALL'] },
-  seccompProfile: { type: 'RuntimeDefault' },
-};
-
-const volumesOf = ({ diskBytes }: Limits) => [
-  { name: 'mission', emptyDir: { sizeLimit: mebibytes(diskBytes) } },
-  { name: 'runner', emptyDir: { sizeLimit: mebibytes(diskBytes) } },
-  { name: 'programs', emptyDir: { sizeLimit: '2Gi' } },
-  ...['runner', ...podContainers].map((name) => ({ name: `tmp-${name}`, emptyDir: { sizeLimit: '1Gi' } })),
-];
-
-/** A container with a starter. The container of the agent also opens the ports of the pod, because all containers share its network. */
-function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: Limits, programs: string[]) {
-  const root = `${missionFolder}/root`;
-  const isAgent = name === 'agent';
-  const started = {
-    socket: starterSocket(missionFolder, name),
-    // Sockets in the order of `MISSION_PORTS`, whose last port belongs to a program in the container.
-    ports: isAgent ? [`${root}/gateway`, `${root}/egress`] : [],
-    server: isAgent ? `${root}/server` : null,
-  };
-  const mount = (folder: string, readOnly = false) => ({
-    name: 'mission',
-    mountPath: `${missionFolder}/${folder}`,
-    subPath: folder,
-    readOnly,
-  });
-  const programMounts = programs.map((mountPath, at) => ({
-    name: 'programs',
-    mountPath,
-    subPath: String(at),
-    readOnly: true,
-  }));
-  const { write, read } = folders[name];
-  const limits = { ...(cpus && { cpu: String(cpus) }), memory: mebibytes(memoryBytes) };
-  return {
-    name,
-    image,
-    // The shell is the first process of the container and reaps orphaned processes.
-    command: [
-      'sh',
-      '-c',
-      'node --eval "$0" "$1" & pid=$!; trap "kill $pid" TERM; wait $pid',
-      starterProgram,
-      JSON.stringify(started),
-    ],
-    workingDir: '/',
-    env: [{ name: 'HOME', value: `${missionFolder}/home` }, { name: 'TMPDIR', value: '/tmp' }, portsVariable],
-    securityContext: restricted,
-    // Only one of the agents works at a time, and few missions have servers.
-    resources: { limits, requests: isAgent ? limits : { cpu: '10m', memory: '64Mi' } },
-    volumeMounts: [
-      ...write.map((folder) => mount(folder)),
-      ...read.map((folder) => mount(folder, true)),
-      tmpOf(name),
-      ...programMounts,
-    ],
   };
 }

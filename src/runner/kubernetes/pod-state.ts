@@ -1,5 +1,6 @@
-// State of a mission, as its Job and its pod say.
+// State of a mission, as its Job or SandboxClaim and its pod say.
 import type { Condition, Job, KubernetesObject } from './objects.ts';
+import type { SandboxClaim } from './sandboxes.ts';
 
 interface ContainerState {
   waiting?: { reason?: string; message?: string };
@@ -20,13 +21,16 @@ export interface Pod extends KubernetesObject {
 
 export const jobLabel = 'batch.kubernetes.io/job-name';
 
-const conditionOf = ({ status }: Job, type: string): Condition | undefined =>
+export type Workload = Job | SandboxClaim;
+
+const conditionOf = ({ status }: Workload, type: string): Condition | undefined =>
   status?.conditions?.find((one) => one.type === type && one.status === 'True');
 
-/** How a Job has ended; null while it has not. */
-export function endOf(job: Job): 'complete' | 'failed' | null {
-  if (conditionOf(job, 'Complete')) return 'complete';
-  return conditionOf(job, 'Failed') ? 'failed' : null;
+/** How a Job or claim has ended; null while it has not. */
+export function endOf(one: Workload): 'complete' | 'failed' | null {
+  const finished = conditionOf(one, 'Finished');
+  if (conditionOf(one, 'Complete') || finished?.reason === 'PodSucceeded') return 'complete';
+  return finished || conditionOf(one, 'Failed') ? 'failed' : null;
 }
 
 const statusesOf = ({ status }: Pod) => [
@@ -59,8 +63,8 @@ export function troubleOf(pod: Pod | undefined): string {
   return scheduled ? withMessage(scheduled.reason ?? 'it is not scheduled', scheduled.message) : '';
 }
 
-/** Why a Job has ended before its time. */
-export const failureOf = (job: Job | undefined): string => {
-  const failed = job && conditionOf(job, 'Failed');
+/** Why a Job or claim has ended before its time. */
+export const failureOf = (one: Workload): string => {
+  const failed = conditionOf(one, 'Failed') ?? conditionOf(one, 'Finished');
   return failed ? withMessage(failed.reason ?? 'it has failed', failed.message) : '';
 };

@@ -1,11 +1,14 @@
-// The test of a cluster at the start of the runner: its rights, and a Job like those of missions. It names what the cluster forbids.
+// The test of a cluster at the start of the runner: its rights, and a Job or SandboxClaim like those of missions. It names what the cluster forbids.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Limits } from '../contract.ts';
 import { type Api, ApiRefusal } from './api.ts';
-import type { Jobs } from './follow.ts';
-import { jobOf, missionFolder } from './objects.ts';
+import { jobOf } from './objects.ts';
+import { missionFolder } from './pod-spec.ts';
+import type { Pools } from './pools.ts';
+import { claimKind, claimOf } from './sandboxes.ts';
 import type { ClusterSettings } from './settings.ts';
+import type { Workloads } from './workloads.ts';
 
 /** Rights of the runner, all in one namespace. */
 export const rights = [
@@ -14,29 +17,64 @@ export const rights = [
   ['', 'events', ['list']],
 ] as const;
 
+/** Further rights of a runner whose missions have SandboxClaims. */
+export const sandboxRights = [
+  ['extensions.agents.x-k8s.io', 'sandboxclaims', ['create', 'patch', 'list', 'watch', 'delete']],
+  ['extensions.agents.x-k8s.io', 'sandboxtemplates', ['create', 'patch', 'list', 'delete']],
+  ['extensions.agents.x-k8s.io', 'sandboxwarmpools', ['create', 'patch', 'list', 'delete']],
+] as const;
+
+type Rights = typeof rights | typeof sandboxRights;
+
 const pauseMs = 1_000;
+
+/**
+ * Decides whether missions have SandboxClaims; waits while the API server cannot be reached.
+ * @throws with the reason why they are not used when they are required
+ */
+export async function chooseSandboxes(
+  api: Api,
+  { sandboxes }: ClusterSettings,
+  stopping: AbortSignal,
+): Promise<{ hasClaims: boolean; why: string }> {
+  if (sandboxes === 'off') return { hasClaims: false, why: 'KUBERNETES_SANDBOXES is off' };
+  const { apiVersion, kind } = claimKind;
+  const isServed = await again(() => api.isServed(apiVersion, kind), stopping);
+  const missing = isServed ? await again(() => missingRights(api, sandboxRights), stopping) : [];
+  const why = isServed
+    ? missing.length > 0 && `the runner lacks rights: ${missing.join(', ')}`
+    : `the cluster does not serve ${kind}s of ${apiVersion}`;
+  if (!why) return { hasClaims: true, why: `the cluster serves ${apiVersion}` };
+  if (sandboxes === 'required') throw new Error(`KUBERNETES_SANDBOXES is required, but ${why}`);
+  return { hasClaims: false, why };
+}
+
+export interface Tested {
+  api: Api;
+  workloads: Workloads;
+  /** Null when missions have Jobs. */
+  pools: Pools | null;
+  settings: ClusterSettings;
+  limits: Limits;
+}
 
 /** Tests the cluster; waits while the API server cannot be reached. @throws with everything that the cluster forbids */
 export async function preflight(
-  api: Api,
-  jobs: Jobs,
-  settings: ClusterSettings,
-  limits: Limits,
-  [apiHost, apiPort]: [string, number],
+  { api, workloads, pools, settings, limits }: Tested,
   stopping: AbortSignal,
 ): Promise<void> {
-  const missing = await again(() => missingRights(api), stopping);
+  const missing = await again(() => missingRights(api, rights), stopping);
   if (missing.length > 0)
     throw new Error(`the runner lacks rights in the namespace ${api.namespace}: ${missing.join(', ')}`);
   const name = `mission-preflight-${randomUUID().slice(0, 8)}`;
-  const job = jobOf(settings, {
-    name,
-    annotations: {},
+  const [apiHost, apiPort] = api.server();
+  const purpose = {
     image: settings.missionImage,
     limits,
     args: ['preflight'],
     env: {
       PREFLIGHT: JSON.stringify({
+        name,
         folder: missionFolder,
         relayUrl: settings.relayUrl,
         apiHost: settings.needsPolicy ? apiHost : '',
@@ -44,42 +82,52 @@ export async function preflight(
       }),
     },
     programs: [],
-    maxSeconds: Math.ceil(settings.startMs / 1_000),
-  });
+  };
+  const seconds = Math.ceil(settings.startMs / 1_000);
+  const kind = pools ? 'SandboxClaim' : 'Job';
+  let pool: string | null = null;
   try {
-    await jobs.create(job, stopping).catch((error) => {
-      throw new Error(`the API server refuses the Job of a mission: ${error.message}`);
+    const create = async (): Promise<void> => {
+      pool = pools && (await pools.ensure(purpose, stopping, 0));
+      const object = pool
+        ? claimOf(settings, { name, pool, annotations: {}, mission: null, shutdownAt: Date.now() + seconds * 1_000 })
+        : jobOf(settings, { ...purpose, name, annotations: {}, maxSeconds: seconds });
+      await workloads.create(object, stopping);
+    };
+    await create().catch((error) => {
+      throw new Error(`the API server refuses the ${kind} of a mission: ${error.message}`);
     });
-    const why = await outcome(jobs, name, settings.startMs, stopping);
-    if (why) throw new Error(`a Job like those of missions has failed: ${why}`);
+    const why = await outcome(workloads, name, settings.startMs, stopping);
+    if (why) throw new Error(`a ${kind} like those of missions has failed: ${why}`);
   } finally {
-    await jobs.remove(name).catch(() => {});
+    await workloads.remove(name).catch(() => {});
+    if (pool) await pools?.remove(pool).catch(() => {});
   }
 }
 
-/** Waits for the test Job. @returns why the Job has failed; empty when it has not */
-async function outcome(jobs: Jobs, name: string, startMs: number, stopping: AbortSignal): Promise<string> {
+/** Waits for the Job or claim of the test. @returns why it has failed; empty when it has not */
+async function outcome(workloads: Workloads, name: string, startMs: number, stopping: AbortSignal): Promise<string> {
   const done = new AbortController();
   const signal = AbortSignal.any([done.signal, stopping]);
   const refused = async (): Promise<string> => {
     for (const until = Date.now() + startMs; Date.now() < until && !signal.aborted; ) {
       await wait(pauseMs, undefined, { signal }).catch(() => {});
-      // Warnings of a Job are those of its controller, which cannot create the pod.
-      const why = await jobs.warning(name);
+      // Warnings of a Job or claim are those of its controller, which cannot create the pod.
+      const why = await workloads.warning(name);
       if (why) return why;
     }
-    return signal.aborted ? '' : jobs.troubleOf(name);
+    return signal.aborted ? '' : workloads.troubleOf(name);
   };
   try {
-    const ended = jobs.ended(name, signal).then((end) => (!end || end.isComplete ? '' : end.why));
+    const ended = workloads.ended(name, signal).then((end) => (!end || end.isComplete ? '' : end.why));
     return await Promise.race([ended, refused()]);
   } finally {
     done.abort();
   }
 }
 
-async function missingRights(api: Api): Promise<string[]> {
-  const asked = rights.flatMap(([group, resource, verbs]) => verbs.map((verb) => ({ group, resource, verb })));
+async function missingRights(api: Api, needed: Rights): Promise<string[]> {
+  const asked = [...needed].flatMap(([group, resource, verbs]) => verbs.map((verb) => ({ group, resource, verb })));
   const answers = await Promise.all(
     asked.map(async ({ group, resource, verb }) => {
       const review = await api.create({

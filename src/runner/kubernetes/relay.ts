@@ -11,6 +11,7 @@ import { onAnswer } from '../network/answer.ts';
 import { openDialer, type RouteSettings } from '../network/dialer.ts';
 import { readBody } from '../protocol/request-body.ts';
 import type { Upstreams } from '../protocol/upstreams.ts';
+import type { HandOver } from './hand-over.ts';
 import type { MissionIdentity, MissionTokens } from './tokens.ts';
 
 export interface RelaySettings {
@@ -21,6 +22,8 @@ export interface RelaySettings {
   models: Pick<Upstreams, Vendor>;
   routes: RouteSettings;
   port: number;
+  /** Gives missions to pods that have started before them; null until the runner follows the cluster. */
+  handOver?: HandOver | null;
 }
 
 /** Operations of the runner, whose texts the platform gets unchanged. */
@@ -83,6 +86,7 @@ export async function openRelay(settings: RelaySettings) {
   async function answer(from: IncomingMessage, to: ServerResponse): Promise<void> {
     const [, kind, ...rest] = from.url!.split('/');
     if (kind === 'healthz') return void to.end('ok\n');
+    if (kind === 'pod') return toPod(settings, from, to);
     if (kind === 'platform') return toPlatform(from, to, `/${rest.join('/')}`);
     const [token = '', name = '', ...path] = rest;
     if (!tokens.read(token)) return refuse(to, 401, 'The token of the mission is missing or invalid.');
@@ -110,6 +114,18 @@ export async function openRelay(settings: RelaySettings) {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Answers a pod that waits for its mission. */
+async function toPod({ handOver }: RelaySettings, from: IncomingMessage, to: ServerResponse): Promise<void> {
+  const { name, uid } = JSON.parse((await readBody(from)).toString());
+  const gone = new AbortController();
+  to.once('close', () => gone.abort());
+  const token = /^Bearer (.+)$/.exec(from.headers.authorization ?? '')?.[1] ?? '';
+  const given = handOver ? await handOver(token, { name, uid }, gone.signal) : 503;
+  if (given === 204) return void to.writeHead(204).end();
+  if (typeof given === 'number') return refuse(to, given, 'There is no mission for this pod.');
+  to.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given));
 }
 
 /** Opens a connection to a host, for requests of a runner that are encrypted or not by HTTP. */

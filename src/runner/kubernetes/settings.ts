@@ -22,8 +22,13 @@ export interface ClusterSettings {
   startMs: number;
   /** Settings of this runner that the runners in pods get too. */
   podVariables: Record<string, string>;
-  /** Time that a finished Job is kept. */
+  /** Time that a finished Job or SandboxClaim is kept. */
   keepSeconds: number;
+  /** Whether missions have a SandboxClaim: where the cluster offers it, always, or never. */
+  sandboxes: 'auto' | 'required' | 'off';
+  /** Pods per template that have started before their mission, and the time without a mission after which they end. */
+  warmPods: number;
+  warmKeepSeconds: number;
 }
 
 /** Defaults of settings that this machine does not determine. */
@@ -37,6 +42,9 @@ export function clusterSettings(env: NodeJS.ProcessEnv): ClusterSettings | null 
   if (!URL.canParse(KUBERNETES_RELAY_URL)) quit('KUBERNETES_RELAY_URL: must be the address of this runner for pods.');
   if (!['', 'required', 'ignored'].includes(env.KUBERNETES_NETWORK_POLICY ?? ''))
     quit('KUBERNETES_NETWORK_POLICY: must be required or ignored.');
+  const { KUBERNETES_SANDBOXES: sandboxes = 'auto' } = env;
+  if (sandboxes !== 'auto' && sandboxes !== 'required' && sandboxes !== 'off')
+    quit('KUBERNETES_SANDBOXES: must be auto, required or off.');
   if (!KUBERNETES_RUNNER_IMAGE) quit('KUBERNETES_RUNNER_IMAGE: must be the image of the runner.');
   return {
     namespace: KUBERNETES_NAMESPACE || undefined,
@@ -55,5 +63,8 @@ export function clusterSettings(env: NodeJS.ProcessEnv): ClusterSettings | null 
       ['ATTESTATION_NOTES', 'SETUP_TIMEOUT_MS'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     ),
     keepSeconds: setting('KUBERNETES_KEEP_SECONDS', 300),
+    sandboxes,
+    warmPods: setting('KUBERNETES_WARM_PODS', 0, 0),
+    warmKeepSeconds: setting('KUBERNETES_WARM_KEEP_SECONDS', 3_600),
   };
 }

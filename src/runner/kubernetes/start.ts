@@ -1,4 +1,5 @@
 // Start of a runner for a cluster: its relay, the test of the cluster, and the missions that are there.
+import { setMaxListeners } from 'node:events';
 import { type Limits, type Pace, vendors } from '../contract.ts';
 import type { Found } from '../harness/discovery.ts';
 import type { RouteSettings } from '../network/dialer.ts';
@@ -6,11 +7,13 @@ import type { Connection } from '../protocol/platform.ts';
 import type { Upstreams } from '../protocol/upstreams.ts';
 import { openApi } from './api.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import { openJobs } from './follow.ts';
-import { preflight } from './preflight.ts';
-import { openRelay } from './relay.ts';
+import { openHandOver } from './hand-over.ts';
+import { openPools } from './pools.ts';
+import { chooseSandboxes, preflight } from './preflight.ts';
+import { openRelay, type RelaySettings } from './relay.ts';
 import type { ClusterSettings } from './settings.ts';
 import { openTokens } from './tokens.ts';
+import { openWorkloads } from './workloads.ts';
 
 export interface StartSettings {
   platform: Connection;
@@ -24,24 +27,41 @@ export interface StartSettings {
 /** Starts the runner of a cluster. @throws with the reason why the cluster executes no missions */
 export async function startCluster(settings: ClusterSettings, start: StartSettings): Promise<Cluster> {
   const { platform, serviceToken, capabilities, limits, pace, stopping } = start;
+  // Each informer and each waiting mission listens.
+  setMaxListeners(0, stopping);
   const { models, routes, found } = capabilities;
   const api = await openApi(settings.namespace);
   const tokens = openTokens(serviceToken);
-  const relay = { platformUrl: platform.url, serviceToken, tokens, models, routes, port: settings.port };
+  const relay: RelaySettings = { platformUrl: platform.url, serviceToken, tokens, models, routes, port: settings.port };
+  // Missions that have started go on while the API server cannot be reached.
   await openRelay(relay);
   if (!settings.needsPolicy)
     console.error(
       'Network policies of the cluster are not tested: missions may reach hosts that their environment does not allow.',
     );
-  const jobs = openJobs(api, stopping);
-  await preflight(api, jobs, settings, limits, api.server(), stopping);
+  const { hasClaims, why } = await chooseSandboxes(api, settings, stopping);
+  console.log(`Missions of the cluster have a ${hasClaims ? 'SandboxClaim' : 'Job'} each: ${why}.`);
+  if (settings.warmPods > 0 && !hasClaims) console.error('KUBERNETES_WARM_PODS: Jobs have no warm pods.');
+  const workloads = openWorkloads(api, hasClaims, stopping);
+  const pools = hasClaims ? openPools(api, workloads, settings, tokens) : null;
+  if (pools) relay.handOver = openHandOver(api, workloads, tokens, settings.relayUrl);
+  void pools?.keep(stopping);
+  await preflight({ api, workloads, pools, settings, limits }, stopping);
+  const variables = variablesOf(start, settings);
+  const own = { platform, settings, tokens, pools, found, limits, variables };
+  const missions = { ...own, heartbeatMs: pace.heartbeat, maxMs: pace.timeout };
+  return openCluster(workloads, missions, stopping);
+}
+
+/** Settings of this runner that those of pods have too. */
+function variablesOf({ capabilities, limits, pace }: StartSettings, { podVariables }: ClusterSettings) {
   const megabytes = (bytes: number) => String(Math.floor(bytes / 1024 ** 2));
-  const variables = {
-    ...settings.podVariables,
+  return {
+    ...podVariables,
     MEMORY_MB: megabytes(limits.memoryBytes),
     DISK_MB: megabytes(limits.diskBytes),
     PROCESSES: String(limits.processes),
-    MISSION_MODELS: vendors.filter((vendor) => models[vendor]).join(','),
+    MISSION_MODELS: vendors.filter((vendor) => capabilities.models[vendor]).join(','),
     HEARTBEAT_MS: String(pace.heartbeat),
     SAMPLE_MS: String(pace.sample),
     FLUSH_MS: String(pace.flush),
@@ -49,6 +69,4 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
     TIMEOUT_MS: String(pace.timeout),
     CHECKPOINT_MS: String(pace.checkpoint),
   };
-  const missions = { platform, settings, tokens, found, limits, variables, heartbeatMs: pace.heartbeat };
-  return openCluster(jobs, { ...missions, maxMs: pace.timeout }, stopping);
 }

@@ -8,6 +8,9 @@ export interface MissionIdentity extends RunLease {
   claimId: string;
 }
 
+const isSame = (given: Buffer, expected: Buffer): boolean =>
+  given.length === expected.length && timingSafeEqual(given, expected);
+
 export type MissionTokens = ReturnType<typeof openTokens>;
 
 /** Creates and reads tokens. @param secret The token of the service, which all runners of the cluster share. */
@@ -19,11 +22,16 @@ export function openTokens(secret: string) {
       const text = Buffer.from(JSON.stringify([runId, leaseId, claimId, expiresAt])).toString('base64url');
       return `${text}.${signatureOf(text).toString('base64url')}`;
     },
+    /** The token of the pods of a template, with which they ask for their missions. */
+    signPods: (template: string): string => `${template}.${signatureOf(`pods of ${template}`).toString('base64url')}`,
+    isOfPods(token: string): boolean {
+      const [template = '', signature = ''] = token.split('.');
+      return isSame(Buffer.from(signature, 'base64url'), signatureOf(`pods of ${template}`));
+    },
     /** The mission of a token; null for a token that was not signed with this secret, or has expired. */
     read(token: string): MissionIdentity | null {
       const [text = '', signature = ''] = token.split('.');
-      const [given, expected] = [Buffer.from(signature, 'base64url'), signatureOf(text)];
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+      if (!isSame(Buffer.from(signature, 'base64url'), signatureOf(text))) return null;
       const [runId, leaseId, claimId, expiresAt] = JSON.parse(Buffer.from(text, 'base64url').toString());
       return Date.now() < expiresAt ? { runId, leaseId, claimId } : null;
     },

@@ -1,0 +1,115 @@
+// Sandboxes in place of Jobs, where the cluster serves the kinds of agent-sandbox (kubernetes-sigs/agent-sandbox, v1beta1): a SandboxTemplate with
+// the pod of missions of one size and image, a SandboxWarmPool with pods that have started before their mission, and a SandboxClaim per mission.
+import { createHash } from 'node:crypto';
+import type { Kind } from './informer.ts';
+import { annotations, type Condition, type KubernetesObject, missionLabel } from './objects.ts';
+import { type PodMission, type PodPurpose, podSpecOf } from './pod-spec.ts';
+import type { ClusterSettings } from './settings.ts';
+import type { MissionTokens } from './tokens.ts';
+
+const apiVersion = 'extensions.agents.x-k8s.io/v1beta1';
+export const claimKind: Kind = { apiVersion, kind: 'SandboxClaim', plural: 'sandboxclaims' };
+export const poolKind: Kind = { apiVersion, kind: 'SandboxWarmPool', plural: 'sandboxwarmpools' };
+export const templateKind: Kind = { apiVersion, kind: 'SandboxTemplate', plural: 'sandboxtemplates' };
+
+/** Annotations of templates and pools: milliseconds of the last mission. Of claims: what the pod gets, and the uid of the pod that has got it. */
+export const sandboxAnnotations = {
+  used: 'agent-runner/used',
+  mission: 'agent-runner/mission',
+  pod: 'agent-runner/pod',
+} as const;
+
+export interface SandboxTemplate extends KubernetesObject {
+  spec: object;
+}
+
+export interface SandboxWarmPool extends KubernetesObject {
+  spec: { replicas: number; sandboxTemplateRef: { name: string } };
+}
+
+export interface SandboxClaim extends KubernetesObject {
+  spec: {
+    warmPoolRef: { name: string };
+    lifecycle: { shutdownTime: string; shutdownPolicy: 'Delete'; ttlSecondsAfterFinished: number };
+    additionalPodMetadata: { annotations: Record<string, string> };
+  };
+  status?: { conditions?: Condition[]; sandbox?: { name?: string } };
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24);
+
+/** The name of a template and of its pool, by the token of their pods. */
+export const poolNameOf = (podToken: string): string => `mission-${digestOf(podToken)}`;
+
+/** Whether two missions can have the same pod: a template of another content has another name, and another token. */
+export function templateOf(cluster: ClusterSettings, tokens: MissionTokens, purpose: PodPurpose): SandboxTemplate {
+  const podToken = tokens.signPods(digestOf(JSON.stringify(podSpecOf(cluster, purpose))));
+  const env = { ...purpose.env, POD_TOKEN: podToken };
+  return {
+    apiVersion,
+    kind: templateKind.kind,
+    metadata: { name: poolNameOf(podToken), labels: missionLabel },
+    spec: {
+      podTemplate: { metadata: { labels: missionLabel }, spec: podSpecOf(cluster, { ...purpose, env }) },
+      // Policies add up, and that of the controller would open the internet. The policy of missions selects these pods by their label.
+      networkPolicyManagement: 'Unmanaged',
+      envVarsInjectionPolicy: 'Disallowed',
+      service: false,
+    },
+  };
+}
+
+export const poolOf = (name: string, replicas: number): SandboxWarmPool => ({
+  apiVersion,
+  kind: poolKind.kind,
+  metadata: { name, labels: missionLabel },
+  spec: { replicas, sandboxTemplateRef: { name } },
+});
+
+export interface ClaimPurpose {
+  name: string;
+  pool: string;
+  annotations: Record<string, string>;
+  mission: PodMission | null;
+  /** Milliseconds at which the pod is removed, whatever it does. */
+  shutdownAt: number;
+}
+
+export function claimOf(cluster: ClusterSettings, purpose: ClaimPurpose): SandboxClaim {
+  const { name, pool, annotations: named, mission, shutdownAt } = purpose;
+  const run = named[annotations.run];
+  return {
+    apiVersion,
+    kind: claimKind.kind,
+    metadata: {
+      name,
+      labels: missionLabel,
+      annotations: { ...named, ...(mission && { [sandboxAnnotations.mission]: JSON.stringify(mission) }) },
+    },
+    spec: {
+      warmPoolRef: { name: pool },
+      lifecycle: {
+        shutdownTime: new Date(shutdownAt).toISOString().replace(/\.\d+/, ''),
+        shutdownPolicy: 'Delete',
+        ttlSecondsAfterFinished: cluster.keepSeconds,
+      },
+      additionalPodMetadata: { annotations: run ? { [annotations.run]: run } : {} },
+    },
+  };
+}
+
+/** Reasons of the condition `Ready` that no waiting mends. */
+const refusals = ['InvalidMetadata', 'ReconcilerError', 'EnvVarsInjectionRejected', 'VolumeClaimTemplatesError'];
+
+const readyOf = ({ status }: SandboxClaim): Condition | undefined =>
+  status?.conditions?.find(({ type, status: value }) => type === 'Ready' && value === 'False');
+
+/** Why a claim has no working pod; empty when it does not say. */
+export function claimTroubleOf(claim: SandboxClaim): string {
+  const { reason, message } = readyOf(claim) ?? {};
+  return reason ? `${reason}${message ? ` (${message})` : ''}` : '';
+}
+
+/** Why the controller cannot create the pod of a claim; empty when it can. */
+export const claimRefusalOf = (claim: SandboxClaim): string =>
+  refusals.includes(readyOf(claim)?.reason ?? '') ? claimTroubleOf(claim) : '';
