@@ -4,10 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pipeline } from 'node:stream';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { setEnterprise } from '#domain/money/billing/operations.ts';
 import { grantCredits } from '#domain/money/credits/grants.ts';
@@ -17,6 +15,7 @@ import { openReplicated, removeOrigin } from '../../test/support/replicated.ts';
 import { idOf, secretOf } from '../database.ts';
 import { type Server, start } from '../process.ts';
 import { root, service } from '../the-service.ts';
+import { balance } from './balancer.ts';
 
 export const organization = idOf('org', 0);
 export const shellAgent = idOf('agn', 0);
@@ -35,22 +34,15 @@ export async function openPlatform(count: number) {
   await found();
   const { token: runnerToken } = await createServiceToken({ name: 'soak' });
 
-  const balancer = createServer((socket) => forward(socket, backends()));
-  balancer.listen(0, '127.0.0.1');
-  await once(balancer, 'listening');
-  const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+  const services: (Server | null)[] = [];
+  const balancer = await balance(services);
+  const { url } = balancer;
 
   const startService = (n: number): Promise<Server> => {
     const launch = service({ databaseUrl: servers.url, folder, secretKey }, { PUBLIC_URL: url, LOG_LEVEL: 'warn' });
     return start({ ...launch, output: path.join(folder, `service-${n}-${Date.now()}.log`) });
   };
-  const services: (Server | null)[] = await Promise.all(Array.from({ length: count }, (_, n) => startService(n)));
-  let turn = 0;
-  /** Live processes, beginning with another one each time. */
-  const backends = (): Server[] => {
-    const alive = services.filter((one) => one !== null);
-    return [...alive.splice(turn++ % Math.max(1, alive.length)), ...alive];
-  };
+  services.push(...(await Promise.all(Array.from({ length: count }, (_, n) => startService(n)))));
 
   /** Output of programs that ended although nothing had stopped them. */
   const leavers: string[] = [];
@@ -104,18 +96,6 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null) return;
   child.kill(signal);
   await once(child, 'exit');
-}
-
-/** Connects to the first backend that accepts; closes the connection if none does. */
-function forward(socket: Socket, backends: Server[]): void {
-  const [backend, ...others] = backends;
-  if (!backend) return void socket.destroy();
-  const upstream = connect(Number(new URL(backend.url).port), '127.0.0.1');
-  const next = () => forward(socket, others);
-  upstream.once('error', next).once('connect', () => {
-    upstream.off('error', next);
-    pipeline(socket, upstream, socket, () => {});
-  });
 }
 
 /** Creates an organization, its owner with a token, five projects and an agent for scripts. */

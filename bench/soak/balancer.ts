@@ -1,0 +1,34 @@
+// One address for several processes of the service, of which some may be killed.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { pipeline } from 'node:stream';
+import type { Server } from '../process.ts';
+
+/** @param services Processes; null for one that is killed */
+export async function balance(services: readonly (Server | null)[]) {
+  let turn = 0;
+  /** Live processes, beginning with another one each time. */
+  const backends = (): Server[] => {
+    const alive = services.filter((one) => one !== null);
+    return [...alive.splice(turn++ % Math.max(1, alive.length)), ...alive];
+  };
+  const balancer = createServer((socket) => forward(socket, backends()));
+  balancer.listen(0, '127.0.0.1');
+  await once(balancer, 'listening');
+  return {
+    url: `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`,
+    close: () => void balancer.close(),
+  };
+}
+
+/** Connects to the first backend that accepts; closes the connection if none does. */
+function forward(socket: Socket, backends: Server[]): void {
+  const [backend, ...others] = backends;
+  if (!backend) return void socket.destroy();
+  const upstream = connect(Number(new URL(backend.url).port), '127.0.0.1');
+  const next = () => forward(socket, others);
+  upstream.once('error', next).once('connect', () => {
+    upstream.off('error', next);
+    pipeline(socket, upstream, socket, () => {});
+  });
+}
