@@ -208,7 +208,7 @@ describe('Valid settings', () => {
     expect(readConfig(env)).toMatchObject(expected);
   });
 
-  it('All addresses derive from the public one, normalized, without a trailing slash', () => {
+  it('All addresses derive from the public address, normalized, without a trailing slash', () => {
     expect(readConfig({ PUBLIC_URL: 'HTTPS://API.Example:443/', PORT: '4100' }).addresses).toEqual({
       baseHost: 'https://api.example',
       issuer: 'https://api.example',

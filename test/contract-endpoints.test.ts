@@ -129,7 +129,7 @@ describe('a record of the contract', () => {
   const answered = Object.keys(records).filter((name) => !name.endsWith('Request') && name !== 'DuplicateProjectError');
 
   it.each(answered)(
-    '%s · is documented with its keys in order, their types, and which may be null or absent',
+    '%s · is documented with its keys in order, the type of each, and whether it may be null or absent',
     (name) => {
       const schema = document.components.schemas[name];
       const members = records[name]!;

@@ -66,7 +66,7 @@ describe('The Kubernetes manifests', () => {
     ]);
   });
 
-  it('have pods that the standard "restricted" of Kubernetes admits, with the settings of the service and no secret', () => {
+  it('have pods that the Pod Security Standard "restricted" admits, and contain the settings of the service but no secret', () => {
     const pods = manifests.flatMap(({ spec }) => spec?.template?.spec ?? []);
     expect(pods).toHaveLength(3);
     for (const { containers, volumes, ...pod } of pods) {

@@ -70,7 +70,7 @@ test('the code cites only docs/, RFCs and public specifications', () => {
   expect(sources.filter((file) => file !== 'test/docs.test.ts' && foreign.test(read(file)))).toEqual([]);
 });
 
-test('the README has at most 10 KB, and the commands for start and tests word for word', () => {
+test('the README has at most 10 KB, and contains the commands for start and tests word for word', () => {
   const readme = read('README.md');
   expect(Buffer.byteLength(readme)).toBeLessThan(10 * 1024);
   expect(readme).toContain('\nnpm ci && npm start\n');

@@ -151,7 +151,7 @@ describe('Invalid settings', () => {
     { A2A_URL: 'https://a2a.example.com' },
     { PUBLIC_URL: 'http://localhost.example.com' },
     { LOCAL_RUNNER: 'off' },
-  ])('%j: starts no local runner if others can reach the service or it is disabled', (settings) => {
+  ])('%j: starts no local runner if others can reach the service or the runner is switched off', (settings) => {
     expect(readConfig(settings).localRunner).toBeNull();
     expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({
       PATH: '/bin',

@@ -162,7 +162,7 @@ describe('the same requests succeed for a caller with access, so no refusal is d
     }
   });
 
-  it('each request of a caller with access finds the same rows, because the changes of the others are undone', async () => {
+  it('each request of a caller with access finds the same rows, because the changes of other requests are undone', async () => {
     await restore();
     expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
   });

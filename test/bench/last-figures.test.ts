@@ -12,7 +12,7 @@ describe('npm run bench -- --check', () => {
     expect(regressions(ratios(1, 2), ratios(0.5, 1))).toEqual([]);
   });
 
-  test('names the comparison that takes more CPU', () => {
+  test('names the comparison whose CPU time has increased', () => {
     expect(regressions(ratios(1, 2), ratios(1.2, 2.4))).toEqual(['one project: 20 percent more CPU than last time']);
   });
 

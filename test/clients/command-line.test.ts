@@ -371,8 +371,8 @@ describe('commands for missions', () => {
   });
 });
 
-describe('errors of aep', () => {
-  it('exit with 2 after a usage error, and with 1 and the request id after an error of the service', async () => {
+describe('the command aep', () => {
+  it('exits with 2 after a usage error, and with 1 and the request id after an error of the service', async () => {
     expect(await aep('projects', 'list', '--limit', 'many')).toMatchObject({ code: 2, stdout: '' });
     expect((await aep('--help')).code).toBe(0);
     const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'clients/cli/package.json'), 'utf8'));
@@ -394,7 +394,7 @@ describe('errors of aep', () => {
     expect([away.code, away.stdout]).toEqual([0, `You were not signed in to ${url}.\n`]);
   });
 
-  it('answer token commands with the address of the console page for tokens', async () => {
+  it('answers token commands with the address of the console page for tokens', async () => {
     expect((await aep('tokens', 'create')).stdout).toBe(
       `A token cannot manage tokens. Use the console: ${world.url}/console/o/ada-and-company/tokens\n`,
     );

@@ -197,7 +197,7 @@ describe('the model of the orchestrator', () => {
     expect(models.seen).toHaveLength(0);
   });
 
-  it('falls back to the built-in rules when its key is rejected, and records the rejection on the connector', async () => {
+  it('leaves the choice to the built-in rules when its key is rejected; the connector shows the rejection', async () => {
     models.settings.key = 'sk-other';
     const runId = await start(choosing(ids.other!));
     expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
@@ -207,7 +207,7 @@ describe('the model of the orchestrator', () => {
     expect((await world.knex('integrations').where({ id: connectorId }).first()).brokenSince).not.toBeNull();
   });
 
-  it('falls back to the built-in rules when a chosen agent is deleted before the claim', async () => {
+  it('leaves the choice to the built-in rules when a chosen agent is deleted before the claim', async () => {
     const runId = await start(choosing(ids.other!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -267,7 +267,7 @@ describe('a slow model of the orchestrator', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('delays only its own run, by at most half a minute; a late answer is charged, and the question is sent once', async () => {
+  it('delays only the run that waits for it, by at most half a minute; a late answer is charged, and the question is sent once', async () => {
     await connect('anthropic', address());
     const slowRun = await start('Work.');
     const other = await start('Work.', { agentId: ids.qa });
@@ -296,7 +296,7 @@ describe('a slow model of the orchestrator', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('leaves the choice to the built-in rules at once when it disconnects; its cost is unknown', async () => {
+  it('leaves the choice to the built-in rules at once when it disconnects; the cost of the question is unknown', async () => {
     await connect('anthropic', address());
     const runId = await start('Work.');
     expect(await claim()).toBeNull();

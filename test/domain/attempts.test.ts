@@ -214,7 +214,7 @@ it('a running attempt can be chosen: it continues, and opens its pull request wh
   expect(await push(one, first)).toMatchObject({ prNumber: 2 });
 });
 
-it('where pull requests wait for approval, that of the chosen attempt waits, and no other attempt gets one', async () => {
+it('where pull requests need an approval, the pull request of the chosen attempt waits for it, and no other attempt gets a pull request', async () => {
   await world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['pull_request'], allowedTools: [] }) });
   const { held } = await startHeld(2);
   const [one, two] = held as [Held, Held];
@@ -281,7 +281,7 @@ it('attempts can be closed without a choice, and cannot be continued or reviewed
   expect((await choose(one.runId)).description).toBe('Alice has already closed the attempts: the decision is final.');
 });
 
-it('the second attempt requests the issue when the first is canceled before the tracker has created it', async () => {
+it('the second attempt requests the issue from the tracker when the first attempt is canceled before the issue was created', async () => {
   github.disturb('issues/create', { status: 503 });
   const { id, attemptGroup } = await start([{}, {}]);
   await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
@@ -307,7 +307,7 @@ describe('the shared budget of attempts', () => {
       '{ outputTokens reason }',
     );
 
-  it('is not exceeded when they reserve model calls at once', async () => {
+  it('is not exceeded when the attempts reserve model calls at the same time', async () => {
     const { held } = await startHeld(3, { budgetUsd: 0.1 });
     const calls = await Promise.all(held.map((each) => reserve(each, 'a', 10_000)));
     // Each call costs at most 0.05125 USD: one fits, the next is shortened, and the last waits.

@@ -302,7 +302,7 @@ describe('A person who has left', () => {
     expect((await ofBob()).every(({ personalValues }) => personalValues === 'erased')).toBe(true);
   });
 
-  it('gets no new key from a change that commits after the erasure, or gets its number at the same time', async () => {
+  it('gets no new key from a change that commits after the erasure, or whose event is numbered during the erasure', async () => {
     const late = await world.knex.transaction();
     const origin = { actorType: 'person', actorId: bob.id, surface: 'rest', address: '198.51.100.7' };
     const change = (n: number) => ({
@@ -350,7 +350,7 @@ describe('An invited person whose account the organization has never seen', () =
 });
 
 describe('A user of the directory', () => {
-  it('is erased once inactive; events never have names or addresses of directory users', async () => {
+  it('is erased when they are inactive; events never have names or addresses of directory users', async () => {
     const dan = { id: newId('directoryUser'), orgId: acme.id, userName: 'dan@corp.example', email: 'dan@corp.example' };
     const at = present();
     const row = {

@@ -84,7 +84,7 @@ describe('A proof of the audit log', () => {
     expect([body.number, body.size, rootOf(body)]).toEqual([521, body.size, body.rootHash]);
   });
 
-  it('leads from the root of a checkpoint to that of a later one', async () => {
+  it('leads from the root of a checkpoint to the root of a later checkpoint', async () => {
     const { data } = (await get('/audit-checkpoints')).body;
     for (const [first, second] of [
       [300, 520],

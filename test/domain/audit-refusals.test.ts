@@ -117,7 +117,7 @@ it('a wrong sign-in code for a known person is recorded in the audit log of each
   expect(await list('action=sign_in.refused', other.id)).toHaveLength(1);
 });
 
-it('refused calls of one credential get a bounded number of entries an hour, then one entry with the number of the others; each credential is counted separately', async () => {
+it('refused calls of one credential get a bounded number of entries an hour, then one entry with the number of further refusals; each credential is counted separately', async () => {
   const [token, quiet] = await Promise.all(
     ['Loud', 'Quiet'].map(() => world.token(alice, acme, { scopes: ['agents:read'] })),
   );

@@ -213,7 +213,7 @@ describe('a collector of audit events', () => {
     expect(numbersOf(slow.lines).length).toBeGreaterThan(0);
   });
 
-  it('is not marked as failing when it refuses a delivery that another one has overtaken', async () => {
+  it('is not marked as failing when it refuses a delivery that another delivery has overtaken', async () => {
     const collector = await openCollector();
     const held: ServerResponse[] = [];
     const { answer } = collector;
@@ -256,7 +256,7 @@ async function* linesOf(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-it('a bucket for audit events receives nothing at a server other than the one that was checked', async () => {
+it('audit events for a bucket are never sent to a server other than the checked one', async () => {
   process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:9';
   const hosts: string[] = [];
   const resolve = async (host: string) => {

@@ -135,7 +135,7 @@ describe('An event of the audit log', () => {
     expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
   });
 
-  it('of a job or a command names it, and a change outside the service has an unknown actor', async () => {
+  it('of a job or a command names the job or the command, and a change outside the service has an unknown actor', async () => {
     const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
     await asService('system', 'scheduler', 'a job', () => set('By a job'));
     await asService('operator', 'operator', 'org:rename', () => set('By the operator'));

@@ -413,7 +413,7 @@ describe('a team plan', () => {
     ]);
   });
 
-  it('200 · changes with the next period, which is charged at its price', async () => {
+  it('200 · changes with the next period, which is charged at the price of the new plan', async () => {
     await team();
     const { body } = await change('/subscription', { plan: 'team-20' });
     expect(body.subscription).toMatchObject({ plan: 'team-5', nextPlan: 'team-20' });
@@ -434,7 +434,7 @@ describe('a team plan', () => {
     expect((await change('/subscription', { plan: 'team-20' })).status).toBe(409);
   });
 
-  it('201 · a withdrawal from its order ends it at once', async () => {
+  it('201 · a withdrawal from its order ends the plan at once', async () => {
     // The trial expires first, so it is spent first.
     await get('/summary');
     world.clock.turn(1);

@@ -101,7 +101,7 @@ const go = (runId: string, more: object = {}, token = alice.token) => {
 };
 
 describe('a step whose runtime was lost', () => {
-  it('restarts from its checkpoint in its session, with the messages sent since', async () => {
+  it('restarts from its checkpoint in its session, with the messages sent since the checkpoint', async () => {
     const one = await held();
     expect(one.step).toMatchObject({ checkpoint: null, preamble: null, resumePrompt: null });
     await keep(one, { sessionId: 'session-1' });

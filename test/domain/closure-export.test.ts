@@ -180,7 +180,7 @@ describe('the archive of an organization', () => {
     expect([part.status, await part.text()]).toEqual([206, 'PK']);
   });
 
-  it('is erased with the organization, and cannot be requested at the end of its thirty days', async () => {
+  it('is erased with the organization, and cannot be requested at the end of the thirty days', async () => {
     world.clock.turn(days(30) - hours(1));
     session = await world.session(sample.owner, sample.organization.id);
     const { url } = await read();

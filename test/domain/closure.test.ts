@@ -202,7 +202,7 @@ describe('a closed organization', () => {
     expect(body.errors[0].extensions.code).toBe('organization_closed');
   });
 
-  it('is reachable for owners who name it, and does not exist for other members', async () => {
+  it('is reachable for owners whose request names it, and does not exist for other members', async () => {
     const other = await world.session(owner);
     expect((await read('/me', other)).body.orgId).toBe(null);
     expect((await world.rest('GET', '/projects', { session: other, headers: named() })).status).toBe(200);

@@ -202,7 +202,7 @@ describe('a ledger of any length', () => {
     }
   });
 
-  it('gets the usage that the previous release did not record, filled in batches while missions are settled', async () => {
+  it('gets the usage that the previous release did not record, in batches, while missions are settled', async () => {
     const orgId = await organization();
     const { knex } = world;
     const spend = async (id: string) => {

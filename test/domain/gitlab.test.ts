@@ -121,7 +121,7 @@ describe('A GitLab connector', () => {
 });
 
 describe('GitLab as source host', () => {
-  it('reads files of a project in a subgroup, and opens it to git', async () => {
+  it('reads files of a project in a subgroup, and gives git access to it', async () => {
     const project = await record();
     shop().files.set('main:docs/read me.md', Buffer.from('Hello'));
     expect(await readRepositoryFile(project, 'docs/read me.md')).toMatchObject({ content: 'Hello' });
@@ -136,7 +136,7 @@ describe('GitLab as source host', () => {
     });
   });
 
-  it('counts as people who may write the active members with at least the role Developer', async () => {
+  it('regards the active members with at least the role Developer as people who may write', async () => {
     const project = await record();
     const may = await Promise.all(['ada', 'bob', 'eve', 'nobody'].map((login) => mayWriteTo(project, login)));
     expect(may).toEqual([true, true, false, false]);
@@ -324,7 +324,7 @@ it('A renamed GitLab project is read and written under its earlier path, until i
 });
 
 describe('A GitLab event', () => {
-  it('401, 400 · is refused without the secret, with an old signature and without its name', async () => {
+  it('401, 400 · is refused without the secret, with an old signature, and without its name', async () => {
     const body = event({ object_kind: 'issue' });
     const status = async (headers: Record<string, string>) => (await send(body, headers)).status;
     const given = { secret: hook.secret, key: `key-${++events}` };
@@ -352,7 +352,7 @@ describe('A GitLab event', () => {
     expect(JSON.stringify(stored)).not.toContain(hook.secret);
   });
 
-  it('matches a rule when an issue is opened with its label; not when the label is removed or a token wrote the issue', async () => {
+  it('matches a rule when an issue is opened with the label of the rule; not when the label is removed or a token wrote the issue', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const labels = [{ title: 'agent' }];

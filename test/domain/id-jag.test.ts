@@ -180,7 +180,7 @@ describe('the jti of an assertion', () => {
     expect((await world.present(world.provider.sign(forged))).body.error).toBe('interaction_required');
   });
 
-  it('is used up for its own provider only: another provider’s assertion with it is accepted (401 · interaction_required)', async () => {
+  it('is used up for its own provider only: another provider’s assertion with the same jti is accepted (401 · interaction_required)', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const jti = 'the-same-at-both';

@@ -61,7 +61,7 @@ it('A mission gets the instance type chosen at its start in preference to that o
   expect(await claim(roomy)).toMatchObject({ ...size, step: { environment: { ...size, cpus: 0.25, diskMb: 4_096 } } });
 });
 
-it('A mission gets the instance type of its sandbox template, with the limits of the template in place of those of the type', async () => {
+it('A mission gets the instance type of its sandbox template, and the limits of the template replace the limits of the type', async () => {
   await useTemplate({ instanceType: 'standard-2', memoryMb: 512 });
   const { id } = await start();
   const environment = { instanceType: 'standard-2', cpus: 1, memoryMb: 512, diskMb: 12_288 };
@@ -81,7 +81,7 @@ it('A mission is claimed only by a runtime with room for its instance type, and 
   expect(await claim(roomy)).toMatchObject({ runId: id });
 });
 
-it('A mission whose template needs more than the first runtime has is claimed by another one', async () => {
+it('A mission whose template needs more than the first runtime has is claimed by another runtime', async () => {
   await useTemplate({ instanceType: 'standard-4' });
   const { id } = await start();
   expect(await claim({ ...roomy, cpus: 2 })).toBeNull();

@@ -162,7 +162,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(await statusIn(id)).toBe('expired');
   });
 
-  it('403 · requires a role at least as high as the invite’s', async () => {
+  it('403 · requires a role at least as high as the role in the invite', async () => {
     const admin = await world.person('Adam');
     await world.join(org, admin, 'admin');
     const body = { email: address(), role: 'owner' };
@@ -312,7 +312,7 @@ describe('accepting an invite', () => {
   });
 });
 
-it('200 · the list of invites has each one, newest first; GraphQL shows who sent it', async () => {
+it('200 · the list contains each invite, newest first; GraphQL shows who sent an invite', async () => {
   const { token: carols } = await createOwner(world, 'Carol', 'Carol Works');
   const emails = [address(), address(), address()];
   for (const email of emails) {

@@ -188,7 +188,7 @@ describe('Missions on selected issues', () => {
 });
 
 describe('An issue that is assigned to an agent', () => {
-  it('starts one mission with its quoted text, which keeps one comment up to date and closes the issue', async () => {
+  it('starts one mission, whose prompt quotes its text; the mission keeps one comment up to date and closes the issue', async () => {
     const { id, key, ...issue } = await write();
     expect(issue).toMatchObject({ title: 'Wrong year', state: 'open', agentId: null, assigneeName: null, runId: null });
     await comment(id, 'It is 2026.', bob);
@@ -227,7 +227,7 @@ describe('An issue that is assigned to an agent', () => {
     ]);
   });
 
-  it('passes comments to its agent as messages, and answers its question', async () => {
+  it('passes comments to its agent as messages, one of which answers a question of the agent', async () => {
     const { id } = await write({ assigneeId: agentId });
     const held = await claim();
     const sandboxId = await runtime.register(held);
@@ -256,7 +256,7 @@ describe('An issue that is assigned to an agent', () => {
     expect(await comments(id)).toHaveLength(2);
   });
 
-  it('continues with all comments of a minute as one step: while the issue is open, or with a mention, within the bounds', async () => {
+  it('has its mission continued by all comments of a minute as one step, while it is open or when a comment mentions the agent, within the bounds', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await checkpoint(first);
@@ -304,7 +304,7 @@ describe('An issue that is assigned to an agent', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('continues on the branch of its open pull request; without a checkpoint it does not continue, and the comment explains why', async () => {
+  it('has its mission continued on the branch of the open pull request; without a checkpoint the mission does not continue, and a comment explains why', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await finish(first);

@@ -228,7 +228,7 @@ describe('the callback of an authorization', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · for a rejected code, 502 · for an invalid token answer: the binding is unchanged', async () => {
+  it('400 · fails for a rejected code, 502 · for an invalid token answer; the binding is unchanged', async () => {
     const project = await bound(remote.url);
     const answers: [object, number][] = [
       [{ status: 400, body: { error: 'invalid_grant', error_description: 'words of a stranger' } }, 400],

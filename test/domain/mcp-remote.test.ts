@@ -274,7 +274,7 @@ describe('credentials for an MCP server', () => {
 });
 
 describe('a changed address of an MCP server', () => {
-  it('needs_review · nothing is sent to a new address before it is bound, and then no credentials of the old one', async () => {
+  it('needs_review · nothing is sent to a new address before it is bound, and then no credentials of the old address', async () => {
     const headers = { 'X-Key': secret('KEY') };
     const project = await bound(remote.url, headers, { credentials: { KEY: 'for-the-first-alone' } });
     await project.refresh('issues');

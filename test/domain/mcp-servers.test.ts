@@ -24,7 +24,7 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
 }
 
 describe('the list of a project’s MCP servers', () => {
-  it('200 · shows declared and bound servers side by side, even when either is missing', async () => {
+  it('200 · shows declared and bound servers side by side, even a server that is only declared or only bound', async () => {
     const project = await bound();
     await project.declare({
       docs: { type: 'http', url: 'https://docs.example/mcp' },
@@ -175,7 +175,7 @@ describe('the tools of a server', () => {
     return body.data?.mcpToolReview ?? body.errors[0].extensions.problem;
   }
 
-  it('200 · are compared with the approved ones as new, changed or removed; tools that are requested by name have their definitions', async () => {
+  it('200 · are compared with the approved ones as new, changed or removed; tools that are requested by name are returned with their definitions', async () => {
     const project = await bound();
     await project.refresh('issues');
     expect((await review(project)).tools).toMatchObject([

@@ -200,7 +200,7 @@ describe('adding a member', () => {
 describe('memberships in the graph', () => {
   const question = `{ organizations { orgs { slug memberships { role person { email } organization { slug } } } } }`;
 
-  it('a person in the console sees those of all their organizations', async () => {
+  it('a person in the console sees the memberships of all their organizations', async () => {
     const dora = await world.person('Dora');
     const first = await world.found(dora, 'Dora One');
     world.clock.turn(1);

@@ -104,7 +104,7 @@ describe('without credits', () => {
     return held;
   };
 
-  it('402 · nothing starts, an occurrence is skipped with the reason, and the next one starts after more credits', async () => {
+  it('402 · nothing starts, an occurrence is skipped with the reason, and the next occurrence starts after credits were added', async () => {
     await useUp();
     const { status, body } = await runNow();
     expect([status, body.code, body.category]).toEqual([402, 'credits_exhausted', 'agent']);

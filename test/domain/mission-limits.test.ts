@@ -319,7 +319,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'd')).toMatchObject({ outputTokens: 1_000 });
   });
 
-  it('is the one set at its start, else the one of its sandbox template, within the bound of the installation', async () => {
+  it('is the limit that was set at the start of the mission, else the limit of its sandbox template, within the bound of the installation', async () => {
     const body = { name: 'Short', maxMinutes: 30, maxModelCalls: 40, maxTokens: 50_000 };
     const template = await world.rest('POST', '/sandbox-templates', { token: owner.token, body });
     expect([template.status, template.body]).toMatchObject([201, body]);
@@ -343,7 +343,7 @@ describe('a limit of a mission', () => {
     );
   });
 
-  it('400, 404, 409 · is refused with its field and bound', async () => {
+  it('400, 404, 409 · is refused, and the error names its field and bound', async () => {
     const held = await begin();
     for (const [body, words] of [
       [{ maxMinutes: 0 }, 'maxMinutes'],

@@ -139,7 +139,7 @@ describe('a message to an agent', () => {
     expect(texts(await beat(one))).toEqual(['Yes']);
   });
 
-  it('decides about a tool call while its agent waits, with a reason', async () => {
+  it('decides, with a reason, about a tool call for which an agent waits', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
@@ -196,7 +196,7 @@ describe('a message to an agent', () => {
     expect(words(late)).toEqual(['conflict', 'The agent no longer waits for the decision.']);
   });
 
-  it('answers the named one of several questions, and a decision never applies to another call', async () => {
+  it('answers the question that it names among several, and a decision never applies to another call', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);

@@ -266,7 +266,7 @@ describe('a follower of a mission', () => {
     expect([await told(owner.id), await told(bob.id)]).toEqual([['failed'], ['failed']]);
   });
 
-  it('is notified of all attempts at a task, and no longer once removed from the organization', async () => {
+  it('is notified of all attempts at a task, and of nothing after they were removed from the organization', async () => {
     const bob = await join('Bob', 'viewer');
     const bobs = await world.session(bob, acme.id);
     const group = { attemptGroupId: newId('attemptGroup'), attemptState: 'open' };

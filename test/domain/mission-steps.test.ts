@@ -289,7 +289,7 @@ describe('a lost runtime', () => {
     await releaseSilentRuns();
   };
 
-  it('leaves its step to the next claim, and its own late report is refused', async () => {
+  it('leaves its step to the next claim, and a late report of the lost runtime is refused', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     let one = await held();
     for (const output of [plan, {}, approve, passed]) {
@@ -303,7 +303,7 @@ describe('a lost runtime', () => {
     }
   });
 
-  it('leaves a finished last step to the next claim, which reports its end', async () => {
+  it('leaves a finished last step to the next claim, with which another runtime reports its end', async () => {
     await team('builder', 'qa');
     const one = await held();
     const { step: test } = await finish(one, one.step.stepId);

@@ -81,7 +81,7 @@ describe('a mission without a schedule', () => {
     });
   });
 
-  it('is started once per key and steered over REST, with messages, steps and its issue', async () => {
+  it('is started once per key over REST, which also steers it, and returns its messages, steps and issue', async () => {
     const headers = { 'idempotency-key': 'first' };
     const body = { projectId, prompt: 'Fix the cart.', agentId: null, budgetUsd: 2.5 };
     const post = (path: string, more: object) => world.rest('POST', path, { token: alice, ...more });
@@ -177,7 +177,7 @@ describe('the agent that a mission names', () => {
     );
   });
 
-  it('cancels its waiting run when it is deleted', async () => {
+  it('has its waiting run canceled when it is deleted', async () => {
     const id = await agent('Gone', 'codex', 'gpt-5.5');
     const { run } = await start({ agentId: id });
     const { run: builtin } = await start({ agentId: 'agn_builtin_planner' });

@@ -79,7 +79,7 @@ it('200 · lists as many occurrences as requested, of one project on request', a
   expect(errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('200 · the list omits automations for a token that may not see them; a project-bound token sees its project’s', async () => {
+it('200 · the list omits automations for a token that may not see them; a project-bound token sees the occurrences of its project', async () => {
   expect(
     await names('', await world.token(alice, acme, { scopes: ['scheduled-tasks:read', 'projects:read'] })),
   ).toEqual(['soon', 'later']);

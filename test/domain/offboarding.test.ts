@@ -129,7 +129,7 @@ async function recurring(session: Session, path: '/scheduled-tasks' | '/automati
 }
 
 describe('removing a member', () => {
-  it('200 · ends all access of the person there, permanently: adding them again restores nothing', async () => {
+  it('200 · ends all access of the person to the organization, permanently: adding the person again restores nothing', async () => {
     const at = await place();
     const elsewhere = await place();
     const person = await member(at);
@@ -342,7 +342,7 @@ describe('concurrent removals and changes of roles', () => {
     }
   });
 
-  it('an owner who loses the role at that moment demotes no member', async () => {
+  it('an owner who loses the role during the request demotes no member', async () => {
     for (const _ of rounds) {
       const at = await place();
       const [second, third] = [await member(at, 'owner'), await member(at, 'owner')];

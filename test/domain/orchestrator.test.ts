@@ -117,7 +117,7 @@ describe('PATCH /orchestrator', () => {
     ]);
   });
 
-  it('200 · a null model selects the vendor’s default model, or the service’s without a vendor', async () => {
+  it('200 · a null model selects the vendor’s default model, or, without a vendor, the default model of the service', async () => {
     const { change } = await found();
     await change({ model: 'claude-haiku-4-5' });
     expect((await change({ vendor: 'openai', model: null })).body).toMatchObject({
@@ -127,7 +127,7 @@ describe('PATCH /orchestrator', () => {
     expect((await change({ model: null })).body).toMatchObject({ model: 'claude-opus-4-5', isBuiltin: true });
   });
 
-  it('200 · a connector is usable when it is for the model’s vendor, which accepts its credentials', async () => {
+  it('200 · a connector is usable when it is for the model’s vendor, and the vendor accepts its credentials', async () => {
     const { organization, change } = await found();
     const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
       connectIntegration({

@@ -150,7 +150,7 @@ describe('a file that cannot join', () => {
     expect(await there.knex('people').where({ id: sample.owner.id })).toEqual([]);
   });
 
-  it('of another schema is refused with the names of both', async () => {
+  it('of another schema is refused with the names of both schemas', async () => {
     const [last] = await there.knex('knex_migrations').orderBy('id', 'desc').limit(1);
     await there.knex('knex_migrations').where({ id: last.id }).update({ name: '20991231_01_later.sql' });
     const message = await messageOf(join(bytes)).finally(() =>
@@ -178,7 +178,7 @@ describe('a file that cannot join', () => {
     await there.knex('people').where({ id: sample.owner.id }).delete();
   });
 
-  it('is refused when the database has what is unique in an installation', async () => {
+  it('is refused when the database already has one of its values that are unique in an installation', async () => {
     const { id } = await there.knex('organizations').where({ slug: 'other' }).first();
     const token = await here.knex('tokens').where({ id: sample.ids.tokenId }).first();
     const owner = await there.person('Other');

@@ -36,7 +36,7 @@ describe('an organization of the console session’s person', () => {
     expect((await world.rest('GET', `/organizations/${created.body.id}`, { session })).body).toEqual(created.body);
   });
 
-  it('404 · is changed only by a session that works in it, with the role of its person there', async () => {
+  it('404 · is changed only by a session that works in it, with the role that the person has in it', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Own');
     const other = await world.found(await newcomer(), 'Not theirs');
@@ -48,7 +48,7 @@ describe('an organization of the console session’s person', () => {
     expect((await change({ 'x-org-id': other.id })).status).toBe(403);
   });
 
-  it('404 · is hidden when others own it, and from a token of another organization', async () => {
+  it('404 · is hidden from sessions of people who do not belong to it, and from tokens of other organizations', async () => {
     const person = await newcomer();
     const [own, second] = [await world.found(person, 'Mine'), await world.found(person, 'Mine, too')];
     const foreign = await world.found(await newcomer(), 'Foreign');

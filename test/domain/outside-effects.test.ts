@@ -153,7 +153,7 @@ it('the comment that answers an event waits for approval, is written once as it 
   expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
 });
 
-it('approval policies of the project, of templates and of the rule apply together, and that of the rule applies to continuations, too', async () => {
+it('approval policies of the project, of templates and of the rule apply together, and the policy of the rule applies to continuations, too', async () => {
   const { world, runtime } = staged;
   const { token } = staged.owner;
   const opened = async ({ runId, leaseId }: { runId: string; leaseId: string }) =>

@@ -172,7 +172,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect(await runs()).toHaveLength(1);
   });
 
-  it('starts its mission although the host refuses the comment or limits its rate; the reason is on the delivery until it succeeds', async () => {
+  it('starts its mission although the host refuses the comment or limits its rate; the reason is on the delivery until the comment is written', async () => {
     github.disturb('issues/create-comment', { status: 403, body: { message: 'Resource not accessible' } });
     const { id, ...refused } = await asked();
     expect(refused).toMatchObject({

@@ -84,7 +84,7 @@ it('403 · changing the agent requires missions:run', async () => {
   expect(await change(id, { agentId: 'agn_builtin_shell' }, token)).toMatchObject({ code: 'missing_scope' });
 });
 
-it('an occurrence is skipped once the agent is deleted; a manual run is a 409', async () => {
+it('an occurrence is skipped once the agent is deleted; a manual run is refused with 409', async () => {
   const agentId = await agent();
   const { id } = await create({ agentId });
   await world.rest('DELETE', `/agents/${agentId}`, { token: owner.token });

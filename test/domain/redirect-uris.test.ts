@@ -114,7 +114,7 @@ describe('a requested redirect address', () => {
     expect(isSameRedirectUri(registered, requested)).toBe(false);
   });
 
-  it('is recognized as one on the person’s own machine', () => {
+  it('is recognized as an address on the person’s own machine', () => {
     expect(['http://127.0.0.1:1/cb', 'http://localhost', 'http://[::1]/'].map(isLoopbackRedirect)).toEqual([
       true,
       true,

@@ -64,7 +64,7 @@ it('200 · runs are filtered by origin, by agent and by time', async () => {
   expect(await names({ createdFrom: times.second!, createdBefore: times.fourth! })).toEqual(['third', 'second']);
 });
 
-it('200 · run filters are combined; runs are read page by page, with cursors of that filter only', async () => {
+it('200 · run filters are combined; runs are read page by page, with cursors that are valid for that filter only', async () => {
   const filter = { kind: 'scheduled', agentId, status: 'dispatching', projectId, createdFrom: times.first! };
   expect(await names(filter)).toEqual(['third']);
   const since = { createdFrom: times.second!, limit: 2 };

@@ -69,7 +69,7 @@ it('A step that needs other labels is handed to another runtime, and a change of
   expect(await claim({ labels: ['large'] })).toMatchObject({ runId: id, step: { role: 'builder', seq: 1 } });
 });
 
-it('A mission whose agent was chosen by a runtime without its labels waits for another one', async () => {
+it('A mission whose agent was chosen by a runtime without its labels waits for another runtime', async () => {
   await agent('builder', await template(['gpu']));
   const { id } = await start();
   expect(await claim()).toBeNull();

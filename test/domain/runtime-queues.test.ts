@@ -21,7 +21,7 @@ const runtimes = async (token = alice.token): Promise<Json> => {
   return { data: data.filter(({ name }: Json) => name !== knownRuntime), waiting };
 };
 
-it('A runtime shows its places, and its queue shows the missions that it could take, and since when', async () => {
+it('A runtime shows its places, and its queue shows the missions that it could take, and since when each waits', async () => {
   const shared = await createRuntime(world);
   const template = (
     await world.rest('POST', '/sandbox-templates', { token: alice.token, body: { name: 'GPU', labels: ['gpu'] } })

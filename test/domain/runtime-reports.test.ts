@@ -65,7 +65,7 @@ async function sitting() {
 }
 
 describe('reports of a runtime', () => {
-  it('show the costs of a script in full, which are charged up to a bound', async () => {
+  it('show the costs of a script in full; the costs are charged up to a bound', async () => {
     const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
     const before = await spent();
     const query = `mutation ($projectId: String!) {
@@ -112,7 +112,7 @@ describe('reports of a runtime', () => {
     expect(await runtime.register(held, { key: 'another' })).not.toBe(ids[0]);
   });
 
-  it('append to a log in order; repeats count once, gaps and other content are refused', async () => {
+  it('append to a log in order; repeated pieces count once; gaps, and other content under an existing number, are refused', async () => {
     const { session } = await sitting();
     const append = (seq: number, content: string, more: object = {}) =>
       runtime.ask('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');

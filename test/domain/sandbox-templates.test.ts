@@ -67,7 +67,7 @@ const answered =
   (host: string): [string, string] => [host, answer];
 
 describe('a template', () => {
-  it('starts with the settings of the built-in one, is listed before it, changed and deleted', async () => {
+  it('starts with the settings of the built-in template, is listed before it, and can be changed and deleted', async () => {
     const made = await create({ name: 'Node' });
     expect(made).toEqual({
       id: expect.stringMatching(/^sbt_/),

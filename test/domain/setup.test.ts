@@ -205,7 +205,7 @@ describe('GET /setup', () => {
 });
 
 describe('PATCH /setup/milestones/{milestoneId}', () => {
-  it('200 · a skipped milestone is no longer the next one, one marked as done counts, and reset reverts both', async () => {
+  it('200 · a skipped milestone is no longer the next one, a milestone marked as done counts, and a reset reverts both', async () => {
     const acme = await found();
     const before = await read(acme);
     const mark = (id: string, word: string) => call('PATCH', `/setup/milestones/${id}`, acme, { mark: word });

@@ -111,7 +111,7 @@ describe('a mailed code', () => {
     await useSignInCode(inTime, mine, second.code);
   });
 
-  it('401 · ends when the same browser requests a newer one, and not when another does', async () => {
+  it('401 · ends when the same browser requests a newer code, and not when another browser does', async () => {
     const [email, mine, stranger] = [someone(), browser(), browser()];
     const { code: first } = await ask(email, mine);
     let { code: second } = await ask(email, mine);

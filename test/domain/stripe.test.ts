@@ -212,7 +212,7 @@ describe('a team plan', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · changes with the next period, and ends with it when it is canceled', async () => {
+  it('200 · changes with the next period, and ends with the current period when it is canceled', async () => {
     const { reference } = await buy(team);
     expect((await change({ plan: 'team-20' })).body.subscription).toMatchObject({
       plan: 'team-5',
@@ -235,7 +235,7 @@ describe('a team plan', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('201 · a withdrawal ends it at once and refunds a part of its invoice', async () => {
+  it('201 · a withdrawal ends the plan at once and refunds a part of its invoice', async () => {
     // The trial begins, and expires, a second earlier: it is spent first.
     await get('/summary');
     world.clock.turn(1_000);

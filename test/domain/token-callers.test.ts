@@ -45,7 +45,7 @@ describe('The caller behind a token', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('Loses scopes with a role at once, and regains them with it', async () => {
+  it('Loses scopes with a role at once, and regains them with the role', async () => {
     const { person } = await member('admin');
     const token = await world.token(person, acme, { scopes: ['projects:write', 'projects:read'] });
     const scopes = async () => [...(await callerOfToken(token))!.scopes];
@@ -205,7 +205,7 @@ describe('The tokens of internal services', () => {
     expect(await lastUse()).toBe(present() - seconds(59));
   });
 
-  it('403 · reach no field of people: each names the scope that is missing', async () => {
+  it('403 · reach no field of people: each refusal names the scope that is missing', async () => {
     const token = await world.service();
     const { status, body } = await world.rest('GET', '/projects', { token });
     expect(status).toBe(403);

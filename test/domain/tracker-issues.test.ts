@@ -129,7 +129,7 @@ describe('the connector of a tracker', () => {
     ]);
   });
 
-  it('is assigned, when it is connected later, to projects without one, only of its vendor and organization', async () => {
+  it('is assigned, when it is connected later, to the projects of its vendor and organization that have no connector', async () => {
     const { organization: late, token } = await createOwner(world, 'Carol', `Late ${++number}`);
     const make = async (tracker: ProjectTracker, repoFullName: string) =>
       (await world.rest('POST', '/projects', { token, body: { name: tracker, repoFullName, tracker } })).body;

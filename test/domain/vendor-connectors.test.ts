@@ -96,7 +96,7 @@ describe('a tracker or source host', () => {
     expect(await act('check', connector.id)).toMatchObject({ checkFailure: null, externalOrgId: 'acme-bot' });
   });
 
-  it('is connected once by repeated calls with one key, and holds no transaction during the vendor’s call', async () => {
+  it('is connected once by repeated calls with one key, and holds no transaction during the call to the vendor', async () => {
     const query = `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String) {
       connectIntegration(vendor: $vendor, vendorKind: $vendorKind, displayName: $displayName, credentials: $credentials) { id } }`;
     const headers = { 'idempotency-key': 'connect-once' };
@@ -175,7 +175,7 @@ describe('an installation of a GitHub App', () => {
   });
   afterEach(() => expect(github.violations).toEqual([]));
 
-  it('is connected with the App’s key, which no read and no row shows, and is rotated', async () => {
+  it('is connected with the App’s key, which no read and no row shows, and which can be rotated', async () => {
     const connector = await connectVendor(code);
     expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
     const row = await world.knex('integrations').where({ id: connector.id }).first();

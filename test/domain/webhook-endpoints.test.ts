@@ -107,7 +107,7 @@ describe('A webhook endpoint', () => {
     await webhooksSettled();
   });
 
-  it('gets each event at least once when its worker dies between the answer and the record of it', async () => {
+  it('gets each event at least once when its worker dies after an answer and before the answer is recorded', async () => {
     const { id } = await create('/lost');
     await invite();
     await deliver();

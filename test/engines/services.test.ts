@@ -103,7 +103,7 @@ describe('services of a mission', () => {
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
   });
 
-  it('get secrets for the setup as variables, which their output masks; their files count towards the disk limit of the mission', async ({
+  it('get secrets for the setup as variables, and their output shows no secret; their files count towards the disk limit of the mission', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
@@ -137,7 +137,9 @@ describe('services of a mission', () => {
     });
   });
 
-  it('fail setup and step at once when one of them ends, with its last lines', async ({ skip }) => {
+  it('fail setup and step at once when one of them ends; the error has the last lines of its output', async ({
+    skip,
+  }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
     const endIt = 'node -e "fetch(\'http://localhost:8123/end\').catch(() => {})"; sleep 1000';
     const why = /is no(t| longer) ready: the service web has ended with the exit code 9\n(.*\n)*no space left/;

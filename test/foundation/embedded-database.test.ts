@@ -204,7 +204,7 @@ describe('An embedded database after a kill', () => {
 });
 
 describe('The rule of one owner per embedded database', () => {
-  it('Refuses a second start in the same process and from another one, and names the folder and the owner', async () => {
+  it('Refuses a second start in the same process and in another process, and names the folder and the owner', async () => {
     const home = newHome();
     const { child, hasWritten } = startWriter(home);
     await hasWritten(1);

@@ -46,7 +46,7 @@ describe('A log line', () => {
     expect(text).toBe('{"level":"info","time":"2026-11-21T09:00:00.000Z","port":4000,"msg":"listening"}\n');
   });
 
-  it('Is not written below the level', () => {
+  it('Is not written below the configured level', () => {
     log.debug('unheard');
     expect(text).toBe('');
   });

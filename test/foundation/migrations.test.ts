@@ -147,7 +147,7 @@ describe('Files that run outside the transaction', () => {
     expect(await migrate(knex, { folder })).toEqual(names);
   });
 
-  it('Keep completed batches when one fails; the next call continues', async () => {
+  it('Keep completed batches when a later batch fails; the next call continues', async () => {
     await migrate(knex, { folder });
     write(
       '20260104_01_more.batches.sql',

@@ -40,7 +40,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
   });
   afterAll(() => knex.destroy());
 
-  it('Shares one message with the look-ups of its turn, and each gets its own rows', async () => {
+  it('Shares one message with the look-ups of the same turn of the event loop, and each gets its own rows', async () => {
     const text = 'select n as found from generate_series(1, $1::int) n';
     const sent: string[] = [];
     const stop = watchStatements((statement) => sent.push(statement));
@@ -79,7 +79,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     ]);
   });
 
-  it('Shares one message with look-ups of other texts too, and each gets its own rows, repeatedly', async () => {
+  it('Shares one message with look-ups with other SQL texts too, and each gets its own rows, repeatedly', async () => {
     const ask = () =>
       Promise.all([
         lookUp('select $1::int as one, now()::text as sent_at', [1]),

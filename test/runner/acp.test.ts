@@ -219,7 +219,7 @@ describe('the setting ACP_HARNESS', () => {
     ]);
   });
 
-  it('enables the program once a session of it can be opened', async () => {
+  it('enables the program once a session with it can be opened', async () => {
     const isolation = (await chooseIsolation('none', 'http://127.0.0.1'))!;
     const limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 100, diskBytes: 1024 ** 3 };
     const selfTest = openSelfTest(isolation, limits, path.join(folder, 'data'));

@@ -175,7 +175,7 @@ describe('containers', () => {
     expect(await started.ended).toBe('the container engine failed: Cannot connect to the Docker daemon');
   });
 
-  it('have the requested confinement, and their variables in a file that only the runner can read', async () => {
+  it('have the requested confinement, and get their variables from a file that only the runner can read', async () => {
     const place = await makePlace('');
     const account = { uid: 61_200, gid: 61_200 };
     const limits = { cpus: 0.5, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };

@@ -155,7 +155,7 @@ describe('programs of a container', () => {
   for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('cannot stop the runner by false answers in place of the program that starts them', async () => {
+  it('cannot stop the runner by false answers that they give instead of the program that starts them', async () => {
     let answer = 'no JSON';
     const at = starterSocket(folder, 'reader');
     const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);

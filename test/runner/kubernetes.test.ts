@@ -86,7 +86,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     expect(jobsOf(runId)).toHaveLength(2);
   });
 
-  it('goes on while its runner is killed, the API server is away, and resource versions are too old', async () => {
+  it('continues while its runner is killed, the API server is unavailable, and resource versions are too old', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     await missions.killRunners();

@@ -110,7 +110,7 @@ const replay = async (changed: Json[], ...more: string[]) => {
 };
 
 describe('recordings', () => {
-  it('are off by default, and decided by an owner', async () => {
+  it('are off by default, and only an owner can switch them on', async () => {
     const read = 'query { recordingSettings { isEnabled days } }';
     expect((await world.graphql(read, { token })).body.data.recordingSettings).toEqual({ isEnabled: false, days: 30 });
     const admin = await createMember(world, missions.alice.organization, 'Ada', 'admin');
@@ -298,7 +298,7 @@ describe('recordings', () => {
     expect((await fetch(body.url)).status).toBe(200);
   });
 
-  it('are deleted after their time, and when an owner switches them off; their contents are deleted too', async () => {
+  it('are deleted after the chosen number of days, and when an owner switches them off; their contents are deleted too', async () => {
     const { runId, contentKey } = await world.knex('recording_parts').first();
     const at = (await recordingOf(runId)).body.expiresAt;
     missions.turn(at - Date.now() - 60_000);

@@ -277,7 +277,7 @@ describe('starting a claim', () => {
 });
 
 describe('polling a claim', () => {
-  it('400 · gets authorization_pending, at most every five seconds', async () => {
+  it('400 · gets authorization_pending if at least five seconds have passed since the last poll', async () => {
     const { agent } = await world.begun(await world.human());
     for (let n = 1; n <= 3; n++) {
       expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));

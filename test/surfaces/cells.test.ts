@@ -95,7 +95,7 @@ it('a held stream is forwarded event by event, and ends in both cells when its c
   });
 });
 
-it('the token endpoint forwards by the secret in its form, and the program goes on with both addresses', async () => {
+it('the token endpoint forwards a request by the secret in its form, and the new token works at the addresses of both cells', async () => {
   const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'mcp_1' });
   form.set('resource', cells.eu.url);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -105,7 +105,7 @@ it('the token endpoint forwards by the secret in its form, and the program goes 
     expect((await cell.ask('GET', '/v1/me', { token: answer.body.access_token })).status).toBe(200);
 });
 
-it('a header of a cell that is not signed, or for another request, forwards nothing and finds nothing', async () => {
+it('a header for cells that is not signed, or was signed for another request, has no effect', async () => {
   const { eu } = cells;
   for (const header of ['', 'e30.AAAA', `${Buffer.from('{"to":"eu"}').toString('base64url')}.${'A'.repeat(43)}`]) {
     const headers = { 'x-aep-cell': header };
@@ -134,7 +134,7 @@ it('an organization is created in the chosen cell, and slugs are unique over bot
   });
 });
 
-it('an organization that is moving can be read, callers get a 503, and the work of the service passes its rows over', async () => {
+it('an organization that is moving can be read; changes by callers get a 503, and changes by the service leave its rows out', async () => {
   const { ask, world } = cells.eu;
   const { organization, token } = alice;
   const body = { name: 'Frozen', repoFullName: 'acme/frozen' };
@@ -163,7 +163,7 @@ it('an organization that is moving can be read, callers get a 503, and the work 
   expect((await ask('POST', '/v1/projects', { token, body })).status).toBe(201);
 });
 
-it('a cell that is away costs its own organizations only', async () => {
+it('an unavailable cell affects only its own organizations', async () => {
   const { eu, us } = cells;
   await us.kill();
   expect(await eu.ask('GET', '/v1/me', { token: bob.token })).toMatchObject({

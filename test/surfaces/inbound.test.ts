@@ -412,7 +412,7 @@ describe('A failed check', () => {
     sender: person('github-actions[bot]', 'Bot'),
   });
 
-  it('starts a mission with the end of its log, but not one on the branch of a mission', async () => {
+  it('starts a mission with the end of its log, unless it is on the branch of a mission', async () => {
     await automation([{ kind: 'check', branch: 'main' }]);
     expect(await deliver('check_run', failed())).toMatchObject({ status: 'started', title: 'test failed on main' });
     const [run] = await runs();

@@ -184,7 +184,7 @@ describe('the MCP gateway for a run', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('error · calls neither the old nor the new address of a server after a change', async () => {
+  it('error · calls neither the old nor the new address of a server whose address has changed', async () => {
     const project = await bound();
     const run = await world.run(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });

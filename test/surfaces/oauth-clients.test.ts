@@ -201,7 +201,7 @@ describe('the MCP SDK', () => {
     return { kept, own };
   }
 
-  it('goes from the MCP server’s address to a token for it alone', async () => {
+  it('goes from the MCP server’s address to a token for this server alone', async () => {
     const serverUrl = `${world.url}/mcp`;
     const { kept, own } = provider();
     expect(await auth(own, { serverUrl })).toBe('REDIRECT');

@@ -259,7 +259,7 @@ describe('GET /metrics', () => {
     expect((await world.request('GET', '/metrics', { headers: forwarded, token: 'srv_wrong' })).status).toBe(401);
   });
 
-  it('403 · a person’s token or session is refused; one organization’s runtime token is too', async () => {
+  it('403 · a person’s token or session is refused, and so is the runtime token of an organization', async () => {
     const session = await world.session(await world.person('Alice'), acme.id);
     const { token: runtime } = await createServiceToken({ name: 'Runtime', orgId: acme.id });
     for (const ask of [{ token }, { session }, { token: runtime }]) {

@@ -168,7 +168,7 @@ describe('a SAML provider', () => {
     expect((await post(both)).status).toBe(303);
   });
 
-  it('has metadata of the service, and its own is read again every day for new keys', async () => {
+  it('can read metadata of the service, which reads the metadata of the provider every day for new keys', async () => {
     const own = await world.request('GET', pathOf('/metadata'));
     expect(own.headers.get('content-type')).toBe('application/samlmetadata+xml');
     expect(own.body).toContain(`entityID="${world.url}${pathOf('/metadata')}"`);

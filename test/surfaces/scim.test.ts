@@ -158,7 +158,7 @@ it('a provisioned person joins after sign-in, has the role of their groups, and 
   );
 });
 
-it('a member who has an account elsewhere keeps it; owners keep their role, and the last one stays', async () => {
+it('a member who has an account elsewhere keeps it; owners keep their role, and the last owner stays', async () => {
   const carol = await createMember(world, alice.organization, 'Carol', 'viewer');
   const elsewhere = await world.found(carol.person, 'Initech');
   const token = await world.token(carol.person, elsewhere);
@@ -348,7 +348,7 @@ it('a token reaches the directory of its organization, and nothing else; only an
   expect(await world.field('{ directoryTokens { data { id } } }', ofAdmin)).toMatchObject({ code: 'forbidden' });
 });
 
-it('a directory token is shown once, ends when it is revoked or expires, and at most five live', async () => {
+it('a directory token is shown once, ends when it is revoked or expires, and at most five exist at a time', async () => {
   const owner = await createOwner(world, 'Olga', 'Umbrella');
   const of = { session: await world.session(owner.person, owner.organization.id) };
   const tokens: Json[] = [];

@@ -274,7 +274,7 @@ describe('a provider', () => {
     expect((await wholeWay(browserOf())).status).toBe(303);
   });
 
-  it('without a default role signs in members and invited people', async () => {
+  it('without a default role signs in only members and invited people', async () => {
     await tested();
     const session = await ownerSession();
     await world.field(

@@ -264,7 +264,7 @@ describe('the subscriptions of another process', () => {
   });
   afterAll(() => service.process.kill('SIGKILL'));
 
-  it('receive changes of this process, and this process those of the other', async () => {
+  it('receive changes of this process, and the subscriptions of this process receive changes of the other', async () => {
     const { held, place, sandboxId } = await working();
     const afar = await subscribe(onSandbox, { sandboxId }, bearer(alice), there.url);
     const here = await subscribe(onSandbox, { sandboxId });

@@ -43,7 +43,7 @@ async function readParts(file: string, { stepId, call }: NonNullable<Step['repla
     if (text === '') continue;
     const line = JSON.parse(text) as RecordedLine;
     if (line.type !== 'call') addLine(parts, line);
-    // Of the calls of other steps only the number is needed, so their bodies are dropped.
+    // Calls of other steps are only counted, so their bodies are dropped.
     else if (line.stepId !== stepId) addLine(parts, { ...line, request: null, response: null });
     else if (line.number <= last)
       addLine(parts, call !== null && line.number >= call ? { ...line, response: null } : line);

@@ -81,7 +81,7 @@ export function readRecording(text: string): RecordedRun {
 
 export type RecordedLine = RecordedStep | RecordedCall | RecordedEnd;
 
-/** Of a step that another runtime has repeated, only the last attempt counts. */
+/** Adds a line. Only the last attempt of a step counts: another runtime may have repeated the step. */
 export function addLine(steps: Map<string, RecordedPart>, line: RecordedLine): void {
   const known = steps.get(line.stepId);
   if (line.type === 'step') steps.set(line.stepId, { step: line, calls: [], end: null });

@@ -93,10 +93,7 @@ const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt'
 /** Columns of webhook endpoints. Their model imports this file, so this file cannot read the columns from it. */
 const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
 
-/**
- * Names and addresses of directory users are left out: these people may never have joined the organization, so they have no key that could
- * seal the values.
- */
+/** Names and addresses of directory users are left out: such people may never have joined, so no key exists that could seal the values. */
 const directoryUser = { columns: ['active', 'isOffered'] };
 
 const reason = { columns: ['reason'] };
