@@ -76,11 +76,11 @@ export async function once(
   const connection = await connections.take(orgId ?? credentialId);
   try {
     return await enclosingTransaction(async (trx) => {
-      const earlier = await claim(id, fingerprint);
+      const earlier = await claim(id, fingerprint, orgId);
       if (earlier && earlier.status !== null) return replay(id, earlier);
       calls.set(trx, { id, firstStep: earlier?.firstStep ?? null, isAlone, connection });
       const { status, body } = await work();
-      const values = [id, status, seal(sealedFor(id), body)];
+      const values = [id, status, seal(keyedAnswerPurpose(id), body)];
       const [completed] = await sql(completeCallSql, values);
       // When this call committed early, a repeated call may already have stored its response.
       return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
@@ -158,8 +158,8 @@ const abandonedAfterMs = minutes(1);
 // The process that executes a call holds the lock until its transaction ends. A row without an answer belongs to a
 // call that has ended after its first step, or to a call of the previous release, which commits the row first:
 // `started_at` says whether that call still runs.
-const claimKeySql = `insert into idempotency_keys (id, fingerprint, started_at, expires_at)
-    select $1, $2, $4, $4 where pg_try_advisory_xact_lock($6)
+const claimKeySql = `insert into idempotency_keys (id, fingerprint, started_at, expires_at, org_id)
+    select $1, $2, $4, $4, $7 where pg_try_advisory_xact_lock($6)
   on conflict (id) do update set fingerprint = excluded.fingerprint, started_at = excluded.started_at,
     expires_at = excluded.expires_at, first_step = null, status = null, sealed_body = null
   where idempotency_keys.expires_at <= $3
@@ -168,7 +168,7 @@ const claimKeySql = `insert into idempotency_keys (id, fingerprint, started_at, 
 const completeCallSql = `update idempotency_keys set status = $2, sealed_body = $3 where id = $1 and status is null returning id`;
 
 /** Claims the key for this transaction. Returns the row of an earlier call with its response or first step. */
-async function claim(id: Buffer, fingerprint: Buffer): Promise<Row | undefined> {
+async function claim(id: Buffer, fingerprint: Buffer, orgId: string | null): Promise<Row | undefined> {
   const [at, lock] = [now(), id.readBigInt64BE()];
   const [claimed] = await sql(claimKeySql, [
     id,
@@ -177,6 +177,7 @@ async function claim(id: Buffer, fingerprint: Buffer): Promise<Row | undefined> 
     at + lifetimesMs.idempotencyKey,
     at - abandonedAfterMs,
     lock,
+    orgId,
   ]);
   if (claimed) return undefined;
   const row = await read(id);
@@ -195,13 +196,18 @@ async function read(id: Buffer): Promise<Row | undefined> {
 
 const replay = (id: Buffer, { status, sealedBody }: Row) => ({
   status: status!,
-  body: unseal(sealedFor(id), sealedBody!),
+  body: unseal(keyedAnswerPurpose(id), sealedBody!),
   replayed: true,
 });
 
 const hash = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest();
-const sealedFor = (id: Buffer): string => `idempotency:${id.toString('base64url')}`;
+/** Purpose of the sealed answer of a call. */
+export const keyedAnswerPurpose = (id: Buffer): string => `idempotency:${id.toString('base64url')}`;
 
 /** Deletes expired keys; called periodically. */
 export const sweepIdempotencyKeys = (): Promise<unknown> =>
   sql('delete from idempotency_keys where expires_at <= $1', [now()]);
+
+/** Forgets the keys of an organization, which has left this installation with them. */
+export const forgetKeysOf = (orgId: string): Promise<unknown> =>
+  sql('delete from idempotency_keys where org_id = $1', [orgId]);

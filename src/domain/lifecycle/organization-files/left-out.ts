@@ -13,7 +13,6 @@ export const leftOut: Readonly<Record<string, string>> = {
   client_documents: ofInstallation,
   credit_trials: ofPeople,
   database_backups: ofInstallation,
-  idempotency_keys: 'answers to credentials, kept for a day',
   knex_migrations: ofInstallation,
   knex_migrations_lock: ofInstallation,
   mcp_authorizations: underWay,

@@ -1,5 +1,6 @@
 // The columns with values that are sealed with the service key. A file has them sealed with its own key instead; the installation that
 // joins it seals them with its service key.
+import { keyedAnswerPurpose } from '#foundation/postgres/idempotency.ts';
 import { seal, sealWith, unseal, unsealWith } from '#foundation/secrets/secrets.ts';
 import { grantPurpose } from '../../execution/mcp-servers/grants.ts';
 import { sealedFor } from '../../execution/mcp-servers/remote.ts';
@@ -25,6 +26,8 @@ export const sealedColumns: Readonly<Record<string, Readonly<Record<string, Purp
   a2a_push_configs: { sealed_secrets: (of) => pushPurpose(of('run_id'), of('id')) },
   audit_joined_keys: { sealed_public_key: (of) => joinedKeyPurpose(of('org_id')) },
   audit_streams: { sealed_secret: (of) => sealPurpose(of('org_id')) },
+  // COPY writes bytes as hexadecimal digits after an escaped `\\x`.
+  idempotency_keys: { sealed_body: (of) => keyedAnswerPurpose(Buffer.from(of('id').replace(/^\\+x/, ''), 'hex')) },
   identity_providers: { sealed_secret: (of) => secretContext(of('id')) },
   inbound_hooks: { sealed_secret: (of) => hookPurpose(of('id')) },
   integrations: {
