@@ -14,6 +14,10 @@ export async function cellOfSlug(slug: string): Promise<string | null> {
   return moved?.otherCell ?? null;
 }
 
+const listSql = `select org_id, slug, state, other_cell, changed_at from cell_organizations order by changed_at desc, org_id limit $1`;
+/** The organizations that are moving or have moved, those that changed last first. */
+export const listMoves = (limit: number): Promise<object[]> => sql(listSql, [limit]);
+
 const isMovingSql = `select 1 as moving from cell_organizations where state <> 'moved' or erased_at is null limit 1`;
 /** Whether there are rows here that must not be written. */
 export const isAnyMoving = async (): Promise<boolean> => (await sql(isMovingSql, [])).length > 0;

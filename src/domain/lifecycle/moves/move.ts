@@ -1,0 +1,237 @@
+// Moves an organization to another cell, while it can be read. Each step is recorded before the next one begins, so that a move that was
+// interrupted goes on with a repetition of the command. The organization is served by this cell until its state is `moved`, and by the
+// other one from then on (docs/cells.md).
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hours, minutes } from '#foundation/clock.ts';
+import { addressOfCell, askCell, jsonOfCell, otherCells, sendToCell } from '#foundation/http/cells.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { putJobs, takeJobs } from '#foundation/jobs/waiting-jobs.ts';
+import { storage } from '#foundation/storage/storage.ts';
+import { guardTables, unguardTables } from '../../organization/cells/guard.ts';
+import { CellOrganization, type MoveFile } from '../../organization/cells/model.ts';
+import { asMover, changeState, dropState, isAnyMoving, moveStateOf, putState } from '../../organization/cells/state.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { numberChanges } from '../audit/numbers.ts';
+import { growTree } from '../audit/tree/growth.ts';
+import { packOrganization } from '../organization-files/pack.ts';
+import { movePaths, newestMigration, removeRows } from './arrive.ts';
+import { fileSecret } from './file-secret.ts';
+import { jobsOfOrganization } from './waiting.ts';
+
+type OrgId = Id<'organization'>;
+/** Receives a line about each step. */
+export type Tell = (line: string) => void;
+
+export class MoveError extends Error {}
+
+/** Time limit for the jobs of the organization that are running. */
+const drainMs = minutes(2);
+const drainPollMs = 200;
+/** Time limit for sending the file, joining and verifying it. */
+const sendMs = hours(6);
+const maxBytes = 1024 ** 4;
+
+export interface Moved {
+  organization: { id: string; slug: string };
+  cell: string;
+  address: string;
+  /** Number of rows by table that the other cell has received and verified. */
+  tables: Record<string, number>;
+  bytes: number;
+}
+
+/**
+ * Moves an organization. @throws MoveError when a cell refuses: the organization then stays here, read-only until the command is repeated
+ * or canceled
+ */
+export async function moveOrganization(
+  organization: Pick<Organization, 'id' | 'slug' | 'closedAt'>,
+  to: string,
+  tell: Tell,
+): Promise<Moved> {
+  if (!otherCells().includes(to))
+    throw new MoveError(`--to: must be one of ${otherCells().join(', ') || 'CELLS, which is not set'}`);
+  const { id, slug } = organization;
+  let state = (await moveStateOf(id)) ?? (await begin(organization, to));
+  if (state.otherCell !== to)
+    throw new MoveError(`the organization is on its way to ${state.otherCell}: cancel that first (--cancel)`);
+  if (state.state === 'arriving') throw new MoveError(`the organization is arriving from ${state.otherCell}`);
+  if (state.state === 'draining') {
+    tell('writes are refused; waiting for jobs that are running');
+    await drain(id, state.moveId);
+    state = (await moveStateOf(id))!;
+  }
+  if (state.state === 'frozen') {
+    tell('nothing is written; packing');
+    const file = state.file ?? (await pack(id, state.moveId));
+    tell(`sending ${file.bytes} bytes to ${to}`);
+    await send(state, file);
+    tell('the other cell has verified all rows; it serves the organization from now on');
+    await changeState(id, async (trx) => {
+      const present = await moveStateOf(id);
+      if (present?.state !== 'frozen' || present.moveId !== state.moveId) throw new MoveError('the move was canceled');
+      await putState(trx, { ...present, file, state: 'moved' });
+    });
+  }
+  return finish({ id, slug }, tell);
+}
+
+/** The steps after the other cell has begun to serve the organization; each can be repeated. */
+async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Promise<Moved> {
+  const { otherCell, moveId, jobs, file } = (await moveStateOf(id))!;
+  const answer = await askCell(otherCell, movePaths.serve, { orgId: id, moveId, jobs }, minutes(1));
+  if (answer.status !== 200)
+    throw new MoveError(`${otherCell} does not serve the organization yet: ${wordsOf(answer.body)}`);
+  tell('removing the rows of this cell; the packed file stays until org:forget');
+  await removeRows(id);
+  return {
+    organization: { id, slug },
+    cell: otherCell,
+    address: addressOfCell(otherCell),
+    tables: file?.tables ?? {},
+    bytes: file?.bytes ?? 0,
+  };
+}
+
+async function begin(
+  { id, slug, closedAt }: Pick<Organization, 'id' | 'slug' | 'closedAt'>,
+  to: string,
+): Promise<CellOrganization> {
+  if (closedAt !== null) throw new MoveError('the organization is closed: it is erased here in time');
+  const answer = await askCell(to, movePaths.check, { orgId: id, slug, schema: await newestMigration() });
+  if (answer.status !== 200) throw new MoveError(`${to} refuses the organization: ${wordsOf(answer.body)}`);
+  await guardTables();
+  await changeState(id, async (trx) => {
+    if (await moveStateOf(id)) throw new MoveError('another process has begun to move the organization');
+    await putState(trx, {
+      orgId: id,
+      slug,
+      state: 'draining',
+      otherCell: to,
+      moveId: newId('content'),
+      file: null,
+      jobs: [],
+    });
+  });
+  return (await moveStateOf(id))!;
+}
+
+/** Takes the waiting jobs of the organization, lets the running ones end, and then freezes it. */
+async function drain(orgId: OrgId, moveId: string): Promise<void> {
+  for (let waited = 0; ; waited += drainPollMs) {
+    const jobs = await jobsOfOrganization(orgId);
+    const waiting = jobs.filter(({ isRunning }) => !isRunning);
+    if (waiting.length > 0)
+      await holdJobs(
+        orgId,
+        waiting.map(({ id }) => id),
+      );
+    else if (jobs.length === 0) break;
+    if (waited >= drainMs)
+      throw new MoveError('a job of the organization has not ended: repeat the command, or cancel it (--cancel)');
+    await wait(drainPollMs);
+  }
+  await asMover(async () => {
+    await numberChanges(orgId);
+    await growTree(orgId);
+  });
+  await changeState(orgId, async (trx) => {
+    const state = await moveStateOf(orgId);
+    if (state?.moveId !== moveId) throw new MoveError('the move was canceled');
+    await putState(trx, { ...state, state: 'frozen' });
+  });
+}
+
+const holdJobs = (orgId: OrgId, ids: string[]): Promise<void> =>
+  changeState(orgId, async (trx) => {
+    const state = (await moveStateOf(orgId))!;
+    await putState(trx, { ...state, jobs: [...state.jobs, ...(await takeJobs(trx, ids))] });
+  });
+
+/** Writes the file into the storage. Nothing changes in the organization, so a repetition writes the same rows. */
+async function pack(orgId: OrgId, moveId: string): Promise<MoveFile> {
+  await storage().remove(moveId);
+  const content = new PassThrough();
+  // A failure ends both sides: the storage gets it through the stream, and the packing at its next chunk.
+  content.on('error', () => {});
+  const written = storage().write(moveId, content, maxBytes);
+  written.catch((error: Error) => content.destroy(error));
+  const write = async (chunk: Buffer): Promise<void> => {
+    if (content.errored) throw content.errored;
+    if (!content.write(chunk)) await once(content, 'drain');
+  };
+  try {
+    const { manifest } = await asMover(() => packOrganization(orgId, fileSecret(moveId), write));
+    content.end();
+    const bytes = await written;
+    const tables = Object.fromEntries(Object.entries(manifest.tables).map(([name, { rows }]) => [name, rows]));
+    const file: MoveFile = { contentKey: moveId, bytes, tables };
+    await changeState(orgId, async (trx) => putState(trx, { ...(await moveStateOf(orgId))!, file }));
+    return file;
+  } catch (error) {
+    content.destroy(error as Error);
+    throw error;
+  }
+}
+
+async function send({ orgId, moveId, slug, otherCell }: CellOrganization, file: MoveFile): Promise<void> {
+  const body = await storage().read(file.contentKey);
+  if (!body)
+    throw new MoveError('the packed file is no longer in the storage: cancel the move (--cancel), and begin again');
+  const response = await sendToCell(otherCell, {
+    method: 'POST',
+    url: `${movePaths.arrivals}${orgId}/${moveId}/${slug}`,
+    headers: { 'content-type': 'application/octet-stream', 'content-length': String(file.bytes) },
+    client: null,
+    signal: AbortSignal.timeout(sendMs),
+    body,
+  });
+  const answer = (await jsonOfCell(response)) as { tables?: Record<string, number> } | null;
+  if (response.statusCode !== 200)
+    throw new MoveError(`${otherCell} has not received the organization: ${wordsOf(answer)}`);
+  if (JSON.stringify(sorted(answer?.tables)) !== JSON.stringify(sorted(file.tables)))
+    throw new MoveError(`${otherCell} has other numbers of rows than were sent`);
+}
+
+const sorted = (counts: Record<string, number> = {}) => Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1));
+const wordsOf = (body: unknown): string =>
+  (body as { description?: string } | null)?.description ?? 'no reason was given';
+
+/** Cancels a move that has not reached the other cell's service: the organization is served here as before. */
+export async function cancelMove(orgId: OrgId): Promise<{ canceled: true }> {
+  const state = await moveStateOf(orgId);
+  if (state?.state !== 'draining' && state?.state !== 'frozen')
+    throw new MoveError('the organization is not on its way to another cell');
+  const answer = await askCell(state.otherCell, movePaths.discard, { orgId, moveId: state.moveId }, hours(1));
+  if (answer.status !== 200)
+    throw new MoveError(`${state.otherCell} cannot discard what it has received: ${wordsOf(answer.body)}`);
+  await changeState(orgId, async (trx) => {
+    const { jobs } = (await moveStateOf(orgId))!;
+    await dropState(trx, orgId, state.moveId);
+    await putJobs(trx, jobs);
+  });
+  await storage().remove(state.moveId);
+  await unguardTables(isAnyMoving);
+  return { canceled: true };
+}
+
+/** The organization with this slug, or what is known of one that has moved. @throws MoveError */
+export async function movingOrganization(slug: string): Promise<Pick<Organization, 'id' | 'slug' | 'closedAt'>> {
+  const organization = await Organization.find({ slug });
+  if (organization) return organization;
+  const moved = await CellOrganization.find({ slug, state: 'moved' });
+  if (moved) return { id: moved.orgId, slug, closedAt: null };
+  throw new MoveError(`--org: no organization has the slug ${slug}`);
+}
+
+/** Removes the packed file of an organization that has moved. */
+export async function forgetMoved(slug: string): Promise<{ forgotten: string }> {
+  const state = await CellOrganization.find({ slug, state: 'moved' });
+  if (!state?.file || (await Organization.find({ id: state.orgId })))
+    throw new MoveError(`there is no packed file of an organization with the slug ${slug} that has moved`);
+  await storage().remove(state.file.contentKey);
+  await changeState(state.orgId, (trx) => putState(trx, { ...state, file: null }));
+  return { forgotten: state.orgId };
+}
