@@ -14,7 +14,8 @@ import { createThrottle } from '#foundation/http/throttle.ts';
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
 import { withOrigin } from '#foundation/postgres/origin.ts';
-import { invalid, misdirectedRequest, notFound, type Problem } from '#foundation/problem.ts';
+import { invalid, misdirectedRequest, notFound, type Problem, readOnly } from '#foundation/problem.ts';
+import { mayHandle } from '#foundation/read-only.ts';
 import { beginRequest, endRequest } from '#foundation/tracing/requests.ts';
 import { traceIdOf } from '#foundation/tracing/tracing.ts';
 import { rates } from '#limits.ts';
@@ -146,9 +147,11 @@ export function createApp(settings: AppSettings): RequestListener {
     const isKnown = isOwnHost(req.headers.host) || probed.has(exchange.path);
     const surface = hasSeveralHosts(req)
       ? severalHosts
-      : isKnown
-        ? (surfaces.find((one) => one.owns(exchange.path, req.headers.host)) ?? unknown)
-        : misdirected;
+      : !mayHandle(req.method, exchange.path)
+        ? unchangeable
+        : isKnown
+          ? (surfaces.find((one) => one.owns(exchange.path, req.headers.host)) ?? unknown)
+          : misdirected;
     exchange.surface = surface.name;
     const span = probed.has(exchange.path) ? undefined : beginRequest(exchange);
     const started = performance.now();
@@ -189,6 +192,7 @@ const refusing = (problem: () => Problem): Surface => ({
 });
 /** The request's Host is not a name of the service: after DNS rebinding, a foreign page may have sent it. */
 const misdirected = refusing(misdirectedRequest);
+const unchangeable = refusing(readOnly);
 const severalHosts = refusing(() => invalid.field('Host', 'must be sent once'));
 
 /** Paths that health checks request by the IP address of the service, so that their Host header is not checked. */

@@ -18,6 +18,7 @@ import { type RunningService, startWorkers } from '#foundation/workers.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
 import { welcome } from './demo/welcome.ts';
+import { openFile } from './opened-file.ts';
 import { contentsFolder, openServices, type Services, version } from './services.ts';
 import { type LocalRunner, startLocalRunner } from './surfaces/operator/local-runner.ts';
 import { deliveries } from './surfaces/scheduler/deliveries.ts';
@@ -27,13 +28,13 @@ import { startScheduler } from './surfaces/scheduler/surface.ts';
 const command = process.argv[2] ?? 'serve';
 if (/^(help|--help|-h)$/.test(command)) exitWith(help(), 0);
 if (command === '--version') exitWith(version, 0);
-if (command !== 'start' && command !== 'serve')
+if (command !== 'start' && command !== 'serve' && command !== 'open')
   exitWith(
-    `There is no command ${command}. The commands are start (migrate, seed, serve) and serve; --help says more.`,
+    `There is no command ${command}. The commands are start (migrate, seed, serve), serve and open FILE; --help says more.`,
   );
 
 try {
-  await open();
+  await (command === 'open' ? openFile(process.argv.slice(3), { readConfig, openServices, serve }) : open());
 } catch (error) {
   exitWith(error instanceof SettingsError ? error.message : redact((error as Error).message));
 }
@@ -153,6 +154,8 @@ function help(): string {
 
   serve      Serves. The default.
   start      Migrates the database, adds a demo to an empty one, serves, and starts a local runner on loopback.
+  open FILE  Shows the organization of a file (org:pack) in the console of this machine, read-only and without a network.
+             --passphrase-file FILE names the file of the passphrase; without it the passphrase is asked for.
   --version  Shows the release.
   --help     Shows this.
 

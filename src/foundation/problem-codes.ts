@@ -88,6 +88,11 @@ const entries = {
       'Connect a model on the page Integrations (`connectIntegration`). A prompt that is a shell script needs none: name an agent ' +
       'with the harness `shell`, such as `agn_builtin_shell`.',
   },
+  read_only: {
+    status: 409,
+    meaning: 'The service shows the organization of a file, which can be read but not changed.',
+    remedy: 'Join the file to an installation (`org:join`), and change the organization there.',
+  },
   organization_closed: {
     status: 409,
     meaning: 'The organization is closed: until it is erased, it can be read but not changed.',

@@ -108,6 +108,13 @@ export const organizationClosed = () =>
     'Organization closed',
     'organization_closed',
   )('The organization is closed: until it is erased, it can be read but not changed.');
+/** 409: the service shows the organization of a file, which is not changed. */
+export const readOnly = () =>
+  problemFactory(
+    'validation',
+    'Read-only',
+    'read_only',
+  )('This is the organization of a file: it can be read but not changed.');
 /** 409: every agent that may work on the mission lacks a model. */
 export const modelRequired = problemFactory('validation', 'No model', 'model_required');
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */

@@ -6,6 +6,7 @@ import { admit, noteRefusal, type Rule } from '#access/gate.ts';
 import { originOfChanges } from '#access/origin.ts';
 import { carryOrigin } from '#foundation/postgres/database.ts';
 import { withOrigin } from '#foundation/postgres/origin.ts';
+import { requireWritable } from '#foundation/read-only.ts';
 import type { Context } from './context.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -140,6 +141,7 @@ const audited =
       () => originOfChanges(caller, caller.source, name),
       // `carryOrigin` is for calls with an Idempotency-Key, whose transaction has begun before.
       async () => {
+        requireWritable();
         await carryOrigin();
         try {
           return await resolver(parent, args, context, info);

@@ -339,6 +339,20 @@ describe('commands for missions', () => {
     expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
+  it('open the file of an organization with the program of the service', async () => {
+    const packed = path.join(folder, 'acme.aep');
+    writeFileSync(packed, '');
+    const missing = await start(['open', packed], { PATH: folder }).ended;
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringContaining('npm install --global agent-engineering-platform'),
+    ]);
+    const service = '#!/bin/sh\necho "$@" > "$0.called"\nexit 3\n';
+    writeFileSync(path.join(folder, 'agent-engineering-platform'), service, { mode: 0o755 });
+    expect((await start(['open', packed], { PATH: folder }).ended).code).toBe(3);
+    expect(readFileSync(path.join(folder, 'agent-engineering-platform.called'), 'utf8')).toBe(`open ${packed}\n`);
+  });
+
   it('create, comment on, assign and close issues', async () => {
     const options = ['--body', 'It says 2019.', '--label', 'bug,footer'];
     const { id, key } = await json('issues', 'create', 'web-shop', 'Wrong year', ...options);

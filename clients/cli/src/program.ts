@@ -59,8 +59,8 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addAudit(program);
   program
     .command('open')
-    .description('open a page of the console')
-    .argument('[id]', 'id of a run, project, scheduled task, automation, agent, issue or sandbox')
+    .description('open a page of the console, or the file of an organization')
+    .argument('[id]', 'id of a run, project, scheduled task, automation, agent, issue or sandbox; or a file')
     .option('--no-browser', 'only print the address')
     .action(run(open));
   program

@@ -6185,6 +6185,7 @@ export type ErrorCode =
   | 'conflict'
   | 'record_changed'
   | 'model_required'
+  | 'read_only'
   | 'organization_closed'
   | 'lease_lost'
   | 'gone'
@@ -6219,6 +6220,7 @@ export const errorStatuses = {
   conflict: 409,
   record_changed: 409,
   model_required: 409,
+  read_only: 409,
   organization_closed: 409,
   lease_lost: 409,
   gone: 410,

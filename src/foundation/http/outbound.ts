@@ -8,6 +8,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { refuseInTransaction } from '../postgres/database.ts';
+import { isShowingFile } from '../read-only.ts';
 import { beginOutbound, endWithBody } from '../tracing/outbound.ts';
 import { failWith } from '../tracing/tracing.ts';
 import { isLoopbackAddress, isPublicAddress } from './ip-addresses.ts';
@@ -176,6 +177,7 @@ const literalOf = (url: URL): Resolved[] =>
 
 /** Checks that requests to the address may be sent. @throws OutboundError */
 function requireAllowed({ protocol, hostname, port, username, password }: URL, found: Resolved[]): void {
+  if (isShowingFile()) throw new OutboundError('a service that shows a file sends no requests');
   if (username || password) throw new OutboundError('an address with a user is not allowed');
   if (bound.allowLoopback && found.every((one) => isLoopbackAddress(one.address)) && /^https?:$/.test(protocol)) return;
   const refused = found.find((one) => !isPublicAddress(one.address));

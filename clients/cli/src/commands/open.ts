@@ -1,4 +1,7 @@
-// Pages of the console.
+// Pages of the console; and the file of an organization, which the program of the service opens.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { openBrowser } from '../browser.ts';
 import { printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
@@ -33,7 +36,25 @@ export async function pageOf(options: CommonOptions, id: string): Promise<string
   return `${await consoleOf(options)}/${page}/${encodeURIComponent(id)}`;
 }
 
+/** The program of the service, which has PostgreSQL and the console in it. */
+const service = 'agent-engineering-platform';
+
+/** Shows the file until Ctrl-C, which the program of the service gets as well. */
+async function openFile(file: string): Promise<void> {
+  process.on('SIGINT', () => {});
+  const options = { stdio: 'inherit', env: process.env, shell: process.platform === 'win32' } as const;
+  const child = spawn(service, ['open', file], options);
+  const [code] = await once(child, 'exit').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new UserError(
+      `To open a file, install the package of the service once: npm install --global ${service}. Then a network is no longer needed.`,
+    );
+  });
+  process.exitCode = code ?? 1;
+}
+
 export async function open(options: CommonOptions & { browser: boolean }, id?: string): Promise<void> {
+  if (id !== undefined && existsSync(id)) return openFile(id);
   const page = id ? await pageOf(options, id) : await consoleOf(options);
   if (options.json) return printJson({ url: page });
   printLine(page);

@@ -50,6 +50,18 @@ export async function joinOrganization(source: AsyncIterable<Uint8Array>, secret
   }
 }
 
+/** Checks the beginning of a file. @throws OrganizationFileError unless it is that of an organization, written with the secret */
+export async function checkFile(source: AsyncIterable<Uint8Array>, secret: string): Promise<void> {
+  const entries = readArchive(source);
+  try {
+    await openFileKey(readHeader(await readNamed(openCursor(entries), headerName)), secret);
+  } catch (error) {
+    throw asFileError(error);
+  } finally {
+    await entries.return(undefined);
+  }
+}
+
 /** Reads the header of the file of an organization. @throws OrganizationFileError for any other file. */
 export function readHeader(text: Buffer): Header {
   try {

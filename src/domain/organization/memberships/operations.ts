@@ -63,6 +63,13 @@ export const lockMembership = async (
 const otherOwnerSql = `select m.user_id from memberships m join people p on p.id = m.user_id
   where m.org_id = $1 and m.role = 'owner' and m.user_id <> $2 and p.disabled_at is null limit 1`;
 
+const ownersSql = `select p.email from memberships m join people p on p.id = m.user_id
+  where m.org_id = $1 and m.role = 'owner' and p.disabled_at is null order by p.email`;
+
+/** Email addresses of the owners with an enabled account. */
+export const ownersOf = async (orgId: string): Promise<string[]> =>
+  (await sql<{ email: string }>(ownersSql, [orgId])).map(({ email }) => email);
+
 /** Whether the organization has another owner with an enabled account. */
 export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Membership): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
