@@ -134,6 +134,32 @@ it('an organization is created in the chosen cell, and slugs are unique over bot
   });
 });
 
+it('a session in one cell signs its person in to the other, once and in the browser that has begun it', async () => {
+  const { eu, us } = cells;
+  const session = await eu.world.session(alice.person);
+  const location = ({ headers }: { headers: Headers }): string => headers.get('location')!;
+  const cookieOf = ({ headers }: { headers: Headers }, name: string): string =>
+    new RegExp(`${name}=[^;]+`).exec(headers.get('set-cookie') ?? '')![0];
+  expect((await us.ask('GET', '/sign-in')).body).toContain('/sign-in/cell?cell=eu');
+  const begun = await us.ask('GET', '/sign-in/cell?cell=eu&return_to=/console/account');
+  const cookie = cookieOf(begun, 'cell-sign-in');
+  const vouch = location(begun).slice(eu.url.length);
+  expect(location(await eu.ask('GET', vouch))).toContain('/sign-in?return_to=');
+  const voucher = location(await eu.ask('GET', vouch, { session }));
+  expect(voucher).toContain(`${us.url}/sign-in/cell/return?voucher=`);
+  const back = voucher.slice(us.url.length);
+  expect((await us.ask('GET', back)).status).toBe(400);
+  const other = cookieOf(await us.ask('GET', '/sign-in/cell?cell=eu'), 'cell-sign-in');
+  expect((await us.ask('GET', back, { headers: { cookie: other } })).status).toBe(400);
+  const altered = back.replace(/voucher=./, 'voucher=A');
+  expect((await us.ask('GET', altered, { headers: { cookie } })).status).toBe(400);
+  const finished = await us.ask('GET', back, { headers: { cookie } });
+  expect([finished.status, location(finished)]).toEqual([303, '/console/account']);
+  const account = await us.ask('GET', '/console/account', { headers: { cookie: cookieOf(finished, 'session') } });
+  expect(account.body).toContain('alice@example.com');
+  expect((await us.ask('GET', '/sign-in/cell?cell=moon')).status).toBe(404);
+});
+
 it('an organization that is moving can be read; changes by callers get a 503, and changes by the service leave its rows out', async () => {
   const { ask, world } = cells.eu;
   const { organization, token } = alice;

@@ -50,27 +50,30 @@ interface Statement {
   url: string;
   /** Address of the client for whom a request is forwarded; null for a question of the cell itself. */
   client: string | null;
-  until: number;
 }
 
-const signatureOf = (text: string): Buffer => cellSecretFor(`statement\n${text}`);
+const signatureOf = (purpose: string, text: string): Buffer => cellSecretFor(`sign ${purpose}\n${text}`);
 
-function signed(statement: Omit<Statement, 'from' | 'until'>): string {
-  const text = JSON.stringify({ ...statement, from: bound!.name, until: now() + validForMs });
-  const encoded = Buffer.from(text).toString('base64url');
-  return `${encoded}.${signatureOf(encoded).toString('base64url')}`;
+/** A text that only cells can create, and read. It counts for one purpose and a minute. */
+export function signForCells(purpose: string, content: object): string {
+  const encoded = Buffer.from(JSON.stringify({ ...content, until: now() + validForMs })).toString('base64url');
+  return `${encoded}.${signatureOf(purpose, encoded).toString('base64url')}`;
+}
+
+/** The content of a text of `signForCells`; null for another purpose, an old text, and one that no cell has signed. */
+export function readSigned<Content>(purpose: string, text: string): Content | null {
+  const [encoded = '', presented = ''] = text.split('.');
+  if (!bound || !sameBytes(Buffer.from(presented, 'base64url'), signatureOf(purpose, encoded))) return null;
+  const content = JSON.parse(Buffer.from(encoded, 'base64url').toString()) as Content & { until: number };
+  return content.until > now() && content.until <= now() + 2 * validForMs ? content : null;
 }
 
 /** The statement of a request that another cell sends; null for any other request. */
 export function statementOfCell({ method, url, headers }: IncomingMessage): Statement | null {
   const header = headers[cellHeader];
-  if (!bound || typeof header !== 'string') return null;
-  const [encoded = '', presented = ''] = header.split('.');
-  if (!sameBytes(Buffer.from(presented, 'base64url'), signatureOf(encoded))) return null;
-  const statement = JSON.parse(Buffer.from(encoded, 'base64url').toString()) as Statement;
-  const isForThis = statement.to === bound.name && statement.method === method && statement.url === url;
-  const isCurrent = statement.until > now() && statement.until <= now() + 2 * validForMs;
-  return isForThis && isCurrent && bound.cells.has(statement.from) ? statement : null;
+  const statement = bound && typeof header === 'string' ? readSigned<Statement>('request', header) : null;
+  if (!bound || !statement || !bound.cells.has(statement.from)) return null;
+  return statement.to === bound.name && statement.method === method && statement.url === url ? statement : null;
 }
 
 export interface CellRequest {
@@ -101,7 +104,10 @@ export function sendToCell(
     method,
     agent: agents[protocol],
     signal,
-    headers: { ...headers, [cellHeader]: signed({ to: cell, method, url, client }) },
+    headers: {
+      ...headers,
+      [cellHeader]: signForCells('request', { from: bound!.name, to: cell, method, url, client }),
+    },
   };
   return new Promise((resolve, reject) => {
     const sent = request(address, options, resolve).on('error', reject);

@@ -13,6 +13,7 @@ import {
   usePasskey,
 } from '#domain/organization/people/passkeys.ts';
 import { sendSignInCode, useSignInCode } from '#domain/organization/people/sign-in-codes.ts';
+import { otherCells, ownCell } from '#foundation/http/cells.ts';
 import { html } from '#foundation/http/html.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';
@@ -30,6 +31,10 @@ const codeForm = emailForm.extend({ code: plainText() });
 
 /** Sign-in with the operator's OpenID provider (upstream.ts, loaded only if one is configured). */
 export const upstreamPaths = { start: '/sign-in/upstream', return: '/sign-in/upstream/return' };
+
+/** Address at which a sign-in with the session of another cell starts (cell-sign-in.ts). */
+const cellSignInAddress = (cell: string, returnTo: string): string =>
+  `/sign-in/cell?${new URLSearchParams({ cell, return_to: returnTo })}`;
 
 /** Creates the handlers. @param upstream Issuer of the provider that the page offers (upstream.ts), or null */
 export function createSignIn(upstream: string | null): {
@@ -168,16 +173,17 @@ function answerEmailForm(
       </div>
       <button class="full">Email me a code</button>
     </form>
-    ${upstream && divider}
+    ${(upstream || ownCell() !== null) && divider}
     <div class="stacked">
     ${
       arePasskeysPossible() &&
       html`<div data-needs-passkeys hidden>
-      ${!upstream && divider}
+      ${!upstream && ownCell() === null && divider}
       ${passkeyForm('sign-in', '/sign-in/passkey', 'Sign in with a passkey', html`<input type="hidden" name="return_to" value="${returnTo}">`)}
     </div>`
     }
     ${upstream && html`<a class="button quiet full" href="${upstreamPaths.start}?return_to=${encodeURIComponent(returnTo)}">Continue with ${new URL(upstream).host}</a>`}
+    ${otherCells().map((cell) => html`<a class="button quiet full" href="${cellSignInAddress(cell, returnTo)}">Continue with your session in ${cell}</a>`)}
     </div>
   </section>`;
   const page = { title: 'Sign in', body, script: passkeyPageScript() };

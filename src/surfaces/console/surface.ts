@@ -1,10 +1,12 @@
 // The console: pages for people. This file lists all paths of the console; errors are also pages.
 import { callbackPath, clientPath } from '#domain/execution/mcp-servers/authorization.ts';
 import { sharedBase } from '#domain/work/replays/operations.ts';
+import { ownCell } from '#foundation/http/cells.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { answerApplicationFile, applicationBase } from './application.ts';
+import { cellSignInPaths, finishCellSignIn, startCellSignIn, vouchForCell } from './cell-sign-in.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
 import {
@@ -102,6 +104,12 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     const upstream = import('./upstream.ts').then(({ createUpstream }) => createUpstream(upstreamSignIn));
     pages.set(upstreamPaths.start, { GET: async (exchange) => (await upstream).startSignIn(exchange) });
     pages.set(upstreamPaths.return, { GET: async (exchange) => (await upstream).finishSignIn(exchange) });
+  }
+
+  if (ownCell() !== null) {
+    pages.set(cellSignInPaths.start, { GET: startCellSignIn });
+    pages.set(cellSignInPaths.vouch, { GET: vouchForCell });
+    pages.set(cellSignInPaths.return, { GET: finishCellSignIn });
   }
 
   const showApplicationFile: Handler = async (exchange) => {
