@@ -190,6 +190,29 @@ describe('Invalid settings', () => {
     ]);
   });
 
+  it('a cell has a name, a secret, and a list of cells that includes it', () => {
+    const secret = 'a'.repeat(43);
+    const cells = 'eu=https://eu.example, us=https://us.example/';
+    expect(readConfig({ CELL_NAME: 'us', CELLS: cells, CELL_SECRET: secret }).cells).toEqual({
+      name: 'us',
+      secret,
+      cells: new Map([
+        ['eu', 'https://eu.example'],
+        ['us', 'https://us.example'],
+      ]),
+    });
+    expect(complaints({ CELL_NAME: 'mars', CELLS: cells, CELL_SECRET: secret })).toEqual([
+      'CELLS: must include the cell of CELL_NAME',
+    ]);
+    const list = 'must be name=origin of up to 50 cells, separated by commas, such as eu=https://eu.example.com';
+    for (const wrong of ['eu', 'eu=https://eu.example/v1', 'eu=https://a.example,eu=https://b.example'])
+      expect(complaints({ CELL_NAME: 'EU', CELLS: wrong })).toEqual([
+        'CELL_SECRET: is required because another CELL setting is given',
+        'CELL_NAME: must be 1 to 32 lower-case letters, digits and inner hyphens',
+        `CELLS: ${list}`,
+      ]);
+  });
+
   it('DATABASE_REPLICA_URL names one server and requires DATABASE_URL', () => {
     const one = 'must be postgres://user:password@host:port/database of one server, special characters percent-encoded';
     expect(complaints({ DATABASE_REPLICA_URL: 'postgres://u:p@one,two/app' })).toEqual([

@@ -1,5 +1,12 @@
 // The protocol between cells (docs/cells.md): signed questions with JSON. To any other sender, these addresses do not exist.
 import { z } from 'zod';
+import {
+  checkArrival,
+  discardArrival,
+  movePaths,
+  receiveArrival,
+  serveArrival,
+} from '#domain/lifecycle/moves/arrive.ts';
 import { findPath, knownCell } from '#domain/lifecycle/moves/locate.ts';
 import { createOrdered, creationPath } from '#domain/organization/organizations/create.ts';
 import { admitSlug, hasSlug, slugPaths } from '#domain/organization/organizations/reserved-slugs.ts';
@@ -11,45 +18,65 @@ import { text } from '#limits.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 
 const base = '/cells/';
-const questionBytes = 64 * 1024;
+const questionBytes = 16 * 1024 ** 2;
 
 const key = z.object({ kind: z.string().max(8), value: z.string().max(200) });
 const claim = z.object({ slug: z.string().max(64), orgId: z.string().max(64), cell: z.string().max(32) });
 
+const orgId = z.templateLiteral(['org_', z.string()]);
+const arrival = z.object({ orgId, moveId: z.string().max(64) });
+const waitingJobs = z.array(z.object({ queue: z.string(), payload: z.record(z.string(), z.unknown()) }));
+
 const order = z.object({
-  id: z.templateLiteral(['org_', z.string()]),
+  id: orgId,
   name: z.string().max(text.organizationName.max),
   slug: z.string().max(text.organizationSlug.max).optional(),
   email: z.string().max(text.email.max),
   personName: z.string().max(text.personName.max),
 });
 
-type Answer = (exchange: Exchange) => Promise<void>;
+type Answer = (exchange: Exchange, from: string) => Promise<void>;
 
-/** Answers a question with the result for its body; a false result is a 409. */
+/** Answers a question of a cell with the result for its body; a false result is a 409. */
 const answering =
-  <S extends z.ZodType>(question: S, answer: (asked: z.output<S>) => Promise<object | boolean>): Answer =>
-  async (exchange) => {
+  <S extends z.ZodType>(question: S, answer: (asked: z.output<S>, from: string) => Promise<object | boolean>): Answer =>
+  async (exchange, from) => {
     const parsed = question.safeParse(await readJson(exchange, questionBytes));
     if (!parsed.success) throw invalid(describeIssues(parsed.error));
-    const result = await answer(parsed.data);
+    const result = await answer(parsed.data, from);
     answerJson(exchange, result === false ? 409 : 200, result);
   };
 
 const answers = new Map<string, Answer>([
   [findPath, answering(key, async (asked) => ({ cell: await knownCell(asked) }))],
   [slugPaths.reserve, answering(claim, admitSlug)],
+  [
+    movePaths.check,
+    answering(z.object({ orgId, slug: z.string().max(64), schema: z.string().max(200) }), checkArrival),
+  ],
+  [movePaths.serve, answering(arrival.extend({ jobs: waitingJobs }), serveArrival)],
+  [movePaths.discard, answering(arrival, (asked, from) => discardArrival({ ...asked, from }))],
   [creationPath, answering(order, createOrdered)],
   [slugPaths.use, answering(claim, async (asked) => ({ isUsed: await hasSlug(asked) }))],
 ]);
 
+const arrivals = new RegExp(`^${movePaths.arrivals}(org_\\w{1,60})/(\\w{1,64})/([a-z0-9-]{1,64})$`);
+
+/** Receives the file of an organization, of any size. */
+async function receive(exchange: Exchange, from: string): Promise<void> {
+  const [, orgId, moveId, slug] = arrivals.exec(exchange.path) as unknown as [string, `org_${string}`, string, string];
+  answerJson(exchange, 200, await receiveArrival({ orgId, moveId, slug, from }, exchange.req));
+}
+
 export function createCells({ report }: { report: Report }) {
   async function handle(exchange: Exchange): Promise<void> {
-    const answer = answers.get(exchange.path);
-    if (!answer || !statementOfCell(exchange.req)) throw notFound('path');
-    exchange.route = exchange.path;
+    const isArrival = arrivals.test(exchange.path);
+    const answer = isArrival ? receive : answers.get(exchange.path);
+    const statement = statementOfCell(exchange.req);
+    if (!answer || !statement) throw notFound('path');
+    exchange.route = isArrival ? `${movePaths.arrivals}{orgId}` : exchange.path;
     allowMethods(exchange, 'POST');
-    await answer(exchange);
+    await answer(exchange, statement.from);
   }
   const owns = (path: string): boolean => ownCell() !== null && path.startsWith(base);
   return { name: 'cells', owns, handle: framed(handle, { report }) };
