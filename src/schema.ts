@@ -1,6 +1,7 @@
 // The schema of all nouns. Importing a noun's schema registers it with the builder.
 import './domain/organization/people/schema.ts';
 import './domain/organization/organizations/schema.ts';
+import './domain/organization/organizations/schema-networks.ts';
 import './domain/organization/memberships/schema.ts';
 import './domain/organization/invites/schema.ts';
 import './domain/organization/directory/schema.ts';

@@ -46,6 +46,7 @@ it('every read without a route has its pinned scope and tool', () => {
   expect(linesOf(withoutRoute.filter(({ kind }) => kind !== 'Mutation'))).toMatchInlineSnapshot(`
     "
     agentVersions          -                                                   agents:read          list_agent_versions
+    allowedNetworks        -                                                   sign-in:read         -
     attemptGroup           -                                                   missions:read        get_attempts
     attemptGroupUpdated    -                                                   missions:read        -
     auditEntries           -                                                   audit:read           -
@@ -140,6 +141,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateChat             -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
+    setAllowedNetworks     -                                                   sign-in:write        -
     setAuditRetention      -                                                   organizations:write  -
     setAuditStream         -                                                   audit:read           -
     setDirectoryGroupRole  -                                                   members:write        -

@@ -52,6 +52,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   },
   reviews: { key: 'finds a repeated review' },
   outside_effects: { attempts: 'the job that commits it', lease_until: 'the job that commits it' },
+  organizations: { allowed_networks: 'read as text, with the address of the request' },
   preparations: { lease_id: 'the lease of the runtime' },
   terminals: { lease_id: 'the lease of the runtime', seen_at: 'when its person was last connected' },
   secrets: { sealed_value: 'a secret' },

@@ -40,6 +40,11 @@ export interface Caller {
   readonly hiddenOrgIds?: readonly string[];
   /** Whether the session, or the one that has created the credential, reaches one organization only: nobody but its provider vouches for the person. */
   readonly isOrgOnly?: boolean;
+  /**
+   * Whether the organization does not allow the address of the request. Such a caller has no rights in it, and surfaces refuse it
+   * (`requireAllowedAddress`).
+   */
+  readonly isAddressRefused?: boolean;
   /** The replication position that the reads of the request have to include; absent when all of them use the primary. */
   readonly bookmark?: Bookmark | undefined;
   /** The request that presented the credential; absent for a caller that the service creates. */

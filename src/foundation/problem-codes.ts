@@ -48,6 +48,12 @@ const entries = {
     meaning: 'The credential lacks a scope that the call needs, or requests one beyond its own grant.',
     remedy: 'The description names each scope. Use a credential with these scopes.',
   },
+  address_not_allowed: {
+    status: 403,
+    meaning: 'The organization has a list of allowed networks, which does not contain the address of the request.',
+    remedy:
+      'The description names the address. Send the request from an allowed network, or have an owner add this one on the page Sign-in.',
+  },
   agent_not_claimed: {
     status: 403,
     meaning: 'The agent has registered itself, and no person has claimed it.',

@@ -85,6 +85,13 @@ export const paymentRequired = (
   description: string,
 ) => problemFactory('agent', 'Payment required', code)(description);
 export const forbidden = problemFactory('auth', 'Forbidden', 'forbidden');
+/** 403: the organization does not allow the network address of the request. */
+export const addressNotAllowed = (address: string | null) =>
+  problemFactory(
+    'auth',
+    'Address not allowed',
+    'address_not_allowed',
+  )(`The organization does not allow requests from ${address ?? 'an unknown address'}.`);
 export const agentNotClaimed = problemFactory('auth', 'Agent not claimed', 'agent_not_claimed');
 export const methodNotAllowed = (allow: string) =>
   problemFactory(

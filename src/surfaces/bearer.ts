@@ -1,19 +1,20 @@
 // Finds the caller for an Authorization header at one resource (RFC 6750, RFC 9728; docs/contract.md#tokens-and-resources). The credential
 // is looked up on every request and never cached, so that a revocation applies to the next request in every process.
+import { requireAllowedAddress } from '#access/allowed-addresses.ts';
 import type { Caller } from '#access/principal.ts';
 import { isGrantable } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
 import { refusalOfCredential } from '#domain/identity/refusals/operations.ts';
-import { recheckSession } from '#domain/identity/sessions/operations.ts';
+import { recheckSession } from '#domain/identity/sessions/caller.ts';
 import { callerOfDirectoryToken } from '#domain/identity/tokens/directory-tokens.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
 import type { Exchange, Headers } from '#foundation/http/http.ts';
-import { networkOf } from '#foundation/http/network.ts';
+import { networkOf, plainAddress } from '#foundation/http/network.ts';
 import type { Throttle } from '#foundation/http/throttle.ts';
 import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
@@ -21,30 +22,31 @@ import { answerProblem } from './frame.ts';
 
 /** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is not one of them. */
 type Place = Resource | 'scim';
-type LookUp = (secret: string, place: Place) => Promise<Caller | null>;
+/** @param address The address of the request (`plainAddress`) */
+type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null>;
 
 /** A look-up of credentials that resources accept; the SCIM endpoint accepts none of them. */
 const atResource =
-  (lookUp: (secret: string, resource: Resource) => Promise<Caller | null>): LookUp =>
-  async (secret, place) =>
-    place === 'scim' ? null : lookUp(secret, place);
+  (lookUp: (secret: string, resource: Resource, address: string | null) => Promise<Caller | null>): LookUp =>
+  async (secret, place, address) =>
+    place === 'scim' ? null : lookUp(secret, place, address);
 
 /** Look-ups by the prefix of the secret. A personal access token is valid at every resource, any other credential at one place. */
 const kinds: Record<string, LookUp> = {
-  pat_: atResource(callerOfToken),
-  srv_: async (secret, place) => (place === 'api' ? callerOfServiceToken(secret) : null),
+  pat_: atResource((secret, _, address) => callerOfToken(secret, address)),
+  srv_: async (secret, place, address) => (place === 'api' ? callerOfServiceToken(secret, address) : null),
   agt_: atResource(callerOfAgentToken),
   oat_: atResource(callerOfOAuthToken),
-  scm_: async (secret, place) => (place === 'scim' ? callerOfDirectoryToken(secret) : null),
+  scm_: async (secret, place, address) => (place === 'scim' ? callerOfDirectoryToken(secret, address) : null),
 };
 
 /** The format of secrets that `newSecret` creates. Any other text cannot be a token of this service, and is rejected without a look-up. */
 const bearer = /^Bearer +((?:pat|srv|agt|oat|scm)_[\w-]{43})$/i;
 const isWellFormed = (header: string): boolean => bearer.test(header);
 
-async function callerOf(header: string, place: Place): Promise<Caller | null> {
+async function callerOf(header: string, place: Place, { address }: Exchange): Promise<Caller | null> {
   const secret = bearer.exec(header)?.[1];
-  return (secret && (await kinds[secret.slice(0, 4)]?.(secret, place))) || null;
+  return (secret && (await kinds[secret.slice(0, 4)]?.(secret, place, plainAddress(address)))) || null;
 }
 
 const suspects = createCapacity({
@@ -55,20 +57,23 @@ const suspects = createCapacity({
   description: 'Too many invalid credentials were sent from this network.',
 });
 
-/** Returns the caller of a request to this place. Only the API accepts the console's cookie. @throws 401 with a challenge */
+/**
+ * Returns the caller of a request to this place. Only the API accepts the console's cookie.
+ * @throws 401 with a challenge, 403 at an address that the organization does not allow
+ */
 export function createAuthenticate(failures: Throttle, place: Place) {
   const withoutHeader = place === 'api' ? callerOfCookie : () => null;
   // The credential is looked up even for a network with too many failures, so that a valid one works from any network. For such a network,
   // only a few concurrent look-ups are allowed, so that its guesses do not exhaust the database.
-  const lookUp = async (header: string, network: string): Promise<Caller | null> => {
+  const lookUp = async (header: string, network: string, exchange: Exchange): Promise<Caller | null> => {
     const mayGuess = isWellFormed(header) && (await failures.isOver(network));
-    if (!mayGuess) return callerOf(header, place);
+    if (!mayGuess) return callerOf(header, place, exchange);
     const hold = await suspects.take(network);
-    return callerOf(header, place).finally(() => hold.release());
+    return callerOf(header, place, exchange).finally(() => hold.release());
   };
   const look = async (header: string, exchange: Exchange): Promise<Caller | null> => {
     const network = networkOf(exchange.address);
-    const caller = await lookUp(header, network);
+    const caller = await lookUp(header, network, exchange);
     if (caller) return caller;
     await failures.take(network);
     const secret = bearer.exec(header)?.[1];
@@ -83,20 +88,24 @@ export function createAuthenticate(failures: Throttle, place: Place) {
     exchange.scopes = caller.scopes;
     exchange.caller = caller;
     caller.source = exchange;
+    // Refused requests are not counted against the caller's rate, which protects the organization.
+    if (caller.isAddressRefused) await failures.take(caller.credentialId);
+    requireAllowedAddress(caller, exchange);
     return caller;
   };
 }
 
 /**
  * The current caller of a request to the API that is still being answered: looked up again, without counting a failure or renewing a
- * session. @throws 401 when its credential is no longer valid
+ * session. @throws 401 when its credential is no longer valid, 403 when the organization no longer allows the address
  */
 export async function recheckCaller(exchange: Exchange, { orgId }: Caller): Promise<Caller> {
   const header = exchange.req.headers.authorization;
   const secret = sessionSecret(exchange);
-  const session = () => (secret === null ? null : recheckSession(secret, orgId));
-  const caller = header === undefined ? await session() : await callerOf(header, 'api');
+  const session = () => (secret === null ? null : recheckSession(secret, orgId, plainAddress(exchange.address)));
+  const caller = header === undefined ? await session() : await callerOf(header, 'api', exchange);
   if (!caller) throw challenge('api', header !== undefined);
+  requireAllowedAddress(caller, exchange);
   return caller;
 }
 

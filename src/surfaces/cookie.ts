@@ -3,9 +3,10 @@
 // these headers.
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
-import { callerOfSession, type SessionInUse } from '#domain/identity/sessions/operations.ts';
+import { callerOfSession, type SessionInUse } from '#domain/identity/sessions/caller.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Exchange } from '#foundation/http/http.ts';
+import { plainAddress } from '#foundation/http/network.ts';
 import { forbidden } from '#foundation/problem.ts';
 import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
@@ -64,7 +65,7 @@ export async function sessionOf(
   wantedOrgId: string | null = null,
 ): Promise<{ caller: Caller; session: SessionInUse } | null> {
   const secret = sessionSecret(exchange);
-  const found = secret === null ? null : await callerOfSession(secret, wantedOrgId);
+  const found = secret === null ? null : await callerOfSession(secret, wantedOrgId, plainAddress(exchange.address));
   if (found?.session.renewed) setSessionCookie(exchange, secret);
   return found;
 }

@@ -34,6 +34,7 @@ const expected: Record<string, readonly string[] | string> = {
   createMembership: ['member.added'],
   createOrganization: ['organization.created', 'member.added'],
   updateOrganization: ['organization.updated'],
+  setAllowedNetworks: 'the list is as before',
   setAuditRetention: ['audit_retention.updated'],
   setRecordingSettings: 'the settings are as before',
   setAuditStream: ['audit_stream.updated'],

@@ -2,14 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
+import { callerOfSession, recheckSession } from '#domain/identity/sessions/caller.ts';
 import {
-  callerOfSession,
   chooseOrganization,
   endOtherSessions,
   endSession,
   listSessions,
   openSession,
-  recheckSession,
   sweepSessions,
 } from '#domain/identity/sessions/operations.ts';
 import { addMember } from '#domain/organization/memberships/operations.ts';

@@ -615,6 +615,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGroupRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGuideRequest: () => ({ step: 2 }),
+  // A list would be one of the caller’s own organization, which the tests compare.
+  SetAllowedNetworksRequest: () => ({ networks: [] }),
   CloseOrganizationRequest: ({ organization }) => ({ confirmSlug: organization.slug }),
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };

@@ -259,6 +259,13 @@ export interface AllowHostRequest {
   /** The phase in which the host was blocked. */
   phase: 'setup' | 'agent';
 }
+/** The networks from which an organization accepts its credentials. Requests from elsewhere are refused with the code `address_not_allowed`. */
+export interface AllowedNetworks {
+  /** The networks in CIDR notation; none when requests may come from everywhere. */
+  networks: string[];
+  /** The address of the present request, as the service sees it; null when it is unknown. */
+  address: string | null;
+}
 /** The parameters of `answerElicitation`. */
 export interface AnswerElicitationParameters {
   /** The id of the run. */
@@ -4929,6 +4936,18 @@ export interface SendMessageRequest {
   /** An id that you choose for the message: a repeated request with the same id changes nothing. */
   messageId?: string | null;
 }
+/** The parameters of `setAllowedNetworks`. */
+export interface SetAllowedNetworksParameters {
+  /** The new list. */
+  input: {
+    /**
+     * The networks in CIDR notation, IPv4 and IPv6, at most 50; a single address is a network, too. Must contain the address of this request; none allows requests from everywhere.
+     *
+     * @maxItems 50
+     */
+    networks: string[];
+  };
+}
 /** The parameters of `setAuditRetention`. */
 export interface SetAuditRetentionParameters {
   /** Days, from 30 to 3,650. */
@@ -6178,6 +6197,7 @@ export type ErrorCode =
   | 'plan_limit'
   | 'forbidden'
   | 'missing_scope'
+  | 'address_not_allowed'
   | 'agent_not_claimed'
   | 'not_found'
   | 'method_not_allowed'
@@ -6213,6 +6233,7 @@ export const errorStatuses = {
   plan_limit: 402,
   forbidden: 403,
   missing_scope: 403,
+  address_not_allowed: 403,
   agent_not_claimed: 403,
   not_found: 404,
   method_not_allowed: 405,
@@ -6533,6 +6554,8 @@ export interface Operations {
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
   /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
+  /** The networks from which the organization accepts its credentials. Requires the scope `sign-in:read`. */
+  allowedNetworks: { input: {}; output: AllowedNetworks };
   /** The users that the identity provider of the organization maintains, newest first. Requires the scope `members:read`. */
   directoryUsers: { input: DirectoryUsersParameters; output: DirectoryUserPage };
   /** The groups that the identity provider of the organization maintains. Requires the scope `members:read`. */
@@ -6593,6 +6616,8 @@ export interface Operations {
   auditEntries: { input: AuditEntriesParameters; output: AuditEntryPage };
   /** The destination to which the audit log of the organization is sent, and whether it accepts the deliveries. Requires the scope `audit:read`. */
   auditStream: { input: {}; output: AuditStreaming };
+  /** Sets the networks from which the organization accepts its credentials: sessions of its members, tokens, and open subscriptions. The change takes effect with the next request. Requires the scope `sign-in:write`. */
+  setAllowedNetworks: { input: SetAllowedNetworksParameters; output: AllowedNetworks };
   /** Sets the role that a group gives to its members, which applies to them at once. A member of several groups has the highest of their roles, and is a member without one; owners keep their role. Only an owner may. Requires the scope `members:write`. */
   setDirectoryGroupRole: { input: SetDirectoryGroupRoleParameters; output: ChangedDirectoryGroup };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
@@ -6903,6 +6928,7 @@ export const routes = {
 
 /** The documents of the operations that only GraphQL has. */
 export const documents = {
+  allowedNetworks: 'query allowedNetworks{allowedNetworks{networks address}}',
   directoryUsers: 'query directoryUsers($limit:Int!=50$cursor:String$query:String){directoryUsers(limit:$limit cursor:$cursor query:$query){data{id userName externalId email displayName active state createdAt updatedAt}nextCursor}}',
   directoryGroups: 'query directoryGroups{directoryGroups{data{id displayName externalId role createdAt updatedAt memberCount}}}',
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
@@ -6933,6 +6959,7 @@ export const documents = {
   formerMembers: 'query formerMembers($orgId:String!){formerMembers(orgId:$orgId){people{userId name email removedAt erasedAt}}}',
   auditEntries: 'query auditEntries($limit:Int!=50$cursor:String){auditEntries(limit:$limit cursor:$cursor){data{number entry leafHash}nextCursor}}',
   auditStream: 'query auditStream{auditStream{stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}}}',
+  setAllowedNetworks: 'mutation setAllowedNetworks($input:SetAllowedNetworksRequest!){setAllowedNetworks(input:$input){networks address}}',
   setDirectoryGroupRole: 'mutation setDirectoryGroupRole($directoryGroupId:String!$role:DirectoryGroupRole){setDirectoryGroupRole(directoryGroupId:$directoryGroupId role:$role){id displayName externalId role createdAt updatedAt}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',

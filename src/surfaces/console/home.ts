@@ -10,13 +10,15 @@ import {
   directoryOffersFor,
 } from '#domain/organization/directory/offers.ts';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
+import { organizationsRefusing } from '#domain/organization/organizations/allowed-networks.ts';
 import { createOrganization } from '#domain/organization/organizations/create.ts';
 import { updateOwnName } from '#domain/organization/people/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
 import { addressOfCell, otherCells, ownCell } from '#foundation/http/cells.ts';
 import { type Html, html } from '#foundation/http/html.ts';
-import type { Handler } from '#foundation/http/http.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
+import { plainAddress } from '#foundation/http/network.ts';
 import type { Id } from '#foundation/ids.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
@@ -38,11 +40,12 @@ const inboxOf = ({ slug }: { slug: string }): string => `${organizationPath(slug
 export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const { organizations } = visitor;
   const { isOrgOnly } = visitor.caller;
+  const refusing = await organizationsRefusing(visitor.caller.hiddenOrgIds ?? [], plainAddress(exchange.address));
   const [invites, offers, offer, required] = await Promise.all([
     isOrgOnly ? [] : pendingInvitesFor(visitor.person.email),
     isOrgOnly ? [] : directoryOffersFor(visitor.person),
     passkeyOffer(exchange, visitor),
-    requiredProviderOf(visitor),
+    requiredProviderOf(visitor, refusing),
   ]);
   const isNew = organizations.length === 0;
   const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
@@ -50,6 +53,7 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
     ${offers.length > 0 && offersCard(visitor, offers)}
     ${offer}
     ${!isNew && organizationsCard(visitor)}
+    ${refusing.length > 0 && refusedAddressCard(exchange)}
     ${required && requiredProviderCard(required)}
     ${isOrgOnly ? otherOrganizationsCard : creationCard(visitor, invites.length + offers.length > 0)}
     ${personCard(visitor)}`;
@@ -62,11 +66,14 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
 });
 
 /** The provider that the person must use to reach one of their organizations. */
-async function requiredProviderOf({ caller, person }: Visitor): Promise<OfferedProvider | null> {
-  const { hiddenOrgIds = [], isOrgOnly } = caller;
-  if (isOrgOnly || hiddenOrgIds.length === 0) return null;
+async function requiredProviderOf(
+  { caller, person }: Visitor,
+  refusing: readonly string[],
+): Promise<OfferedProvider | null> {
+  const hidden = caller.hiddenOrgIds?.filter((id) => !refusing.includes(id)) ?? [];
+  if (caller.isOrgOnly || hidden.length === 0) return null;
   const provider = await providerOfAddress(person.email);
-  return provider && hiddenOrgIds.includes(provider.orgId) ? provider : null;
+  return provider && hidden.includes(provider.orgId) ? provider : null;
 }
 
 const name = (bounds: { min: number; max: number }) => z.object({ name: nameText(bounds) });
@@ -138,6 +145,11 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
       </li>`,
     )}</ul>
   </section>`;
+
+/** The card about organizations that are not listed because they do not allow the address. */
+const refusedAddressCard = (exchange: Exchange): Html => html`<section class="card"><h2>More organizations</h2>
+    <p class="muted">You belong to organizations that do not allow requests from ${plainAddress(exchange.address) ?? 'an unknown address'}.
+      Open this page from one of their networks to see them.</p></section>`;
 
 /** The card about other organizations in a session that an identity provider has opened. */
 const otherOrganizationsCard = html`<section class="card"><h2>Other organizations</h2>

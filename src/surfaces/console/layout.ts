@@ -2,7 +2,7 @@
 // because addresses of pages can contain secrets.
 import { admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import type { SessionInUse } from '#domain/identity/sessions/operations.ts';
+import type { SessionInUse } from '#domain/identity/sessions/caller.ts';
 import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';
 import { isOperator } from '#domain/organization/people/operators.ts';
 import { addresses, organizationPath } from '#foundation/http/addresses.ts';

@@ -1,7 +1,13 @@
 // Identifies the person of a request, and checks that a form comes from one of the service's pages. Wraps every page that needs a person.
 import type { z } from 'zod';
+import { requireAllowedAddress } from '#access/allowed-addresses.ts';
+import { outsideOrganization } from '#domain/identity/sessions/caller.ts';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/organization/organizations/operations.ts';
+import {
+  type OwnOrganization,
+  organizationsOf,
+  organizationsWithIds,
+} from '#domain/organization/organizations/operations.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Exchange, type Handler, mediaType, readForm } from '#foundation/http/http.ts';
 import { forbidden, invalid, unsupportedMediaType } from '#foundation/problem.ts';
@@ -24,17 +30,30 @@ export const organizationOfSlug = (
 export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   const visitor = await visitorIn(exchange, null);
   const slug = visitor && slugOfAddress(exchange.path);
-  const organization = slug && organizationOfSlug(visitor.organizations, slug);
-  if (!organization || organization.id === visitor.caller.orgId) return visitor;
+  if (!slug) return visitor;
+  const organization = organizationOfSlug(visitor.organizations, slug);
+  if (!organization) return visitorOfHidden(exchange, visitor, slug);
+  if (organization.id === visitor.caller.orgId) return visitor;
   await chooseOrganization(visitor.caller, organization.id);
   return visitorIn(exchange, organization.id);
 }
 
-/** The person of the request, acting in one of their organizations; with null, in the one last chosen. @throws 404 */
+/** The visitor of a page of an organization that is not listed. @throws 403 when it is one that does not allow the address, 404 */
+async function visitorOfHidden(exchange: Exchange, visitor: Visitor, slug: string): Promise<Visitor | null> {
+  const hidden = (await organizationsWithIds(visitor.caller.hiddenOrgIds ?? [])).find((one) => one.slug === slug);
+  return hidden ? visitorIn(exchange, hidden.id) : visitor;
+}
+
+/**
+ * The person of the request, acting in one of their organizations; with null, in the one last chosen, or in none while that one does not
+ * allow the address. @throws 404, 403 when the organization does not allow the address
+ */
 export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
   const found = await sessionOf(exchange, orgId);
   if (!found) return null;
-  const { caller, session } = found;
+  const { session } = found;
+  if (orgId !== null) requireAllowedAddress(found.caller, exchange);
+  const caller = found.caller.isAddressRefused ? outsideOrganization(found.caller) : found.caller;
   exchange.credentialId = session.id;
   exchange.caller = caller;
   caller.source = exchange;

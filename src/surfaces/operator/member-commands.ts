@@ -6,6 +6,7 @@ import { endSessionsOf, listSessionsOf } from '#domain/identity/sessions/operati
 import { disablePerson, enablePerson } from '#domain/lifecycle/offboarding/disable.ts';
 import { lockMember, removeMember, setRole } from '#domain/lifecycle/offboarding/membership-changes.ts';
 import { Membership } from '#domain/organization/memberships/model.ts';
+import { openNetworks } from '#domain/organization/organizations/allowed-networks.ts';
 import { Organization } from '#domain/organization/organizations/model.ts';
 import { listAllOrganizations, organizationsWithIds } from '#domain/organization/organizations/operations.ts';
 import { emailAddress } from '#domain/organization/people/email.ts';
@@ -70,6 +71,13 @@ export const memberCommands: Record<string, Command> = {
     example: '--org acme',
     options: z.object({ org: slug }),
     run: async ({ org }) => ({ domains: await liftRequirements((await organizationOf(org)).id) }),
+  }),
+  'networks:open': command({
+    about:
+      'Ends the list of allowed networks of an organization, for owners who have locked themselves out. Credentials then work from everywhere.',
+    example: '--org acme',
+    options: z.object({ org: slug }),
+    run: async ({ org }) => ({ networks: await openNetworks((await organizationOf(org)).id) }),
   }),
   'member:role': command({
     about: 'Changes the role of a member. The last owner stays owner.',

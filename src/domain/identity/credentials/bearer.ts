@@ -1,4 +1,5 @@
 // The caller of a bearer credential of a person: a personal access token or an OAuth access token.
+import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -17,6 +18,8 @@ export interface Bearer {
   lastUsedAt: number | null;
   role: OrgRole;
   orgOnly: boolean;
+  /** Whether the organization allows the address of the request. */
+  isAllowed: boolean;
   bookmark?: Bookmark | undefined;
 }
 
@@ -24,7 +27,7 @@ export interface Bearer {
 export function callerOfBearer(model: Pick<typeof BaseModel, 'tableName'>, bearer: Bearer | undefined): Caller | null {
   if (!bearer) return null;
   recordUse(model, bearer);
-  return {
+  const caller: Caller = {
     principalType: 'user',
     credentialId: bearer.id,
     userId: bearer.userId,
@@ -35,4 +38,5 @@ export function callerOfBearer(model: Pick<typeof BaseModel, 'tableName'>, beare
     isOrgOnly: bearer.orgOnly,
     bookmark: bearer.bookmark,
   };
+  return atAllowedAddress(caller, bearer.isAllowed);
 }

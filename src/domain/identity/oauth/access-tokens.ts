@@ -8,6 +8,7 @@ import { findCredential, sql, type Transaction } from '#foundation/postgres/data
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { joinMembershipSql } from '../../organization/memberships/join.ts';
+import { allowsAddressSql } from '../../organization/organizations/join.ts';
 import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import type { Resource } from './resources.ts';
 
@@ -84,7 +85,8 @@ export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { se
 export const presentedTokenSql = `(select id, sign_in_id, registration_id, scopes, last_used_at from access_tokens
     where digest = $1 and resource = $2 and expires_at > $3 and revoked_at is null)`;
 
-const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a.last_used_at, s.user_id, s.org_id, s.project_id, s.org_only, m.role
+const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a.last_used_at, s.user_id, s.org_id, s.project_id, s.org_only, m.role,
+    ${allowsAddressSql('s.org_id', '$4')} as is_allowed
   from ${presentedTokenSql} a
   join sign_ins s on s.id = a.sign_in_id
   ${joinMembershipSql('s')}
@@ -93,9 +95,15 @@ const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a
 /**
  * The caller of an `oat_` secret at this resource, in one statement; null when the secret is unknown, expired, revoked or for another
  * resource, its sign-in has ended, or its person has left the organization. Read on every request and never cached.
+ * @param address The address of the request (`plainAddress`)
  */
-export async function callerOfOAuthToken(secret: string, resource: Resource): Promise<Caller | null> {
-  return callerOfBearer(AccessToken, await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]));
+export async function callerOfOAuthToken(
+  secret: string,
+  resource: Resource,
+  address: string | null = null,
+): Promise<Caller | null> {
+  const values = [digest(secret), resource, now(), address];
+  return callerOfBearer(AccessToken, await findCredential<Bearer>(findCallerSql, values));
 }
 
 /** The names of the clients that these access tokens belong to. */

@@ -1,23 +1,17 @@
-// Console sessions: opened at sign-in, found by the digest of the cookie's secret, ended by the person or after 14 days without use. A
-// session acts as its person, with all scopes of the person's role (principalType `cookie`).
+// Console sessions: opened at sign-in, found by the digest of the cookie's secret (caller.ts), ended by the person or after 14 days without
+// use. A session acts as its person, with all scopes of the person's role (principalType `cookie`).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
-import type { OrgRole } from '#access/roles.ts';
-import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
-import type { Bookmark } from '#foundation/postgres/replica.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
-import { isMemberSql, joinOneMembershipSql, unreachedOrgIdsSql } from '../../organization/memberships/join.ts';
+import { isMemberSql } from '../../organization/memberships/join.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
-import { joinEnabledPersonSql } from '../../organization/people/join.ts';
 import { Person } from '../../organization/people/model.ts';
-import { lastUsedIntervalMs } from '../credentials/last-used.ts';
-import { isReachedSql } from '../identity-providers/reach.ts';
 import { Session } from './model.ts';
 
 /** The place of a sign-in, as shown in the list of sessions. */
@@ -70,99 +64,6 @@ export async function openSession(
   });
   return { id, secret };
 }
-
-export interface SessionInUse {
-  id: Id<'session'>;
-  person: { id: Id<'person'>; email: string; name: string };
-  /** Whether the expiry was just extended, so that the browser's cookie must be renewed too. */
-  renewed: boolean;
-}
-
-interface FoundSession {
-  id: Id<'session'>;
-  personId: Id<'person'>;
-  email: string;
-  name: string;
-  lastUsedAt: number;
-  orgId: Id<'organization'> | null;
-  role: OrgRole | null;
-  closedAt: number | null;
-  orgOnly: boolean;
-  hiddenOrgIds: string[];
-  bookmark?: Bookmark | undefined;
-}
-
-const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role, m.closed_at, s.org_only,
-    ${unreachedOrgIdsSql('s.person_id', isReachedSql('$2'))} as hidden_org_ids
-  from sessions s
-  ${joinEnabledPersonSql('s.person_id')}
-  ${joinOneMembershipSql('s.person_id', { requested: '$3', preferred: 's.org_id', reached: isReachedSql('$2') })}
-  where s.digest = $1 and s.ended_at is null and s.expires_at > $2`;
-
-/** A person without an organization may create one, and list their organizations. */
-const withoutOrganization: ReadonlySet<Scope> = new Set(['organizations:read', 'organizations:write']);
-const none: ReadonlySet<Scope> = new Set();
-
-/**
- * The caller of a session cookie, in one statement; null when the session is unknown or has ended. The organization is the requested one
- * (404 unless the person belongs to it), or the one last chosen, or the first joined, or none.
- */
-export async function callerOfSession(
-  secret: string,
-  requestedOrgId: string | null,
-): Promise<{ caller: Caller; session: SessionInUse } | null> {
-  const at = now();
-  const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
-  if (!row) return null;
-  if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
-  // The membership has ended, and the session reaches no other organization.
-  if (row.orgOnly && row.orgId === null) return null;
-  const renewed = row.lastUsedAt <= at - lastUsedIntervalMs;
-  if (renewed) await renew(row.id, at);
-  return {
-    caller: callerBehind(row),
-    session: { id: row.id, person: { id: row.personId, email: row.email, name: row.name }, renewed },
-  };
-}
-
-/**
- * The current caller of a session in one organization, read without renewing the session or changing its organization. Null when the
- * session has ended.
- */
-export async function recheckSession(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
-  const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
-  return row ? callerBehind(row) : null;
-}
-
-const callerBehind = ({
-  id,
-  personId,
-  orgId,
-  role,
-  closedAt,
-  orgOnly,
-  hiddenOrgIds,
-  bookmark,
-}: FoundSession): Caller => ({
-  principalType: 'cookie',
-  credentialId: id,
-  userId: personId,
-  orgId,
-  role,
-  isOrgClosed: closedAt !== null,
-  scopes: role ? scopesOfRole(role) : orgOnly ? none : withoutOrganization,
-  projectId: null,
-  hiddenOrgIds,
-  isOrgOnly: orgOnly,
-  bookmark,
-});
-
-const renewSessionSql = `update sessions set last_used_at = $2, expires_at = case when org_only then expires_at else $3 end
-  where id = $1 and ended_at is null and last_used_at <= $4`;
-
-/** Extends the session. Of concurrent requests only one changes the row. */
-const renew = (id: Id<'session'>, at: number) =>
-  sql(renewSessionSql, [id, at, at + lifetimesMs.consoleSession, at - lastUsedIntervalMs]);
 
 const chooseOrganizationSql = `update sessions s set org_id = $2
   where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;

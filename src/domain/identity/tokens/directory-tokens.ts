@@ -1,5 +1,6 @@
 // Directory tokens (`scm_`), with which the identity provider of one organization provisions its users and groups (SCIM 2.0). They are
 // accepted at the SCIM endpoint only, and hold no scope. Owners create and revoke them.
+import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
@@ -12,7 +13,7 @@ import { conflict } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { requireOwner } from '../../organization/directory/owner.ts';
 import { lockOwnMembership } from '../../organization/memberships/operations.ts';
-import { joinOpenOrganizationSql } from '../../organization/organizations/join.ts';
+import { allowsAddressSql, joinOpenOrganizationSql } from '../../organization/organizations/join.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { recordUse } from '../credentials/last-used.ts';
 
@@ -95,18 +96,20 @@ export async function revokeDirectoryToken(caller: Caller, id: string): Promise<
   return DirectoryToken.get(filter);
 }
 
-const findCallerSql = `select t.id, t.org_id, t.last_used_at from directory_tokens t ${joinOpenOrganizationSql('t.org_id')}
+const findCallerSql = `select t.id, t.org_id, t.last_used_at, ${allowsAddressSql('t.org_id', '$3')} as is_allowed
+  from directory_tokens t ${joinOpenOrganizationSql('t.org_id')}
   where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
+type Found = Pick<DirectoryToken, 'id' | 'orgId' | 'lastUsedAt'> & { isAllowed: boolean };
 
-/** The caller of a `scm_` secret; null when it is unknown, expired or revoked, or its organization is closed. */
-export async function callerOfDirectoryToken(secret: string): Promise<Caller | null> {
-  const row = await findCredential<Pick<DirectoryToken, 'id' | 'orgId' | 'lastUsedAt'>>(findCallerSql, [
-    digest(secret),
-    now(),
-  ]);
+/**
+ * The caller of a `scm_` secret; null when it is unknown, expired or revoked, or its organization is closed.
+ * @param address The address of the request (`plainAddress`)
+ */
+export async function callerOfDirectoryToken(secret: string, address: string | null = null): Promise<Caller | null> {
+  const row = await findCredential<Found>(findCallerSql, [digest(secret), now(), address]);
   if (!row) return null;
   recordUse(DirectoryToken, row);
-  return {
+  const caller: Caller = {
     principalType: 'service',
     credentialId: row.id,
     userId: null,
@@ -116,4 +119,5 @@ export async function callerOfDirectoryToken(secret: string): Promise<Caller | n
     projectId: null,
     bookmark: row.bookmark,
   };
+  return atAllowedAddress(caller, row.isAllowed);
 }

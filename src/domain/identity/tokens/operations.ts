@@ -11,6 +11,7 @@ import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
 import { joinMembershipSql } from '../../organization/memberships/join.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
+import { allowsAddressSql } from '../../organization/organizations/join.ts';
 import { lockPerson } from '../../organization/people/operations.ts';
 import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import { lend } from '../credentials/lend.ts';
@@ -130,14 +131,15 @@ export const revokeTokensOf = async (trx: Transaction, person: PersonIn): Promis
   Token.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
 const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_string(t.scopes, ' ') as granted,
-    t.last_used_at, t.org_only, m.role
+    t.last_used_at, t.org_only, m.role, ${allowsAddressSql('t.org_id', '$3')} as is_allowed
   from tokens t ${joinMembershipSql('t')}
   where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
 
 /**
  * The caller of a `pat_` secret, in one statement; null when the secret is unknown, expired or revoked, or its person has left the
  * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next one.
+ * @param address The address of the request (`plainAddress`)
  */
-export async function callerOfToken(secret: string): Promise<Caller | null> {
-  return callerOfBearer(Token, await findCredential<Bearer>(findCallerSql, [digest(secret), now()]));
+export async function callerOfToken(secret: string, address: string | null = null): Promise<Caller | null> {
+  return callerOfBearer(Token, await findCredential<Bearer>(findCallerSql, [digest(secret), now(), address]));
 }

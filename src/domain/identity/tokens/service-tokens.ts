@@ -1,5 +1,6 @@
 // Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them; admins
 // of an organization manage those bound to it (runtime-tokens.ts). They do not expire.
+import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
@@ -7,7 +8,7 @@ import { type Id, newId } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { findCredential, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
-import { joinOrganizationSql } from '../../organization/organizations/join.ts';
+import { allowsAddressSql, joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { recordUse } from '../credentials/last-used.ts';
 import type { OwnerFilter } from '../credentials/owner.ts';
 
@@ -65,15 +66,19 @@ const listSql = `select s.id, o.slug as org, s.name, s.scopes, s.created_at, s.l
 export const listServiceTokens = ({ org, limit }: Omit<OwnerFilter, 'email'>): Promise<object[]> =>
   sql(listSql, [org ?? null, limit]);
 
-/** The service of a `srv_` secret; null when the secret is unknown or revoked. */
-export async function callerOfServiceToken(secret: string): Promise<Caller | null> {
-  const row = await findCredential<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(
-    'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null',
-    [digest(secret)],
-  );
+const findCallerSql = `select t.id, t.org_id, t.scopes, t.last_used_at, ${allowsAddressSql('t.org_id', '$2')} as is_allowed
+  from service_tokens t where t.digest = $1 and t.revoked_at is null`;
+type Found = Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'> & { isAllowed: boolean };
+
+/**
+ * The service of a `srv_` secret; null when the secret is unknown or revoked.
+ * @param address The address of the request (`plainAddress`)
+ */
+export async function callerOfServiceToken(secret: string, address: string | null = null): Promise<Caller | null> {
+  const row = await findCredential<Found>(findCallerSql, [digest(secret), address]);
   if (!row) return null;
   recordUse(ServiceToken, row);
-  return {
+  const caller: Caller = {
     principalType: 'service',
     credentialId: row.id,
     userId: null,
@@ -83,4 +88,5 @@ export async function callerOfServiceToken(secret: string): Promise<Caller | nul
     projectId: null,
     bookmark: row.bookmark,
   };
+  return atAllowedAddress(caller, row.isAllowed);
 }

@@ -96,6 +96,8 @@ const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'order
 /** Names and addresses of directory users are left out: such people may never have joined, so no key exists that could seal the values. */
 const directoryUser = { columns: ['active', 'isOffered'] };
 
+const organization = { columns: [...Organization.columns, 'allowedNetworks'] };
+const passkey = { columns: ['name'] };
 const reason = { columns: ['reason'] };
 const authorOf = { personal: { author: { of: 'author_user_id' } } } as const;
 const deciderOf = { personal: { decided_by: { of: 'decided_by_user_id' } } } as const;
@@ -104,7 +106,7 @@ const atHost = { key: ['key'], name: 'path' };
 
 /** Sources by the name of their table. */
 export const auditSources: Readonly<Record<string, AuditSource>> = {
-  organizations: source('organization', Organization, { ends: { closed_at: 'closed' } }),
+  organizations: source('organization', organization, { ends: { closed_at: 'closed' } }),
   memberships: source('member', Membership, {
     ...{ key: ['user_id'], created: 'added', deleted: 'removed', ends: { closed_at: 'suspended' }, person: 'user_id' },
   }),
@@ -117,13 +119,9 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
       personal: { email: { of: 'id' }, name: { of: 'id' } },
     },
   }),
-  passkeys: source(
-    'passkey',
-    { columns: ['name'] },
-    {
-      ...{ created: 'added', deleted: 'removed', person: 'person_id', personal: { name: { of: 'person_id' } } },
-    },
-  ),
+  passkeys: source('passkey', passkey, {
+    ...{ created: 'added', deleted: 'removed', person: 'person_id', personal: { name: { of: 'person_id' } } },
+  }),
   sessions: source('session', Session, {
     ...{ name: 'user_agent', created: 'started', person: 'person_id' },
     personal: { user_agent: { of: 'person_id' }, address: { of: 'person_id' } },
@@ -146,8 +144,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
     },
   }),
   identity_providers: source('identity_provider', IdentityProvider, {
-    created: 'connected',
-    ends: { tested_at: 'tested' },
+    ...{ created: 'connected', ends: { tested_at: 'tested' } },
   }),
   sign_in_domains: source('sign_in_domain', SignInDomain, {
     ...{ name: 'domain', created: 'added', ends: { verified_at: 'verified' } },

@@ -1,0 +1,81 @@
+// Networks from which an organization accepts its credentials. The condition itself is part of the look-up of credentials
+// (`allowsAddressSql`; docs/decisions/0079-networks-are-checked-with-the-credential.md).
+import { isIP, isIPv4 } from 'node:net';
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { plainAddress } from '#foundation/http/network.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { invalid } from '#foundation/problem.ts';
+import { allowsAddressSql } from './join.ts';
+
+export interface AllowedNetworks {
+  /** In CIDR notation; empty when requests may come from everywhere. */
+  networks: string[];
+  /** The address of the present request; null when it is unknown. */
+  address: string | null;
+}
+
+const addressOf = ({ source }: Caller): string | null => (source ? plainAddress(source.address) : null);
+
+/** A network in the spelling of PostgreSQL; null for text that is none. An address without a prefix is a network of one. */
+export function readNetwork(text: string): string | null {
+  const [, address, prefix] = /^([\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const plain = address === undefined ? null : plainAddress(address);
+  if (plain === null) return null;
+  const widest = isIP(address!) === 6 ? 128 : 32;
+  const bits = prefix === undefined ? widest : Number(prefix);
+  // Networks that are mapped into IPv6 are IPv4 networks, like addresses.
+  const kept = widest === 128 && isIPv4(plain) ? bits - 96 : bits;
+  return bits > widest || kept < 0 ? null : `${plain}/${kept}`;
+}
+
+const findSql = 'select allowed_networks::text[] as networks from organizations where id = $1';
+
+export async function findAllowedNetworks(caller: Caller): Promise<AllowedNetworks> {
+  beyondOneProject(caller);
+  const [found] = await sql<{ networks: string[] | null }>(findSql, [ownOrganization(caller)]);
+  return { networks: found?.networks ?? [], address: addressOf(caller) };
+}
+
+const wholeSql = 'select network(given::inet)::text as network from unnest($1::text[]) given';
+const setSql = `update organizations set allowed_networks = nullif($2::text[], '{}')::cidr[]
+  where id = $1 and ($2::text[] = '{}' or coalesce($3::inet <<= any ($2::text[]::cidr[]), false)) returning id`;
+
+/**
+ * Replaces the list; an empty one ends it. @throws 400 for text that is no network, and for a list without the address of the request, which
+ * would lock the caller out
+ */
+export async function setAllowedNetworks(caller: Caller, input: { networks: string[] }): Promise<AllowedNetworks> {
+  beyondOneProject(caller);
+  const given = input.networks.map((text) => readNetwork(text)!);
+  const whole = await sql<{ network: string }>(wholeSql, [given]);
+  whole.forEach(({ network }, i) => {
+    if (network !== given[i])
+      throw invalid.field(`networks.${i}`, `${given[i]} has bits behind its prefix; the network is ${network}`);
+  });
+  const networks = [...new Set(given)];
+  const address = addressOf(caller);
+  if ((await sql(setSql, [ownOrganization(caller), networks, address])).length === 0)
+    throw invalid.field(
+      'networks',
+      `must contain ${address ?? 'your address, which is unknown'}, the address of this request: the list would lock you out`,
+    );
+  return { networks, address };
+}
+
+const openSql = `update organizations o set allowed_networks = null from organizations before
+  where o.id = $1 and before.id = o.id returning coalesce(before.allowed_networks::text[], '{}') as networks`;
+
+/** Ends the list of an organization, whose members can then send requests from everywhere again. Returns the networks. */
+export const openNetworks = async (orgId: string): Promise<string[]> =>
+  (await sql<{ networks: string[] }>(openSql, [orgId]))[0]?.networks ?? [];
+
+/** Whether the organization allows requests from the address (`plainAddress`). */
+export const allowsAddress = async (trx: Transaction, orgId: string, address: string | null): Promise<boolean> =>
+  (await sql(`select 1 where ${allowsAddressSql('$1', '$2')}`, [orgId, address], trx)).length > 0;
+
+const refusingSql = `select id from unnest($1::text[]) id where not ${allowsAddressSql('id', '$2')}`;
+
+/** Organizations among the given ones that do not allow the address (`plainAddress`). */
+export const organizationsRefusing = async (orgIds: readonly string[], address: string | null): Promise<string[]> =>
+  orgIds.length === 0 ? [] : (await sql<{ id: string }>(refusingSql, [orgIds, address])).map(({ id }) => id);
