@@ -10,7 +10,7 @@ import { seconds } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction, watchStatements } from '#foundation/postgres/database.ts';
 import { commands } from '../../src/surfaces/operator/commands.ts';
-import { type AgentWorld, claimGrant, type Human, openAgentWorld } from '../support/agent-world.ts';
+import { type AgentWorld, claimGrant, type Human, jwtBearer, openAgentWorld } from '../support/agent-world.ts';
 import { type Event, eventsOf } from '../support/server-sent-events.ts';
 import type { Answer, Ask, Session } from '../support/world.ts';
 
@@ -196,6 +196,28 @@ describe('With a list', () => {
         code: 'address_not_allowed',
       },
     ]);
+  });
+
+  it('403 · a code, a refresh token and the grants of an agent are refused elsewhere, and work from inside afterwards', async () => {
+    const denied = {
+      error: 'access_denied',
+      error_description: `The organization does not allow requests from ${elsewhere}.`,
+    };
+    const inTurn = async (fields: Record<string, string>): Promise<Answer['body']> => {
+      const refused = await exchange(fields, elsewhere);
+      expect([refused.status, refused.body]).toEqual([403, denied]);
+      const granted = await exchange(fields, office);
+      expect(granted.status).toBe(200);
+      return granted.body;
+    };
+    const { refresh_token } = await inTurn(await approved());
+    await inTurn({ grant_type: 'refresh_token', refresh_token });
+    // A used token was copied: it ends its sign-in, wherever it is presented.
+    const { body } = await exchange({ grant_type: 'refresh_token', refresh_token }, elsewhere);
+    expect(body.error).toBe('invalid_grant');
+    const { claimToken } = await agent();
+    const { identity_assertion } = await inTurn({ grant_type: claimGrant, claim_token: claimToken });
+    await inTurn({ grant_type: jwtBearer, assertion: identity_assertion });
   });
 
   it('404 · for a session of another organization, the organization is in no list elsewhere; its pages are a 403, those of the person are not', async () => {

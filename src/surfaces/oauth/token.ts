@@ -13,5 +13,5 @@ export const createTokenEndpoint =
     const parameters = (await readParameters(exchange, OAuthTokenRequest)) as TokenParameters;
     const grant = grantOf(parameters.grant_type, claimGrantType);
     if (!grant) throw unsupportedGrantType('grant_type: see grant_types_supported in the metadata.');
-    answerJson(exchange, 200, await grant(parameters));
+    answerJson(exchange, 200, await grant(parameters, exchange));
   };

@@ -1,4 +1,5 @@
 // Requests and responses of the token endpoint (docs/contract.md#token-endpoint).
+import type { RequestSource } from '#access/principal.ts';
 import { invalidRequest } from './errors.ts';
 
 /** Each parameter occurs once; an empty one counts as absent (RFC 6749 §3.1). */
@@ -30,7 +31,7 @@ export interface TokenResponse {
 }
 
 /** The handler of one grant. @throws OAuthError */
-export type GrantHandler = (parameters: TokenParameters) => Promise<TokenResponse>;
+export type GrantHandler = (parameters: TokenParameters, source: RequestSource) => Promise<TokenResponse>;
 
 /** The value of a required parameter. @throws invalid_request when it is absent */
 export function required(parameters: TokenParameters, name: keyof TokenParameters): string {

@@ -1,12 +1,14 @@
 // The claim grant: an agent polls until its person has decided (docs/contract.md#claims; RFC 8628 §3.4 and §3.5). The tokens of a
 // claim are collected once: of concurrent polls one gets them.
 
+import type { RequestSource } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { polling } from '#limits.ts';
 import { Person } from '../../../organization/people/model.ts';
 import { issueAccessToken } from '../../oauth/access-tokens.ts';
+import { requireGrantAddress } from '../../oauth/denied-address.ts';
 import {
   accessDenied,
   authorizationPending,
@@ -25,7 +27,7 @@ const earlyToleranceMs = 500;
 
 const requestNewCode = 'Request a new one at the claim endpoint.';
 
-export const claim: GrantHandler = async (parameters) => {
+export const claim: GrantHandler = async (parameters, source) => {
   const claimTokenDigest = digest(required(parameters, 'claim_token'));
   const resource = agentResourceOf(parameters.resource);
   // An error is returned, not thrown, so that the transaction commits and the poll is counted.
@@ -36,7 +38,7 @@ export const claim: GrantHandler = async (parameters) => {
       return expiredToken('The registration was revoked, or has expired. Register again.');
     }
     if (registration.collectedAt !== null) return invalidGrant('The claim token was used.');
-    if (registration.claimedAt !== null) return collect(trx, registration, resource);
+    if (registration.claimedAt !== null) return collect(trx, registration, resource, source);
     return refuseWaiting(trx, registration);
   });
   if (outcome instanceof OAuthError) throw outcome;
@@ -47,10 +49,12 @@ async function collect(
   trx: Transaction,
   registration: Registration,
   resource: Resource,
+  source: RequestSource,
 ): Promise<TokenResponse | OAuthError> {
   // The grant is read again, because the person may have left the organization since the approval.
   const grant = await lockValidGrant(trx, registration);
   if (!grant) return invalidGrant('The grant of the person has ended.');
+  await requireGrantAddress(trx, source, { ...grant, id: registration.id, name: registration.agentName });
   const { scopes, grantExpiresAt, userId } = grant;
   await Registration.patch(trx, { id: registration.id }, { collectedAt: now() });
   const issued = await issueAccessToken(trx, {

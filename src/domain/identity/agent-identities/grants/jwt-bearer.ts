@@ -2,6 +2,7 @@
 // docs/contract.md#assertions). Every invalid assertion gets the same answer.
 import { transaction } from '#foundation/postgres/database.ts';
 import { issueAccessToken } from '../../oauth/access-tokens.ts';
+import { requireGrantAddress } from '../../oauth/denied-address.ts';
 import { invalidGrant, invalidTarget } from '../../oauth/errors.ts';
 import { agentResourceOf } from '../../oauth/resources.ts';
 import { type GrantHandler, required } from '../../oauth/token-request.ts';
@@ -10,7 +11,7 @@ import { lockRegistration, readAssertion } from '../assertion.ts';
 const refused = () =>
   invalidGrant('The assertion was not issued by this service, has expired, was replaced by a claim, or was revoked.');
 
-export const jwtBearer: GrantHandler = async (parameters) => {
+export const jwtBearer: GrantHandler = async (parameters, source) => {
   const assertion = required(parameters, 'assertion');
   const resource = agentResourceOf(parameters.resource);
   const presented = await readAssertion(assertion);
@@ -19,6 +20,7 @@ export const jwtBearer: GrantHandler = async (parameters) => {
     const held = await lockRegistration(trx, presented);
     if (!held) throw refused();
     const { registration, grant } = held;
+    if (grant) await requireGrantAddress(trx, source, { ...grant, id: registration.id, name: registration.agentName });
     if (!grant && resource !== 'api') throw invalidTarget('resource: an unclaimed agent can only use the API.');
     const { accessToken, expiresIn, scope } = await issueAccessToken(trx, {
       owner: { registrationId: registration.id },

@@ -1,5 +1,6 @@
 // The authorization code grant: exchanges a code and its verifier for a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636 §4.5;
-// docs/contract.md#authorization-code-flow). A presented code is consumed, even when the request is otherwise invalid.
+// docs/contract.md#authorization-code-flow). A presented code is consumed, even when the request is otherwise invalid, but not by a
+// request from an address that the organization does not allow.
 
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -10,6 +11,7 @@ import { issueAccessToken } from '../access-tokens.ts';
 import { offlineAccess } from '../authorization-request.ts';
 import { requireClient } from '../clients.ts';
 import { type AuthorizationCode, bindCode, signInOfCode, useCode } from '../codes.ts';
+import { requireGrantAddress } from '../denied-address.ts';
 import { invalidGrant, invalidTarget, OAuthError } from '../errors.ts';
 import { isVerifierOf } from '../pkce.ts';
 import { resourceOf } from '../resources.ts';
@@ -18,7 +20,7 @@ import { type GrantHandler, required, type TokenParameters, type TokenResponse }
 
 const refused = () => invalidGrant('The code is unknown, expired, used, or was created for another request.');
 
-export const authorizationCode: GrantHandler = async (parameters) => {
+export const authorizationCode: GrantHandler = async (parameters, source) => {
   const secret = required(parameters, 'code');
   const verifier = required(parameters, 'code_verifier');
   await requireClient(required(parameters, 'client_id'));
@@ -31,6 +33,7 @@ export const authorizationCode: GrantHandler = async (parameters) => {
     if (resource && resource !== code.resource)
       return invalidTarget('resource: must be the one that the person consented to.');
     if (!(await lockMembership(trx, code.orgId, code.userId))) return refused();
+    await requireGrantAddress(trx, source, { id: code.clientId, ...code, name: code.clientName });
     return issue(trx, code);
   });
   if (outcome instanceof OAuthError) throw outcome;

@@ -1,13 +1,17 @@
 // The refresh grant: exchanges a refresh token for the next one and an access token, within the person's grant (RFC 6749 §6; RFC
 // 9700 §4.14.2; docs/contract.md#refresh-tokens). A token that is presented twice, even concurrently, ends the sign-in.
+import type { RequestSource } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
+import { plainAddress } from '#foundation/http/network.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { joinMembershipSql } from '../../../organization/memberships/join.ts';
+import { allowsAddressSql } from '../../../organization/organizations/join.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { requireClient } from '../clients.ts';
+import { deniedAddress } from '../denied-address.ts';
 import { invalidGrant, invalidScope, invalidTarget, OAuthError } from '../errors.ts';
 import { type Resource, resourceOf } from '../resources.ts';
 import { endSignIn, issueRefreshToken, lockSignIn, useRefreshToken } from '../sign-ins.ts';
@@ -19,29 +23,34 @@ interface Family {
   usedAt: number | null;
   signInId: Id<'signIn'>;
   clientId: string;
+  clientName: string | null;
+  orgId: string;
+  userId: string;
   resource: Resource;
   granted: string;
   expiresAt: number;
   revokedAt: number | null;
   /** Present role of the person; null for a person who has left the organization. */
   role: OrgRole | null;
+  /** Whether the organization allows the address of the request. */
+  isAllowed: boolean;
 }
 
-const findFamilySql = `select r.used_at, s.id as sign_in_id, s.client_id, s.resource, array_to_string(s.scopes, ' ') as granted,
-    s.expires_at, s.revoked_at, m.role
+const findFamilySql = `select r.used_at, s.id as sign_in_id, s.client_id, s.client_name, s.org_id, s.user_id, s.resource, array_to_string(s.scopes, ' ') as granted,
+    s.expires_at, s.revoked_at, m.role, ${allowsAddressSql('s.org_id', '$2')} as is_allowed
   from refresh_tokens r
   join sign_ins s on s.id = r.sign_in_id
   left ${joinMembershipSql('s')}
   where r.digest = $1`;
 
-export const refreshToken: GrantHandler = async (parameters) => {
+export const refreshToken: GrantHandler = async (parameters, source) => {
   const secret = required(parameters, 'refresh_token');
   if (parameters.client_id !== undefined) await requireClient(parameters.client_id);
-  const [family] = await sql<Family>(findFamilySql, [digest(secret)]);
+  const [family] = await sql<Family>(findFamilySql, [digest(secret), plainAddress(source.address)]);
   if (!family) throw refused();
   const { signInId, resource, expiresAt } = family;
   // A token that was used before skips the check of its scopes: the transaction below ends its sign-in.
-  const scopes = family.usedAt === null ? requestedScopes(family, parameters) : [];
+  const scopes = family.usedAt === null ? requestedScopes(family, parameters, source) : [];
   // An error is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
   const outcome = await transaction(async (trx) => {
     if (!(await useRefreshToken(trx, secret))) {
@@ -63,10 +72,15 @@ export const refreshToken: GrantHandler = async (parameters) => {
 };
 
 /** The scopes of the next access token. An error thrown here leaves the refresh token unused. */
-function requestedScopes(family: Family, { client_id, resource, scope }: TokenParameters): string[] {
-  const { clientId, revokedAt, expiresAt, role } = family;
+function requestedScopes(
+  family: Family,
+  { client_id, resource, scope }: TokenParameters,
+  source: RequestSource,
+): string[] {
+  const { signInId: id, clientId, clientName: name, orgId, userId, revokedAt, expiresAt, role } = family;
   if (revokedAt !== null || expiresAt <= now() || role === null) throw refused();
   if (client_id !== undefined && client_id !== clientId) throw refused();
+  if (!family.isAllowed) throw deniedAddress(source, { id, orgId, userId, name });
   if (resource !== undefined && resourceOf(resource) !== family.resource) {
     throw invalidTarget('resource: must be the one that the person consented to.');
   }
