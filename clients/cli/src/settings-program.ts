@@ -1,12 +1,14 @@
-// The commands for secrets and budgets.
+// The commands for secrets, budgets and allowed networks.
 import type { Command } from 'commander';
 import { amount, count, oneOf, repeated, run } from './arguments.ts';
 import * as budgets from './commands/budgets.ts';
+import * as networks from './commands/networks.ts';
 import * as secrets from './commands/secrets.ts';
 
 export function addSettings(program: Command): void {
   addSecrets(program);
   addBudgets(program);
+  addNetworks(program);
 }
 
 function addSecrets(program: Command): void {
@@ -49,4 +51,17 @@ function addBudgets(program: Command): void {
     .option('--person <person>', 'for missions of this person: me, or an id such as usr_…')
     .action(run(budgets.set));
   command.command('delete').description('delete a budget').argument('<budget>', 'id').action(run(budgets.remove));
+}
+
+function addNetworks(program: Command): void {
+  const command = program
+    .command('networks')
+    .description('networks from which the organization accepts credentials; owners change them');
+  command.command('show').description('show the networks, and your own address').action(run(networks.show));
+  command
+    .command('set')
+    .description('replace the networks; they must contain your own address')
+    .argument('<network...>', 'networks in CIDR notation, such as 203.0.113.0/24')
+    .action(run(networks.set));
+  command.command('clear').description('allow requests from everywhere').action(run(networks.clear));
 }

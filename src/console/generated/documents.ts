@@ -1548,6 +1548,12 @@ export type SecretScope =
   /** The missions of one sandbox template; the value overrides the same name of the project. */
   | 'template';
 
+/** The whole list. */
+export type SetAllowedNetworksRequest = {
+  /** The networks in CIDR notation, IPv4 and IPv6, at most 50; a single address is a network, too. Must contain the address of this request; none allows requests from everywhere. */
+  networks: Array<Scalars['String']['input']>;
+};
+
 /** The destination of the audit log. */
 export type SetAuditStreamRequest = {
   /** The key of a bucket, with `s3:PutObject`. Absent means the stored one if the bucket stays. */
@@ -4166,6 +4172,18 @@ export type ReplaceSamlMetadataMutationVariables = Exact<{
 
 export type ReplaceSamlMetadataMutation = { replaceSamlMetadata: { id: string } };
 
+export type AllowedNetworksQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AllowedNetworksQuery = { allowedNetworks: { networks: Array<string>, address: string | null } };
+
+export type SetAllowedNetworksMutationVariables = Exact<{
+  input: SetAllowedNetworksRequest;
+}>;
+
+
+export type SetAllowedNetworksMutation = { setAllowedNetworks: { networks: Array<string> } };
+
 export type TemplateRowFragment = { id: string, name: string, description: string | null, base: TemplateBase, image: string | null, isBuiltin: boolean, updatedAt: number, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> }, projects: Array<{ id: string, name: string }> | null, agents: Array<{ id: string, name: string }> };
 
 export type SandboxTemplatesQueryVariables = Exact<{
@@ -5292,6 +5310,14 @@ export const createSamlProvider: Operation<CreateSamlProviderMutation, CreateSam
 
 export const replaceSamlMetadata: Operation<ReplaceSamlMetadataMutation, ReplaceSamlMetadataMutationVariables> = {
   text: 'mutation ReplaceSamlMetadata($samlProviderId:String!$input:SamlMetadataRequest!){replaceSamlMetadata(samlProviderId:$samlProviderId input:$input){id}}',
+};
+
+export const allowedNetworks: Operation<AllowedNetworksQuery, AllowedNetworksQueryVariables> = {
+  text: 'query AllowedNetworks{allowedNetworks{networks address}}',
+};
+
+export const setAllowedNetworks: Operation<SetAllowedNetworksMutation, SetAllowedNetworksMutationVariables> = {
+  text: 'mutation SetAllowedNetworks($input:SetAllowedNetworksRequest!){setAllowedNetworks(input:$input){networks}}',
 };
 
 export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplatesQueryVariables> = {

@@ -1,9 +1,10 @@
-// How members sign in: domains that the organization has proved, and the identity providers of their addresses.
+// How members sign in: domains that the organization has proved, the identity providers of their addresses, and the allowed networks.
 import { signInSettings } from '../generated/documents.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may } from '../kit/page.ts';
 import { ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
+import { AllowedNetworks } from './allowed-networks.tsx';
 import { Domains, NewDomain } from './domains.tsx';
 import { NewProvider, Providers } from './providers.tsx';
 
@@ -26,6 +27,7 @@ export function SignIn() {
             <Providers providers={providers} domains={domains} read={read} />
           </div>
           <div class="column">
+            <AllowedNetworks />
             {may('sign-in:write') && <NewDomain read={read} />}
             {may('sign-in:write') && <NewProvider read={read} />}
           </div>
