@@ -11,7 +11,7 @@ import type { WaitingJob } from '../../organization/cells/model.ts';
 import { asMover, changeState, dropState, isAnyMoving, moveStateOf, putState } from '../../organization/cells/state.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { reserveSlug } from '../../organization/organizations/reserved-slugs.ts';
-import { renewLeases } from '../../work/runs/leases.ts';
+import { restartLeases } from '../../work/runs/leases.ts';
 import { eraseOrganization } from '../closure/erase.ts';
 import { OrganizationFileError } from '../organization-files/format.ts';
 import { joinOrganization } from '../organization-files/join.ts';
@@ -27,7 +27,7 @@ export const movePaths = {
   discard: '/cells/moves/discard',
 } as const;
 
-export interface Arrival {
+export interface ArrivingMove {
   orgId: OrgId;
   moveId: string;
 }
@@ -56,7 +56,7 @@ export async function checkArrival({
 
 /** Receives and verifies the file of an organization; repeatable. @throws 409 for a file that is refused */
 export async function receiveArrival(
-  { orgId, moveId, slug, from }: Arrival & { slug: string; from: string },
+  { orgId, moveId, slug, from }: ArrivingMove & { slug: string; from: string },
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ tables: Record<string, number> }> {
   const earlier = await moveStateOf(orgId);
@@ -85,7 +85,7 @@ export async function receiveArrival(
 }
 
 /** Serves an organization that has arrived, with its waiting jobs; repeatable. @throws 409 when it has not arrived */
-export async function serveArrival({ orgId, moveId, jobs }: Arrival & { jobs: WaitingJob[] }): Promise<object> {
+export async function serveArrival({ orgId, moveId, jobs }: ArrivingMove & { jobs: WaitingJob[] }): Promise<object> {
   const organization = await Organization.find({ id: orgId });
   if (!organization) throw conflict('The organization has not arrived.');
   await changeState(orgId, async (trx) => {
@@ -95,7 +95,7 @@ export async function serveArrival({ orgId, moveId, jobs }: Arrival & { jobs: Wa
       throw conflict('This move of the organization has ended.');
     await dropState(trx, orgId, moveId);
     await putJobs(trx, jobs);
-    await renewLeases(trx, orgId);
+    await restartLeases(trx, orgId);
   });
   await unguardTables(isAnyMoving);
   await reserveSlug(organization.slug, orgId);
@@ -103,7 +103,7 @@ export async function serveArrival({ orgId, moveId, jobs }: Arrival & { jobs: Wa
 }
 
 /** Discards what has arrived of a canceled move; repeatable. @throws 409 when the organization is served here */
-export async function discardArrival({ orgId, moveId, from }: Arrival & { from: string }): Promise<object> {
+export async function discardArrival({ orgId, moveId, from }: ArrivingMove & { from: string }): Promise<object> {
   const isDiscarded = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
     if (!state && (await exists(orgId))) throw conflict('The organization is served here.');

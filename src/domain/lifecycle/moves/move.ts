@@ -33,7 +33,7 @@ const drainPollMs = 200;
 const sendMs = hours(6);
 const maxBytes = 1024 ** 4;
 
-export interface Moved {
+export interface MovedOrganization {
   organization: { id: string; slug: string };
   cell: string;
   address: string;
@@ -50,7 +50,7 @@ export async function moveOrganization(
   organization: Pick<Organization, 'id' | 'slug' | 'closedAt'>,
   to: string,
   tell: Tell,
-): Promise<Moved> {
+): Promise<MovedOrganization> {
   if (!otherCells().includes(to))
     throw new MoveError(`--to: must be one of ${otherCells().join(', ') || 'CELLS, which is not set'}`);
   const { id, slug } = organization;
@@ -79,7 +79,7 @@ export async function moveOrganization(
 }
 
 /** The steps after the other cell has begun to serve the organization; each can be repeated. */
-async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Promise<Moved> {
+async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Promise<MovedOrganization> {
   const { otherCell, moveId, jobs, file } = (await moveStateOf(id))!;
   const answer = await askCell(otherCell, movePaths.serve, { orgId: id, moveId, jobs }, minutes(1));
   if (answer.status !== 200)

@@ -7,5 +7,5 @@ import { isInState } from './states.ts';
 const renewSql = `update runs set lease_until = $2 where org_id = $1 and ${isInState(['running'])} and lease_until < $2`;
 
 /** Lets the leases of an organization last anew, so that its runtimes find their runs. */
-export const renewLeases = async (trx: Transaction, orgId: string): Promise<void> =>
+export const restartLeases = async (trx: Transaction, orgId: string): Promise<void> =>
   void (await sql(renewSql, [orgId, now() + lease.lastsMs], trx));
