@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import JSZip from 'jszip';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { requestExport, writeExport } from '#domain/lifecycle/closure/export.ts';
@@ -16,6 +18,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, seconds } from '#foundation/clock.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage, storage } from '#foundation/storage/storage.ts';
+import { verifyFile } from '../../clients/cli/src/audit-file.ts';
 import { readTree } from '../support/layering-rules.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
@@ -32,6 +35,7 @@ beforeAll(async () => {
   world = await openWorld();
   openStorage(folderStorage(contents));
   sample = await seedOrganization(world);
+  await signCheckpoints();
   stranger = await world.person('Stranger');
   neighbor = await world.found(stranger, 'Neighbor');
   session = await world.session(sample.owner, sample.organization.id);
@@ -138,6 +142,9 @@ describe('the archive of an organization', () => {
       for (const line of text.split('\n').slice(0, -1)) JSON.parse(line);
       everything += text;
     }
+    const log = (await zip.file('audit-log.jsonl')!.async('string')).split('\n');
+    const { findings, entries, signed, checkpoints } = await verifyFile(Readable.from(log), { kept: [] });
+    expect([findings, entries >= signed, signed > 0, checkpoints > 0]).toEqual([[], true, true, true]);
     const recordsOf = Object.fromEntries(
       manifest.files.map((entry: { file: string; records: number }) => [entry.file, entry.records]),
     );

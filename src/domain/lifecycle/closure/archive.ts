@@ -1,12 +1,16 @@
-// The data of an organization as a zip archive of JSON lines: a file per table, and finally `manifest.json` with the count and the
-// SHA-256 of each. Streamed into the storage: neither a table nor the archive is in memory as a whole.
+// The data of an organization as a zip archive of JSON lines: a file per table, the audit log as `aep audit verify` reads it, and finally
+// `manifest.json` with the count and the SHA-256 of each. Streamed into the storage: neither a table nor the archive is in memory as a whole.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { isoTime, now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { storage } from '#foundation/storage/storage.ts';
+import { numberChanges } from '../audit/numbers.ts';
+import { growTree } from '../audit/tree/growth.ts';
+import { linesOfLog } from '../audit/tree/lines.ts';
 import { type ExportTable, exportTables } from './export-tables.ts';
 
 /** Maximum size of an archive; a larger one fails. */
@@ -22,8 +26,11 @@ interface FileEntry {
 }
 
 /** Writes the archive under that key and returns its size in bytes. Reads one snapshot of the database, and locks no rows. */
-export const writeArchive = (contentKey: string, orgId: string): Promise<number> =>
-  transaction(async (trx) => {
+export async function writeArchive(contentKey: string, orgId: Id<'organization'>): Promise<number> {
+  // The tree in the archive has every event that the closure has caused.
+  await numberChanges(orgId);
+  await growTree(orgId);
+  return transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
     const zip = new ZipFile();
     const output = zip.outputStream as Readable;
@@ -40,10 +47,12 @@ export const writeArchive = (contentKey: string, orgId: string): Promise<number>
     failed.signal.throwIfAborted();
     return bytes as number;
   });
+}
 
-async function fill(trx: Transaction, zip: ZipFile, orgId: string, signal: AbortSignal): Promise<void> {
+async function fill(trx: Transaction, zip: ZipFile, orgId: Id<'organization'>, signal: AbortSignal): Promise<void> {
   const files: FileEntry[] = [];
   for (const table of exportTables) files.push(await addFile(zip, table.name, rowsOf(trx, table, orgId), signal));
+  files.push(await addFile(zip, 'audit-log', linesOfLog(trx, orgId), signal));
   const manifest = { format: 1, organization: orgId, createdAt: isoTime(now()), files };
   zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), 'manifest.json');
   zip.end();

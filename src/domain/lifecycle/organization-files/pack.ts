@@ -1,7 +1,5 @@
 // Writes an organization with all of its data into one file, as a stream: neither a table nor a content is in memory as a whole.
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { PassThrough, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { endOfArchive, writeEntry } from '#foundation/archive/tar.ts';
@@ -137,18 +135,4 @@ async function packContents({ trx, orgId, tables }: Packing, write: Emit): Promi
   }
   await sendUnhurried(trx, 'close contents');
   return { ...result, sha256: sha256.digest('hex') };
-}
-
-/** The file as a stream, for a request that sends it. */
-export function packedStream(orgId: Id<'organization'>, secret: string): Readable {
-  const stream = new PassThrough();
-  const write: Emit = async (chunk) => {
-    if (stream.destroyed) throw stream.errored ?? new Error('the file is no longer read');
-    if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]);
-  };
-  packOrganization(orgId, secret, write).then(
-    () => stream.end(),
-    (error: Error) => stream.destroy(error),
-  );
-  return stream;
 }

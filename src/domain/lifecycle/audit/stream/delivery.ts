@@ -2,12 +2,12 @@
 // that `aep audit verify` reads. The position is stored after the destination has accepted a batch, so each line arrives at least once.
 import { hours, isoTime, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import { verifierKey } from '#foundation/merkle/checkpoints.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import type { AuditEvent } from '../model.ts';
 import { openPersonal } from '../personal.ts';
 import { publishedKeys } from '../tree/keys.ts';
+import { checkpointLine } from '../tree/lines.ts';
 import { readTreeEntries } from '../tree/proofs.ts';
 import { type Batch, delayAfter, destinationOf, NotAccepted, sendBatch } from './destination.ts';
 
@@ -139,11 +139,7 @@ async function readCheckpoints(orgId: string, hour: number, number: number): Pro
   const found = await sql<{ hour: number; note: string; keyId: string }>(checkpointsSql, [orgId, hour, number]);
   if (found.length === 0) return [];
   const keys = new Map((await publishedKeys()).map(({ id, publicKey }) => [id, publicKey]));
-  return found.map(({ hour, note, keyId }) => {
-    const name = note.slice(0, note.indexOf('\n'));
-    const key = verifierKey(name, Buffer.from(keys.get(keyId)!, 'base64'));
-    return { hour, line: `${JSON.stringify({ checkpoint: note, key })}\n` };
-  });
+  return found.map(({ hour, note, keyId }) => ({ hour, line: `${checkpointLine(note, keys.get(keyId)!)}\n` }));
 }
 
 /** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`: the day is that of the attempt. */
