@@ -98,6 +98,10 @@ export const service: Record<ServiceSetting, Description> = {
     null,
     'maximum of the input and output tokens of a mission, and the limit of missions that set none',
   ],
+  LOG_ARCHIVE_HOURS: [
+    null,
+    'hours from the end of a mission until its logs and transcript are moved from the database to the storage; `0`: never ([Logs leave the database](operate.md#logs-leave-the-database))',
+  ],
   TRUST_PROXY: [
     null,
     '`on`: the service is behind a proxy that appends the address of the client to `X-Forwarded-For`',

@@ -15,6 +15,7 @@ import { bindMissionBounds } from '#domain/projects/sandbox-templates/mission-li
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { bindCheckLog } from '#domain/projects/vendors/check.ts';
 import { bindTraceViewer } from '#domain/work/artifacts/address.ts';
+import { bindLogArchives } from '#domain/work/log-archives/archive.ts';
 import { bindGenAiConventions } from '#domain/work/runs/gen-ai.ts';
 import { bindAddresses, isLoopback } from '#foundation/http/addresses.ts';
 import { bindCells } from '#foundation/http/cells.ts';
@@ -94,6 +95,7 @@ function bindDomain({ missions, ...config }: Config, log: Log): void {
   bindTokenQuota(config.tokensPerPerson);
   bindInstancePrices(missions.instancePrices);
   bindMissionBounds(missions.bounds);
+  bindLogArchives(missions.logArchiveMs);
 }
 
 /** OpenTelemetry's SDK is loaded only if a collector is configured. */

@@ -6,6 +6,7 @@ import { servesOnlyThisMachine } from '../src/services.ts';
 
 const key = Buffer.alloc(32, 7);
 
+const logArchiveMs = 24 * 60 * 60 * 1_000;
 const bounds = { maxMinutes: 1_440, maxModelCalls: 50_000, maxTokens: 1_000_000_000 };
 
 describe('Defaults of the settings', () => {
@@ -42,7 +43,7 @@ describe('Defaults of the settings', () => {
       requestsPerMinuteRuntime: 24_000,
       subscriptionsPerOrganization: 200,
       tokensPerPerson: 100,
-      missions: { instancePrices: {}, bounds },
+      missions: { instancePrices: {}, bounds, logArchiveMs },
       trustProxy: false,
       logLevel: 'info',
       logFormat: null,
@@ -144,11 +145,18 @@ describe('Valid settings', () => {
     [{ REQUESTS_PER_MINUTE_RUNTIME: '5' }, { requestsPerMinuteRuntime: 5 }],
     [{ SUBSCRIPTIONS_PER_ORGANIZATION: '7' }, { subscriptionsPerOrganization: 7 }],
     [{ TOKENS_PER_PERSON: '9' }, { tokensPerPerson: 9 }],
-    [{ INSTANCE_PRICES: '{"lite": 0.0005}' }, { missions: { instancePrices: { lite: 0.0005 }, bounds } }],
+    [{ INSTANCE_PRICES: '{"lite": 0.0005}' }, { missions: { instancePrices: { lite: 0.0005 }, bounds, logArchiveMs } }],
     [
       { MISSION_MINUTES: '60', MISSION_MODEL_CALLS: '500', MISSION_TOKENS: '2000000000' },
-      { missions: { instancePrices: {}, bounds: { maxMinutes: 60, maxModelCalls: 500, maxTokens: 2_000_000_000 } } },
+      {
+        missions: {
+          instancePrices: {},
+          bounds: { maxMinutes: 60, maxModelCalls: 500, maxTokens: 2_000_000_000 },
+          logArchiveMs,
+        },
+      },
     ],
+    [{ LOG_ARCHIVE_HOURS: '0' }, { missions: { instancePrices: {}, bounds, logArchiveMs: 0 } }],
     [{ REQUESTS_PER_MINUTE: '10000000' }, { requestsPerMinute: 10_000_000 }],
     [{ TRUST_PROXY: 'on' }, { trustProxy: true }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],

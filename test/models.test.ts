@@ -107,6 +107,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     agent: 'the next step has it',
     source_seq: 'the position of `source_step_id`',
   },
+  sandbox_sessions: { archived_parts: 'the names of its logs follow from it' },
   sandboxes: { lease_id: 'the lease of the runtime' },
   service_tokens: { digest: 'identifies a secret' },
   sessions: { digest: 'identifies a secret', ended_at: 'reads return open sessions only' },

@@ -212,6 +212,7 @@ describe('a model whose rows belong to an organization', () => {
     refresh_tokens: 'credentials of sign-ins, which are exported',
     claim_attempts: 'sign-ins in progress',
     provider_sign_ins: 'sign-ins in progress',
+    log_archives: 'their rows are exported as those of logs and fragments',
     org_exports: 'the archive itself',
   };
 

@@ -28,6 +28,7 @@ import {
 } from '#domain/lifecycle/organization-files/tables.ts';
 import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
 import { subjectOfAddress } from '#domain/organization/person-keys/keys.ts';
+import { newId } from '#foundation/ids.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { bindSecretKey, unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
@@ -77,6 +78,10 @@ beforeAll(async () => {
   await here.knex('stored_contents').update({ sizeBytes: 70_000 });
   for (const { key, sizeBytes } of await here.knex('stored_contents'))
     await storage().write(key, inChunks(Buffer.alloc(sizeBytes, key)), sizeBytes);
+  const archive = { contentKey: newId('content'), sizeBytes: 9_000, directoryBytes: 1, directorySha256: 'digest' };
+  const ofRun = { orgId: orgId(), projectId: sample.ids.projectId, runId: sample.ids.runId, number: 0 };
+  await here.knex('log_archives').insert({ ...archive, ...ofRun, endedAt: 1, createdAt: 1 });
+  await storage().write(archive.contentKey, inChunks(Buffer.alloc(9_000, 'log')), 9_000);
   await signCheckpoints();
   tables = await database().transaction((trx) => packedTables(trx));
   bytes = await pack();

@@ -82,6 +82,12 @@ export async function readClients(limit: number): Promise<DatabaseClient[]> {
   });
 }
 
+const otherReleaseSql = `select 1 from pg_stat_activity where datname = current_database() and application_name like '${serviceName}%'
+  and split_part(application_name, ' ', 1) <> split_part(current_setting('application_name'), ' ', 1) limit 1`;
+
+/** Whether a process of another release of the service is connected. */
+export const isOtherReleaseConnected = async (): Promise<boolean> => (await sql(otherReleaseSql)).length > 0;
+
 export interface DatabaseReplica {
   name: string;
   address: string | null;

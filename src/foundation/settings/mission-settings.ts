@@ -1,5 +1,6 @@
-// Settings of missions: prices of instance types, and the largest limits of a mission.
+// Settings of missions: prices of instance types, the largest limits of a mission, and when its logs leave the database.
 import { z } from 'zod';
+import { hours } from '../clock.ts';
 import { integer, jsonText } from './setting-values.ts';
 
 /** Limits of a whole mission: the values that a setting may have, and the operator's bound when no setting exists. */
@@ -30,6 +31,7 @@ export const missionSettings = {
   MISSION_MINUTES: integer(maxMinutes.min, maxMinutes.max).default(maxMinutes.default),
   MISSION_MODEL_CALLS: integer(maxModelCalls.min, maxModelCalls.max).default(maxModelCalls.default),
   MISSION_TOKENS: integer(maxTokens.min, maxTokens.max).default(maxTokens.default),
+  LOG_ARCHIVE_HOURS: integer(0, 8_760).default(24),
 };
 
 export interface MissionSettings {
@@ -37,6 +39,8 @@ export interface MissionSettings {
   readonly instancePrices: Readonly<Record<string, number>>;
   /** The largest limits of a mission. */
   readonly bounds: Readonly<Record<keyof typeof missionLimits, number>>;
+  /** Time from the end of a mission to the move of its logs to the storage; 0 means never. */
+  readonly logArchiveMs: number;
 }
 
 export const missionSettingsOf = (set: z.infer<z.ZodObject<typeof missionSettings>>): MissionSettings =>
@@ -47,4 +51,5 @@ export const missionSettingsOf = (set: z.infer<z.ZodObject<typeof missionSetting
       maxModelCalls: set.MISSION_MODEL_CALLS,
       maxTokens: set.MISSION_TOKENS,
     }),
+    logArchiveMs: hours(set.LOG_ARCHIVE_HOURS),
   });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { contentsIn, copyContents, writeBackup } from '#domain/lifecycle/backups/write.ts';
 import { readStatus } from '#domain/lifecycle/installation/status.ts';
+import { restoreLogs } from '#domain/work/log-archives/restore.ts';
 import { backupPlace, isBackupName } from '#foundation/backups/place.ts';
 import { openBackup } from '#foundation/backups/sealed-backup.ts';
 import { restore } from '#foundation/postgres/backup.ts';
@@ -42,6 +43,12 @@ export const databaseCommands: Record<string, Command> = {
     options: z.object({}),
     needs: 'database',
     run: () => migrationStatus(database()),
+  }),
+  'logs:restore': command({
+    about:
+      'Moves archived logs of missions back into the database, before the service goes back to a release that reads no archives. Stop archiving first: LOG_ARCHIVE_HOURS=0.',
+    options: z.object({}),
+    run: () => restoreLogs(),
   }),
   'database:backup': command({
     example: '--to backups/2026-11-21',

@@ -34,6 +34,7 @@ import { followThreads } from '#domain/work/chat-threads/threads.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { retryDeliveries } from '#domain/work/inbound/retry.ts';
+import { archiveLogs } from '#domain/work/log-archives/archive.ts';
 import { deleteOldRecordings } from '#domain/work/recordings/operations.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { deleteOldShares } from '#domain/work/replays/operations.ts';
@@ -113,6 +114,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep unfinished connections of MCP servers', intervalMs: minutes(10), run: sweepMcpAuthorizations },
   { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
   { name: 'delete old recordings', intervalMs: hours(1), run: deleteOldRecordings },
+  { name: 'archive the logs of ended missions', intervalMs: seconds(5), run: archiveLogs },
   { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
   { name: 'retry events that wait', intervalMs: seconds(2), run: retryDeliveries },
   { name: 'sweep terminals', intervalMs: hours(1), run: sweepTerminals },

@@ -85,7 +85,7 @@ async function addFile(
   return { ...entry, sha256: hash.digest('hex') };
 }
 
-async function* rowsOf(trx: Transaction, { query, map }: ExportTable, orgId: string): AsyncGenerator<string> {
+async function* rowsOf(trx: Transaction, { query, map, more }: ExportTable, orgId: string): AsyncGenerator<string> {
   await trx.raw(`declare exported no scroll cursor for ${query}`, [orgId]);
   for (;;) {
     const { rows } = await trx.raw(`fetch ${batch} from exported`);
@@ -94,4 +94,5 @@ async function* rowsOf(trx: Transaction, { query, map }: ExportTable, orgId: str
     if (rows.length < batch) break;
   }
   await trx.raw('close exported');
+  if (more) yield* more(trx, orgId);
 }

@@ -61,6 +61,7 @@ import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { PullRequestThread } from '../../work/runs/thread-model.ts';
+import { archivedFragments, archivedLogParts } from '../../work/sandboxes/archived-rows.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
 import { Terminal } from '../../work/terminals/model.ts';
 import { AuditEvent } from '../audit/model.ts';
@@ -153,6 +154,8 @@ export interface ExportTable {
   query: string;
   /** Changes rows after they are read. */
   map?: (trx: Transaction, orgId: string, rows: readonly string[]) => Promise<string[]>;
+  /** Further rows, which are not in the database. */
+  more?: (trx: Transaction, orgId: string) => AsyncIterable<string>;
 }
 
 const table = ({ tableName, columns }: Model, condition: string): ExportTable => ({
@@ -177,5 +180,9 @@ export const exportTables: readonly ExportTable[] = [
     ...table(model, 'org_id = ?'),
     ...(model === AuditEvent && { map: addPersonalValues }),
   })),
-  ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),
+  ...ofParent.map(([model, column, parent]) => ({
+    ...table(model, `"${snake(column)}" in (${idsOf(parent)})`),
+    ...(model === SandboxLogPart && { more: archivedLogParts }),
+    ...(model === SandboxFragment && { more: archivedFragments }),
+  })),
 ];

@@ -8,6 +8,8 @@ import { migrationStatus } from '#foundation/postgres/migrations.ts';
 import { unsealWith } from '#foundation/secrets/secrets.ts';
 import { recordAction } from '../../organization/audit-changes/changes.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import { adoptJoinedContents } from '../../work/artifacts/joining.ts';
+import { archiveContentsOf } from '../../work/sandboxes/archives.ts';
 import { insertJoinedKey } from '../audit/tree/joined-keys.ts';
 import { installationKeys } from '../audit/tree/keys.ts';
 import { digestsHere } from './addresses.ts';
@@ -97,6 +99,7 @@ async function joinIn(trx: Transaction, joining: Joining): Promise<Joined> {
     if (table.name === 'stored_contents') missing = await adoptContents(loading, table);
     else if (!(table.name in loading.counts)) await loadRows(loading, table);
   }
+  missing.push(...(await adoptJoinedContents(trx, await archiveContentsOf(trx, organization.id))));
   const manifest = readManifest((await readNamed(entries, manifestName)).toString(), key);
   if (await entries.peek()) throw new OrganizationFileError('the file is damaged: it has more than its manifest says');
   const headerHash = createHash('sha256').update(headerText).digest('hex');

@@ -13,6 +13,7 @@ import { notFound } from '#foundation/problem.ts';
 import { sealWith } from '#foundation/secrets/secrets.ts';
 import { storage } from '#foundation/storage/storage.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import { LogArchive } from '../../work/sandboxes/archive-model.ts';
 import { numberChanges } from '../audit/numbers.ts';
 import { growTree } from '../audit/tree/growth.ts';
 import { installationKeys } from '../audit/tree/keys.ts';
@@ -115,7 +116,11 @@ async function packContents({ trx, orgId, tables }: Packing, write: Emit): Promi
   const stored = tables.find(({ name }) => name === 'stored_contents')!;
   const sha256 = createHash('sha256');
   const result = { files: 0, bytes: 0, missing: [] as string[] };
-  const query = rowsOf({ ...stored, columns: ['key', 'size_bytes'] }, orgId, tables);
+  const archives = tables.find(({ name }) => name === LogArchive.tableName)!;
+  const query = [
+    rowsOf({ ...stored, columns: ['key', 'size_bytes'] }, orgId, tables),
+    rowsOf({ ...archives, columns: ['content_key', 'size_bytes'] }, orgId, tables),
+  ].join(' union all ');
   await sendUnhurried(trx, `declare contents no scroll cursor for ${query} order by key`);
   for (;;) {
     const found = await sendUnhurried<{ key: string; size_bytes: number }>(trx, `fetch ${batch} from contents`);

@@ -139,6 +139,10 @@ export async function openArtifact(id: Artifact['id']): Promise<{ content: Reada
   return content ? { content, sizeBytes: artifact.sizeBytes } : null;
 }
 
+/** Leaves a content to the caller, who removes it from now on. Returns false when it was swept already. */
+export const adoptContent = async (trx: Transaction, key: string): Promise<boolean> =>
+  (await StoredContent.query(trx).delete().where({ key })) > 0;
+
 /** Deletes expired artifacts, and contents that no artifact and no recording uses. */
 export async function sweepArtifacts(): Promise<void> {
   await sql('delete from artifacts where expires_at <= $1', [now()]);

@@ -1,6 +1,6 @@
 // Contents of an organization that comes from another installation: reserved while it joins, its own once that has committed.
 import { now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { storage } from '#foundation/storage/storage.ts';
 
 const reserveSql = `insert into stored_contents (key, created_at) values ($1, $2)
@@ -21,6 +21,12 @@ const batch = 100;
 const lockSql = `select key from stored_contents
   where key = any($1) and org_id is null and size_bytes is null for update skip locked`;
 const deleteSql = 'delete from stored_contents where key = any($1) returning key';
+
+/** Leaves received contents to their archives, which have no row here. Returns the keys of those that were not received. */
+export async function adoptJoinedContents(trx: Transaction, keys: readonly string[]): Promise<string[]> {
+  const adopted = new Set((await sql<{ key: string }>(deleteSql, [keys], trx)).map(({ key }) => key));
+  return keys.filter((key) => !adopted.has(key));
+}
 
 /** Removes contents that are only reserved, with their bytes. */
 export async function removeReservedContents(keys: readonly string[]): Promise<void> {

@@ -32,9 +32,9 @@ export async function readMoment(run: Run, at: number): Promise<RunMoment> {
   const [steps, messages, fragments, plans, log, costUsd, paths] = await Promise.all([
     stepsUntil(run.id, at),
     messagesUntil(run.id, at),
-    fragmentsUntil(run.id, at, momentBounds.fragments),
-    fragmentsUntil(run.id, at, 1, ['plan']),
-    logUntil(run.id, at, momentBounds.logCharacters),
+    fragmentsUntil(run, at, momentBounds.fragments),
+    fragmentsUntil(run, at, 1, ['plan']),
+    logUntil(run, at, momentBounds.logCharacters),
     costUntil(run.id, at),
     pathsUntil(run.id, at),
   ]);
@@ -87,7 +87,7 @@ export async function readEvents(run: Run): Promise<RunEvent[]> {
   const [steps, messages, fragments, artifacts] = await Promise.all([
     stepsUntil(run.id, until),
     messagesUntil(run.id, until),
-    fragmentsUntil(run.id, until, momentBounds.events, kinds),
+    fragmentsUntil(run, until, momentBounds.events, kinds),
     artifactsOf(run.id, until),
   ]);
   const events: RunEvent[] = [

@@ -64,6 +64,10 @@ export async function indexRunTexts(): Promise<void> {
   while ((await sql(readSql, [now(), now() - timing.logsMs])).length === batch);
 }
 
+/** Whether the texts of the run are no longer read. */
+export const isIndexed = async (runId: string): Promise<boolean> =>
+  (await sql('select 1 from run_texts where run_id = $1 and due_at is not null', [runId])).length === 0;
+
 const forgetSql = `update run_texts set all_words = words, logs_until = null where run_id in (
   select run_id from run_texts where logs_until <= $1 order by logs_until limit 500 for update skip locked) returning run_id`;
 

@@ -1,11 +1,10 @@
 // Changes of a sandbox for its subscribers: each fragment once and in order, and new metrics.
 import type { Caller } from '#access/principal.ts';
 import { sql } from '#foundation/postgres/database.ts';
-import { selectionOf } from '#foundation/postgres/reads.ts';
 import { previewSizes } from '#limits.ts';
-import { desiredOf, type Sandbox, SandboxFragment } from './model.ts';
-import { findSandbox, fragmentsOf, type MetricPoint, metricsOf } from './operations.ts';
-import { closePlans } from './plans.ts';
+import { fragmentsFrom, fragmentsOf } from './fragments.ts';
+import { desiredOf, type Sandbox, type SandboxFragment } from './model.ts';
+import { findSandbox, type MetricPoint, metricsOf } from './operations.ts';
 
 export interface SandboxUpdate {
   sandbox: Sandbox;
@@ -15,8 +14,6 @@ export interface SandboxUpdate {
   metrics: MetricPoint[];
 }
 
-const fragmentsFromSql = `${selectionOf(SandboxFragment)}
-  where sandbox_id = $1 and seq >= $2 order by seq limit $3`;
 const metricsAfterSql = `select sandbox_id, at as t, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct from sandbox_metrics
   where sandbox_id = $1 and at > $2 order by at limit $3`;
 
@@ -36,9 +33,7 @@ export async function* followSandbox(
       // The sandbox is read before its fragments: when its end is seen, all fragments have been read.
       const sandbox = await findSandbox(await currentCaller(), sandboxId);
       const [fragments, metrics] = await Promise.all([
-        nextFragment === null
-          ? fragmentsOf([sandboxId])
-          : sql<SandboxFragment>(fragmentsFromSql, [sandboxId, nextFragment, previewSizes.fragments]).then(closePlans),
+        nextFragment === null ? fragmentsOf([sandboxId]) : fragmentsFrom(sandboxId, nextFragment),
         lastMetric === null
           ? metricsOf([sandboxId], previewSizes.metrics)
           : sql<MetricPoint>(metricsAfterSql, [sandboxId, lastMetric, previewSizes.metrics]),

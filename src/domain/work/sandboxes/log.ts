@@ -6,7 +6,9 @@ import { packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { bytes as limits } from '#limits.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
-import { type LogPart, type PromptScope, SandboxSession } from './model.ts';
+import type { LogArchive } from './archive-model.ts';
+import { archivedLog, archivesOfRun, readSections } from './archives.ts';
+import { desiredOf, type LogPart, type PromptScope, type Sandbox, SandboxSession } from './model.ts';
 import { findSandbox } from './operations.ts';
 
 export interface LogRequest {
@@ -49,43 +51,88 @@ interface Row {
   spanId: string | null;
   scope: PromptScope;
   appendedAt: number | null;
-  firstScope: PromptScope;
-  lastScope: PromptScope;
-  /** Offset of the row in the log, and length of the log, in bytes. */
+  /** Offset of the row in the log. */
   begin: number;
-  total: number;
 }
 
-// The query reads the lengths of all rows, but contents only of the rows in the chunk.
-const readChunkSql = `select content, span_id, scope, appended_at, first_scope, last_scope, upto - bytes as begin, total from (
-    select seq, content, span_id, bytes, scope, appended_at, sum(bytes) over (order by seq) as upto, sum(bytes) over () as total,
-      min(scope) over () as first_scope, max(scope) over () as last_scope
-    from (select seq, content, span_id, bytes, appended_at, coalesce(prompt_scope, 'repo-contributed') as scope
-      from sandbox_log_parts where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4) one) p
-  where upto > coalesce($5::bigint, total) - $6::bigint and upto - bytes < coalesce($5::bigint, total) order by seq`;
+const scopeOf = "coalesce(prompt_scope, 'repo-contributed')";
+const ofLog =
+  'from sandbox_log_parts where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4 and seq >= $5';
+const wholeSql = `select coalesce(sum(bytes), 0)::bigint as bytes, min(${scopeOf}) as first, max(${scopeOf}) as last ${ofLog}`;
+// The query reads the lengths of all rows, but contents only of the rows between two offsets. The archives have the first $6 bytes.
+const readChunkSql = `select content, span_id, scope, appended_at, upto - bytes as begin from (
+    select seq, content, span_id, bytes, scope, appended_at, $6::bigint + sum(bytes) over (order by seq) as upto
+    from (select seq, content, span_id, bytes, appended_at, ${scopeOf} as scope ${ofLog}) one) p
+  where upto > $7::bigint and upto - bytes < $8::bigint order by seq`;
+
+interface Whole {
+  bytes: number;
+  first: PromptScope | null;
+  last: PromptScope | null;
+}
+
+interface Chunk {
+  bytes: number;
+  /** Sources of the whole prompt. */
+  scopes: PromptScope[];
+  until: number;
+  rows: Row[];
+}
+
+/** The part of the log that the archives have, and the rest from the database. */
+async function readChunk(archives: readonly LogArchive[], request: LogRequest, end: number | null): Promise<Chunk> {
+  const { sandboxId, role, sessionId, part } = request;
+  const archived = await archivedLog(archives, sandboxId, request);
+  const key = [sandboxId, role, sessionId, part, archived.next];
+  const [whole] = await sql<Whole>(wholeSql, key);
+  const bytes = archived.bytes + whole!.bytes;
+  const until = end ?? bytes;
+  const from = until - limits.logContent;
+  const isWithin = (begin: number, length: number) => begin + length > from && begin < until;
+  const earlier = await readSections(archived.sections.filter(({ begin, block }) => isWithin(begin, block.bytes)));
+  const rows: Row[] = earlier
+    .filter(({ begin, content }) => isWithin(begin, Buffer.byteLength(content)))
+    .map((entry) => ({ ...entry, scope: entry.promptScope ?? 'repo-contributed' }));
+  if (until > archived.bytes) rows.push(...(await sql<Row>(readChunkSql, [...key, archived.bytes, from, until])));
+  const scopes = [...archived.sections.flatMap(({ block }) => block.scopes), whole!.first, whole!.last];
+  return { bytes, until, rows, scopes: [...new Set(scopes.filter((scope) => scope !== null))] };
+}
+
+/** Reads from a state in which no entry is between the archives and the database, because it is moved meanwhile. */
+async function readWhole<T>(
+  { orgId, runId, status }: Sandbox,
+  read: (archives: LogArchive[]) => Promise<T>,
+): Promise<T> {
+  if (runId === null || desiredOf(status) === 'run') return read([]);
+  for (let archives = await archivesOfRun(orgId, runId); ; ) {
+    const result = await read(archives);
+    const now = await archivesOfRun(orgId, runId);
+    if (now.length === archives.length) return result;
+    archives = now;
+  }
+}
 
 /**
  * Reads a chunk of a log; a log without entries is empty.
- * @throws 404 for a sandbox or session that the caller cannot reach, 400 for a cursor of another log
+ * @throws 404 for a sandbox or session that the caller cannot reach, 400 for a cursor of another log, 502 for a damaged archive
  */
 export async function readLog(caller: Caller, request: LogRequest & { cursor?: string | null }): Promise<SandboxLog> {
   const { cursor, ...log } = request;
   const { sandboxId, role, sessionId, part } = log;
-  await findSandbox(caller, sandboxId);
+  const sandbox = await findSandbox(caller, sandboxId);
   await SandboxSession.get({ sandboxId, role, sessionId });
   const binding = `log\n${JSON.stringify([sandboxId, role, sessionId, part])}`;
   const end = cursor == null ? null : unpackCursor(binding, cursor)[0];
-  const read = await sql<Row>(readChunkSql, [sandboxId, role, sessionId, part, end, limits.logContent]);
-  const [first] = read;
+  const read = await readWhole(sandbox, (archives) => readChunk(archives, log, end));
+  const [first] = read.rows;
   if (!first) return { ...log, ...empty };
-  const until = end ?? first.total;
-  const from = beginOf(first, Math.max(first.begin, until - limits.logContent));
-  const rows = read.map((row) => ({ ...row, content: between(row, from, until) }));
+  const from = beginOf(first, Math.max(first.begin, read.until - limits.logContent));
+  const rows = read.rows.map((row) => ({ ...row, content: between(row, from, read.until) }));
   return {
     ...log,
     content: rows.map(({ content }) => content).join(''),
-    bytes: first.total,
-    promptScope: part !== 'prompt' ? null : first.firstScope === first.lastScope ? first.firstScope : 'mixed',
+    bytes: read.bytes,
+    promptScope: part !== 'prompt' ? null : read.scopes.length === 1 ? read.scopes[0]! : 'mixed',
     promptSpans: spansOf(rows),
     times: () => timesOf(rows),
     nextCursor: from > 0 ? packCursor(binding, from, sandboxId) : null,

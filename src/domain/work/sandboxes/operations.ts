@@ -1,15 +1,13 @@
-// Operations on sandboxes: list, read, kill; and the batch reads of their sessions, fragments and metrics.
+// Operations on sandboxes: list, read, kill; and the batch reads of their sessions and metrics.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
-import { emptyPage, type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
-import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
-import { previewSizes, report } from '#limits.ts';
-import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
-import { closePlans } from './plans.ts';
+import { previewSizes } from '#limits.ts';
+import { Sandbox, type SandboxSession, type SandboxStatus } from './model.ts';
 
 /** Maximum number of samples whose mean is one point of a chart. */
 export const maxSamplesPerPoint = 50;
@@ -57,40 +55,18 @@ export type SessionRecord = SandboxSession & { logKey: string | null; systemKey:
 
 const logKeySql = (
   part: string,
-): string => `case when exists (select from sandbox_log_parts l where l.sandbox_id = s.sandbox_id
+): string => `case when '${part}' = any(s.archived_parts) or exists (select from sandbox_log_parts l where l.sandbox_id = s.sandbox_id
     and l.role = s.role and l.session_id = s.session_id and l.part = '${part}')
   then s.sandbox_id || '/' || s.role || '/' || s.session_id || '/${part}' end`;
 const newestSessionsSql = `select s.sandbox_id, s.role, s.session_id, s.started_at, s.outcome, s.total_cost_usd,
     ${logKeySql('session')} as log_key, ${logKeySql('system')} as system_key
   from unnest($1::text[]) parent (id) cross join lateral (
-    select sandbox_id, role, session_id, started_at, outcome, total_cost_usd from sandbox_sessions where sandbox_id = parent.id order by started_at desc, role, session_id limit $2) s
+    select sandbox_id, role, session_id, started_at, outcome, total_cost_usd, archived_parts from sandbox_sessions where sandbox_id = parent.id order by started_at desc, role, session_id limit $2) s
   order by s.started_at, s.role, s.session_id`;
 
 /** The newest 100 sessions of each sandbox, oldest first. */
 export const sessionsOf = (sandboxIds: readonly string[]): Promise<SessionRecord[]> =>
   sql<SessionRecord>(newestSessionsSql, [sandboxIds, previewSizes.sessions]);
-
-const newestFragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::text[]) parent (id) cross join lateral (
-    ${selectionOf(SandboxFragment)}
-    where sandbox_id = parent.id order by seq desc limit $2) f
-  order by f.seq`;
-
-/** The newest fragments of each sandbox, oldest first. */
-export const fragmentsOf = async (sandboxIds: readonly string[]): Promise<SandboxFragment[]> =>
-  closePlans(await sql<SandboxFragment>(newestFragmentsSql, [sandboxIds, previewSizes.fragments]));
-
-const fragmentPageSql = `${selectionOf(SandboxFragment)}
-  where sandbox_id = $1 and seq < $2 order by seq desc limit $3`;
-
-/** A page of the fragments of a sandbox: the newest page first, each page oldest first. */
-export async function listFragments(sandboxId: string, { limit, cursor }: PageRequest): Promise<Page<SandboxFragment>> {
-  const binding = `fragments\n${sandboxId}`;
-  const before = cursor == null ? report.fragmentsPerSandbox : unpackCursor(binding, cursor)[0];
-  const read = await sql<SandboxFragment>(fragmentPageSql, [sandboxId, before, limit + 1]);
-  const data = read.slice(0, limit).reverse();
-  const nextCursor = read.length > limit ? packCursor(binding, data[0]!.seq, sandboxId) : null;
-  return { data: await closePlans(data), nextCursor };
-}
 
 export interface MetricPoint {
   sandboxId: string;

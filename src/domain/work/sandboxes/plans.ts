@@ -12,10 +12,18 @@ const endedSql = `select p.sandbox_id, s.status from unnest($1::text[], $2::int[
 
 const isOpen = ({ status }: { status: string }): boolean => status === 'pending' || status === 'in_progress';
 
-/** The fragments, oldest first for each sandbox, with the final statuses of a last plan's steps. */
-export async function closePlans(fragments: SandboxFragment[]): Promise<SandboxFragment[]> {
+/**
+ * The fragments, oldest first for each sandbox, with the final statuses of a last plan's steps.
+ * @param lastArchived Number of the last plan of a sandbox in the archives, -1 without one
+ */
+export async function closePlans(
+  fragments: SandboxFragment[],
+  lastArchived: (sandboxId: string) => number,
+): Promise<SandboxFragment[]> {
   const last = new Map(fragments.filter(({ kind }) => kind === 'plan').map((plan) => [plan.sandboxId, plan]));
-  const open = [...last.values()].filter(({ items }) => items.some(isOpen));
+  const open = [...last.values()].filter(
+    ({ sandboxId, seq, items }) => seq >= lastArchived(sandboxId) && items.some(isOpen),
+  );
   if (open.length === 0) return fragments;
   const ended = await sql<{ sandboxId: Sandbox['id']; status: Ended }>(endedSql, [
     open.map(({ sandboxId }) => sandboxId),

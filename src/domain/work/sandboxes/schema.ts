@@ -21,6 +21,7 @@ import { pages, previewSizes, text } from '#limits.ts';
 import { AgentRole, Harness } from '../../projects/agents/schema-catalog.ts';
 import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
+import { listFragments, fragmentsOf as newestFragmentsOf } from './fragments.ts';
 import { readLog } from './log.ts';
 import { Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
 import * as operations from './operations.ts';
@@ -107,7 +108,7 @@ builder.objectField(ProjectType, 'sandboxes', (t) =>
   }),
 );
 
-const fragmentsOf = toMany<SandboxFragment>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
+const fragmentsOf = toMany<SandboxFragment>(newestFragmentsOf, ({ sandboxId }) => sandboxId);
 
 const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
 
@@ -139,7 +140,7 @@ const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
       type: FragmentPage,
       args: pageArguments(pages.fragments),
       complexity: ({ limit }) => ({ field: 1, multiplier: limit }),
-      resolve: ({ id }, page) => operations.listFragments(id, page),
+      resolve: ({ id }, page) => listFragments(id, page),
     }),
   }),
 });
@@ -180,7 +181,7 @@ builder.queryFields((t) => ({
   sandboxLog: t.field({
     description: 'A log of one session in a sandbox: the newest part, or an older one.',
     scope: 'sandboxes:read',
-    rest: { route: 'GET /sandboxes/{sandboxId}/logs', linksNext: true },
+    rest: { route: 'GET /sandboxes/{sandboxId}/logs', linksNext: true, errors: [502] },
     tool: 'get_sandbox_log',
     type: SandboxLogType,
     args: {
