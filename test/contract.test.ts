@@ -117,6 +117,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     deleteMissionView      -                                                   missions:read        -
     deleteSignInDomain     -                                                   sign-in:write        -
     disconnectIntegration  -                                                   integrations:write   -
+    drainRuntime           -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
     erasePerson            -                                                   members:write        -
     exportOrganization     -                                                   person               -
@@ -185,6 +186,7 @@ it('every root field for runtimes is pinned', () => {
     handBackRun            -                                                   runtime:report       -
     harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
+    leaveRuntime           -                                                   runtime:report       -
     moveEnvironment        -                                                   runtime:report       -
     openRecordingPart      -                                                   runtime:report       -
     openRepository         -                                                   runtime:report       -
@@ -209,6 +211,8 @@ it('every root field for runtimes is pinned', () => {
     runMcpCommands         -                                                   runtime:report       -
     runMcpServers          -                                                   runtime:report       -
     runModels              -                                                   runtime:report       -
+    runtimeDemand          GET    /runtimes/demand                         200 runtime:report       -
+    runtimeOrders          -                                                   runtime:report       -
     signAttestations       -                                                   runtime:report       -
     "
   `);
@@ -362,6 +366,7 @@ it('root fields without a test of their own here have their pinned route, scope,
     runScheduledTask       POST   /scheduled-tasks/{id}/run                200 missions:run         run_scheduled_task
     runSteps               GET    /runs/{runId}/steps                      200 missions:read        list_run_steps
     runs                   GET    /runs                                    200 missions:read        list_runs
+    runtimeDemand          GET    /runtimes/demand                         200 runtime:report       -
     sandbox                GET    /sandboxes/{sandboxId}                   200 sandboxes:read       get_sandbox
     sandboxLog             GET    /sandboxes/{sandboxId}/logs              200 sandboxes:read       get_sandbox_log
     sandboxes              GET    /sandboxes                               200 sandboxes:read       list_sandboxes

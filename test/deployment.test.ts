@@ -118,6 +118,28 @@ describe('The Kubernetes manifests', () => {
   });
 });
 
+it('The manifest that scales runners reads a number of the API, with the token of the runners that it scales', () => {
+  const [authentication, scaled] = objectsIn(read('deploy/kubernetes/runner-scaling.yaml'));
+  const runner = objectsIn(read('deploy/kubernetes/runner.yaml'));
+  const deployment = runner.find(({ kind }) => kind === 'Deployment')!;
+  const { secretName } = deployment.spec.template.spec.volumes.find(
+    ({ name }: { name: string }) => name === 'token',
+  ).secret;
+  expect(authentication!.spec.secretTargetRef).toEqual([{ parameter: 'token', name: secretName, key: 'token' }]);
+  expect(scaled!.metadata).toEqual(deployment.metadata);
+  expect(scaled!.spec.scaleTargetRef).toEqual({ name: deployment.metadata.name });
+  const [{ type, metadata, authenticationRef }] = scaled!.spec.triggers;
+  expect([type, metadata.authMode, authenticationRef.name]).toEqual([
+    'metrics-api',
+    'bearer',
+    authentication!.metadata.name,
+  ]);
+  const route = new URL(metadata.url).pathname.replace('/v1', 'GET ');
+  expect(read('src/domain/work/runs/schema-demand.ts')).toContain(`rest: '${route}'`);
+  const [, fields] = /^type RuntimeDemand \{(.*?)^\}/ms.exec(read('schema.graphql'))!;
+  expect(fields).toContain(`  ${metadata.valueLocation}: Int!`);
+});
+
 describe('The Helm chart', () => {
   it.skipIf(!hasHelm())('renders valid objects for the default and for other values, and names invalid values', () => {
     expect(read('deploy/kubernetes/service.yaml')).toBe(manifestsOf());

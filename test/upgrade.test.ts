@@ -15,6 +15,7 @@ import { openWorld, type World } from './support/world.ts';
 
 let world: World;
 let token: string;
+let runtimeToken: string;
 let session: Awaited<ReturnType<World['session']>>;
 /** The next release: another process, hence another pool. */
 let next: Knex;
@@ -27,6 +28,7 @@ beforeAll(async () => {
   const acme = await world.found(alice, 'Acme');
   await world.lift(acme);
   token = await world.token(alice, acme);
+  runtimeToken = await world.service();
   session = await world.session(alice, acme.id);
   next = knexFactory({ client: 'pg', connection: world.connection });
   const { rows } = await next.raw(
@@ -72,11 +74,13 @@ const everything = `{
   sandboxes(limit: 5) { data { id sessions { sessionId } } }
 }`;
 
-/** Caller of a request: a signed-in person for credentials and billing, a token for everything else. */
+/** Caller of a request: a runtime for what it needs, a signed-in person for credentials and billing, a token for everything else. */
 const callerOf = (name: string) =>
-  /^\/(tokens|agent-delegations|setup|notices|secrets|events|audit-.*|webhook-.*|billing\/.*)$/.test(name)
-    ? { session }
-    : { token };
+  name === '/runtimes/demand'
+    ? { token: runtimeToken }
+    : /^\/(tokens|agent-delegations|setup|notices|secrets|events|audit-.*|webhook-.*|billing\/.*)$/.test(name)
+      ? { session }
+      : { token };
 
 /** The token is revoked again, because a person may have 100 live tokens. */
 async function createAndRevokeToken() {

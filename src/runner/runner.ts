@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { findCapabilities } from './capabilities.ts';
 import { type Claimed, type Limits, type Pace, vendors } from './contract.ts';
+import { openDrain } from './drain.ts';
 import { type ClaimRunRequest, claimRun } from './generated/operations.ts';
 import { describe, notOffered } from './harness/discovery.ts';
 import { runInstall, usage } from './harness/install-command.ts';
@@ -119,8 +120,14 @@ let installer: ReturnType<typeof startInstaller> | null = null;
 /** Reason why harnesses of this machine are not offered; null when all are offered. */
 let obstacle: string | null = noAgents ?? 'The harnesses of this machine are being tested.';
 await Promise.race([searching.then(searchEnded), wait(searchMs, undefined, stopping).catch(() => {})]);
+const drain = openDrain(platform, runtime, pace.heartbeat, console.log);
 while (!stopping.signal.aborted) {
-  const run = hasRoom() ? await claim() : null;
+  const isDraining = await drain.ask(performance.now());
+  if (isDraining && runningMissions.size === 0) {
+    await drain.leave();
+    break;
+  }
+  const run = !isDraining && hasRoom() ? await claim() : null;
   if (run) {
     console.log(`${run.runId} ${run.missionTitle ?? ''}`);
     watch(
@@ -131,6 +138,7 @@ while (!stopping.signal.aborted) {
   const pause = pauseBeforeClaim(poll, runningMissions.size, runsAtOnce, run !== null);
   await wait(pause, undefined, { signal: stopping.signal }).catch(() => {});
 }
+stopping.abort();
 await Promise.all([...runningMissions, (installer as ReturnType<typeof startInstaller> | null)?.ended]);
 await ownMirrors?.remove();
 process.exit();

@@ -55,6 +55,8 @@ const expected: Record<string, readonly string[] | string> = {
   createToken: ['token.created'],
   revokeToken: ['token.revoked'],
   createRuntimeToken: ['runtime_token.created'],
+  drainRuntime: ['runtime_token.updated'],
+  leaveRuntime: report,
   revokeRuntimeToken: ['runtime_token.revoked'],
   createDirectoryToken: ['directory_token.created'],
   revokeDirectoryToken: ['directory_token.revoked'],

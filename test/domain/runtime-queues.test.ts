@@ -6,7 +6,7 @@ import { type Json, openStepWorld } from '../support/mission-steps.ts';
 import { createRuntime } from '../support/runtime-client.ts';
 import { knownRuntime, present } from '../support/world.ts';
 
-const { world, alice, mallory, claim, start, graphql, reset, close } = await openStepWorld();
+const { world, alice, mallory, runtime, claim, start, graphql, reset, close } = await openStepWorld();
 afterAll(close);
 beforeEach(reset);
 
@@ -58,4 +58,62 @@ it('A runtime shows its places, and its queue shows the missions that it could t
     data: [{ name: 'Shared', usedPlaces: 0, freePlaces: null, waitingRuns: 0 }],
     waiting: [],
   });
+});
+
+it('An autoscaler reads how many missions need runtimes with its labels, waiting and running', async () => {
+  const shared = await createRuntime(world);
+  const own = await createRuntime(world, alice.organization);
+  const body = { name: 'Large', labels: ['large', 'arm64'] };
+  const template = (await world.rest('POST', '/sandbox-templates', { token: alice.token, body })).body.id;
+  for (let i = 0; i < 3; i++) await start();
+  await shared.claim({ runtime: 'Shared' });
+  await own.claim({ runtime: 'Own' });
+  const { id } = await start();
+  await world.knex('runs').where({ id }).update({ sandbox_template_id: template });
+  world.clock.turn(minutes(2));
+  const demand = async (token: string, query = '') =>
+    (await world.rest('GET', `/runtimes/demand${query}`, { token })).body;
+  const plain = { missions: 2, waiting: 1, running: 1, oldestWaitingSeconds: expect.closeTo(120, 0) };
+  expect(await demand(own.token)).toEqual(plain);
+  expect(await demand(shared.token)).toEqual(plain);
+  const none = { missions: 0, waiting: 0, running: 0, oldestWaitingSeconds: 0 };
+  expect(await demand(own.token, '?labels=large')).toEqual(none);
+  const labeled = { missions: 1, waiting: 1, running: 0, oldestWaitingSeconds: 120 };
+  expect(await demand(own.token, '?labels=arm64,large,gpu')).toEqual(labeled);
+  expect(await demand((await createRuntime(world, mallory.organization)).token)).toEqual(none);
+  expect((await world.rest('GET', '/runtimes/demand', { token: alice.token })).status).toBe(403);
+  expect(await demand(own.token, '?labels=A')).toMatchObject({ description: expect.stringMatching(/^labels/) });
+});
+
+it('A draining runtime takes no missions until it is resumed, and is not listed once it has left', async () => {
+  await start();
+  const held = await claim({ runtime: 'Own', places: 2 });
+  await start();
+  const listed = async () =>
+    (await graphql('{ runtimes { data { name tokenId isDraining waitingRuns } } }', {})).data.find(
+      ({ name }: Json) => name === 'Own',
+    );
+  const { tokenId } = await listed();
+  const drain = (more: object, token = alice.token): Promise<Json> =>
+    graphql(
+      `mutation ($runtimeTokenId: String!, $name: String!, $isDraining: Boolean! = true) {
+        drainRuntime(runtimeTokenId: $runtimeTokenId, name: $name, isDraining: $isDraining) { draining } }`,
+      { runtimeTokenId: tokenId, name: 'Own', ...more },
+      token,
+    );
+  const orders = () => world.field('{ runtimeOrders(runtime: "Own") { isDraining } }', { token: runtime.token });
+  expect(await orders()).toEqual({ isDraining: false });
+  for (let i = 0; i < 2; i++) expect(await drain({})).toEqual({ draining: ['Own'] });
+  expect(await orders()).toEqual({ isDraining: true });
+  expect(await claim({ runtime: 'Own', places: 2 })).toBeNull();
+  expect(await listed()).toMatchObject({ isDraining: true, waitingRuns: 0 });
+  // It goes on with the missions that it has.
+  expect(await runtime.beat(held)).toEqual({ desired: 'run' });
+  expect((await drain({}, mallory.token)).code).toBe('not_found');
+  expect(await drain({ isDraining: false })).toEqual({ draining: [] });
+  expect(await claim({ runtime: 'Own', places: 2 })).not.toBeNull();
+  await drain({});
+  await runtime.report('leaveRuntime', { runtime: 'Own' });
+  expect(await listed()).toBeUndefined();
+  expect(await orders()).toEqual({ isDraining: false });
 });

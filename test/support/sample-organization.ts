@@ -525,6 +525,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateWithdrawalRequest: () => ({ reason: 'Bought by mistake.' }),
   StartMcpOAuthRequest: () => ({}),
   CompleteMcpOAuthRequest: ({ ids }) => ({ code: 'code', state: ids.mcpState }),
+  LeaveRuntimeRequest: () => ({ runtime: 'Another' }),
   ClaimRunRequest: () => ({ runtime: 'Another', harnesses: ['shell'] }),
   HeartbeatRequest: (sample) => ({
     runs: [{ ...held(sample), progress: 10, activity: 'Reading' }],
@@ -671,6 +672,8 @@ const plain: Record<string, string | number | boolean> = {
   'connectIntegration.vendor': 'builtin',
   'connectIntegration.displayName': 'Connected',
   'createRuntimeToken.name': 'Rack',
+  'drainRuntime.name': 'Another',
+  'runtimeOrders.runtime': 'Another',
   'createDirectoryToken.name': 'Identity provider',
   'createDirectoryToken.expiresInDays': 365,
   'rotateIntegration.credentials': 'sk-new',

@@ -132,7 +132,8 @@ describe('GET /metrics', () => {
       // Figures are read every five seconds.
       world.clock.turn(seconds(6));
       const { body: text } = await world.request('GET', '/metrics');
-      const own = /^(?:runs?_|runtimes_|model_connectors|model_calls_(?:open|reserved)|inbound_|mission_)/;
+      const own =
+        /^(?:runs?_|runtimes_|runtime_places|model_connectors|model_calls_(?:open|reserved)|inbound_|mission_)/;
       return Object.fromEntries(
         (text as string)
           .split('\n')
@@ -153,6 +154,8 @@ describe('GET /metrics', () => {
       runs_waiting_for_person: 0,
       run_queue_age_seconds: 0,
       runtimes_connected: 0,
+      'runtime_places{state="used"}': 0,
+      'runtime_places{state="free"}': 0,
       'model_connectors{credentials="accepted"}': 0,
       'model_connectors{credentials="rejected"}': 0,
       // A counter of the process, which other tests increase too.
@@ -164,17 +167,28 @@ describe('GET /metrics', () => {
     ).body;
     await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Say hello.' } });
     world.clock.turn(seconds(90));
-    expect(await figures()).toEqual({ ...idle, 'runs_open{status="dispatching"}': 1, run_queue_age_seconds: 96 });
+    expect(await figures()).toEqual({
+      ...idle,
+      'runs_open{status="dispatching"}': 1,
+      run_queue_age_seconds: 96,
+      ...{ 'runs_waiting_for_runtime{labels="none"}': 1, 'runs_waiting_for_runtime_age_seconds{labels="none"}': 96 },
+    });
 
     const service = await world.service();
     const report = async (name: string, input: object, selection = '{ ok }') => {
       const query = `mutation ($input: ${name}Request!) { said: ${name[0]!.toLowerCase()}${name.slice(1)}(input: $input) ${selection} }`;
       return (await world.graphql(query, { token: service, variables: { input } })).body.data.said;
     };
-    const runtime = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'] };
+    const runtime = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'], places: 3 };
     const held = await report('ClaimRun', runtime, '{ runId leaseId }');
     for (const _ of ['reported', 'repeated']) await report('ReportCost', { ...held, costId: 'cost-1', usd: 0.25 });
-    const working = { ...idle, runtimes_connected: 1, mission_cost_usd_total: costBefore + 0.25 };
+    const working = {
+      ...idle,
+      runtimes_connected: 1,
+      'runtime_places{state="used"}': 1,
+      'runtime_places{state="free"}': 2,
+      mission_cost_usd_total: costBefore + 0.25,
+    };
     expect(await figures()).toEqual({ ...working, 'runs_open{status="running"}': 1 });
     const { runId } = held;
     const { knex } = world;
@@ -205,9 +219,11 @@ describe('GET /metrics', () => {
     expect((await world.rest('POST', `/runs/${held.runId}/interruption`, { token })).status).toBe(200);
     expect(await figures()).toEqual({ ...asking, runs_waiting_for_person: 0 });
     await report('FinishRun', { ...held, status: 'failed', error: 'no' });
-    expect(await figures()).toEqual({ ...working, 'runs_ended_last_hour{status="failed"}': 1 });
+    const free = { 'runtime_places{state="used"}': 0, 'runtime_places{state="free"}': 3 };
+    expect(await figures()).toEqual({ ...working, ...free, 'runs_ended_last_hour{status="failed"}': 1 });
     world.clock.turn(hours(1));
-    expect(await figures()).toEqual({ ...working, runtimes_connected: 0 });
+    const gone = { runtimes_connected: 0, 'runtime_places{state="free"}': 0 };
+    expect(await figures()).toEqual({ ...working, ...free, ...gone });
   });
 
   const observability = (file: string) => readFileSync(path.join(projectFolder, 'deploy/observability', file), 'utf8');

@@ -2260,6 +2260,15 @@ export interface DismissNoticeParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   noticeId: string;
 }
+/** The parameters of `drainRuntime`. */
+export interface DrainRuntimeParameters {
+  /** The `tokenId` of the runtime. */
+  runtimeTokenId: string;
+  /** The `name` of the runtime. */
+  name: string;
+  /** Whether the runtime drains. */
+  isDraining?: boolean;
+}
 /** Effects of missions outside of the platform that wait for a person. */
 export interface EffectPolicy {
   /**
@@ -4410,7 +4419,7 @@ export interface Runtime {
   usedPlaces: number;
   /** Number of further missions that the runtime has places for; null when it reports no places, and for a runtime of all organizations. */
   freePlaces: number | null;
-  /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when it is not connected. */
+  /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when it drains or is not connected. */
   waitingRuns: number;
   /** Since when the oldest mission that the runtime could take waits; null when there is none. */
   oldestWaitingAt: number | null;
@@ -4420,6 +4429,8 @@ export interface Runtime {
   notice: string | null;
   /** Time of the last claim or heartbeat, to the half minute. */
   lastSeenAt: number;
+  /** Whether the runtime was told to take no new missions. */
+  isDraining: boolean;
   /** Whether the last claim or heartbeat was within two minutes. */
   isConnected: boolean;
 }
@@ -4429,6 +4440,22 @@ export interface RuntimeHarness {
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** The version that the runtime reported; null when it reported none. */
   version: string | null;
+}
+/** Missions that need a runtime, as numbers for an autoscaler. */
+export interface RuntimeDemand {
+  /** Number of missions that wait or run: divided by the places of a runtime, the number of runtimes that are needed. */
+  missions: number;
+  /** Number of missions that wait for a runtime. */
+  waiting: number;
+  /** Number of missions that run on runtimes like the caller. */
+  running: number;
+  /** Seconds for which the oldest mission has waited; 0 when none waits. */
+  oldestWaitingSeconds: number;
+}
+/** The parameters of `runtimeDemand`. */
+export interface RuntimeDemandParameters {
+  /** Labels of the runtimes that are scaled, separated by commas: missions count that ask for some of these labels and no others. Without labels, missions count that ask for none. */
+  labels?: string;
 }
 /** A token with which runtimes claim runs of this organization, without its bearer value. */
 export interface RuntimeToken {
@@ -4442,6 +4469,8 @@ export interface RuntimeToken {
   lastUsedAt: number | null;
   /** When the token was revoked; null for an active one. */
   revokedAt: number | null;
+  /** Names of the token’s runtimes that take no new missions. */
+  draining: string[];
 }
 /** The runtime tokens of an organization. */
 export interface RuntimeTokens {
@@ -6414,6 +6443,8 @@ export interface Operations {
   artifacts: { input: ArtifactsParameters; output: ArtifactPage };
   /** An artifact by its id; `url` leads to its content. Requires the scope `artifacts:read`. */
   artifact: { input: ArtifactParameters; output: Artifact };
+  /** Missions that need a runtime, for an autoscaler: of the organization of the token or, with a token for all organizations, of all. Requires the scope `runtime:report`. */
+  runtimeDemand: { input: RuntimeDemandParameters; output: RuntimeDemand };
   /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** Messages to the agents of a run and decisions of people about it, in order. Requires the scope `missions:read`. */
@@ -6632,6 +6663,8 @@ export interface Operations {
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
   /** Creates a token for runtimes and returns its bearer value once. Its holder can claim runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
+  /** Tells a runtime of the organization to drain: it takes no new missions, finishes those that it has, and leaves. Or, with false, to take missions again. Requires the scope `integrations:write`. */
+  drainRuntime: { input: DrainRuntimeParameters; output: RuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
   /** Creates a token for the identity provider and returns its bearer value once. Its holder can add and remove members of the organization, and nothing else. Only an owner in the console may. Requires the scope `members:write`. */
@@ -6854,6 +6887,7 @@ export const routes = {
   run: 'GET /runs/{runId}',
   artifacts: 'GET /artifacts',
   artifact: 'GET /artifacts/{artifactId}',
+  runtimeDemand: 'GET /runtimes/demand',
   runSteps: 'GET /runs/{runId}/steps',
   runMessages: 'GET /runs/{runId}/messages',
   sendMessage: 'POST /runs/{runId}/messages',
@@ -6931,7 +6965,7 @@ export const documents = {
   allowedNetworks: 'query allowedNetworks{allowedNetworks{networks address}}',
   directoryUsers: 'query directoryUsers($limit:Int!=50$cursor:String$query:String){directoryUsers(limit:$limit cursor:$cursor query:$query){data{id userName externalId email displayName active state createdAt updatedAt}nextCursor}}',
   directoryGroups: 'query directoryGroups{directoryGroups{data{id displayName externalId role createdAt updatedAt memberCount}}}',
-  runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
+  runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt draining}}}',
   directoryTokens: 'query directoryTokens{directoryTokens{data{id name createdAt expiresAt lastUsedAt revokedAt}}}',
   identityProviders: 'query identityProviders{identityProviders{providers{id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   signInDomains: 'query signInDomains{signInDomains{domains{id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}}',
@@ -6941,7 +6975,7 @@ export const documents = {
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   runGroups: 'query runGroups($by:RunGrouping!$projectId:String$status:RunStatus$search:String$needsPerson:Boolean$followed:Boolean$kind:RunKind$agentId:String$personId:String$createdFrom:EpochMs$createdBefore:EpochMs){runGroups(by:$by projectId:$projectId status:$status search:$search needsPerson:$needsPerson followed:$followed kind:$kind agentId:$agentId personId:$personId createdFrom:$createdFrom createdBefore:$createdBefore){data{key name count}}}',
-  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation labels places usedPlaces freePlaces waitingRuns oldestWaitingAt modelVendors notice lastSeenAt isConnected}waiting{reason labels runs oldestWaitingAt oldestRunId}}}',
+  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation labels places usedPlaces freePlaces waitingRuns oldestWaitingAt modelVendors notice lastSeenAt isDraining isConnected}waiting{reason labels runs oldestWaitingAt oldestRunId}}}',
   missionViews: 'query missionViews{missionViews{views{id name layout groupBy filters{search projectId status agentId personId kind followed needsPerson}createdAt updatedAt}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   attemptGroup: 'query attemptGroup($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
@@ -6967,7 +7001,8 @@ export const documents = {
   setPullRequestLoop: 'mutation setPullRequestLoop($projectId:String!$rounds:Int!$hours:Int!$costUsd:Float){setPullRequestLoop(projectId:$projectId rounds:$rounds hours:$hours costUsd:$costUsd){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
-  revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
+  drainRuntime: 'mutation drainRuntime($runtimeTokenId:String!$name:String!$isDraining:Boolean!=true){drainRuntime(runtimeTokenId:$runtimeTokenId name:$name isDraining:$isDraining){id name createdAt lastUsedAt revokedAt draining}}',
+  revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt draining}}',
   createDirectoryToken: 'mutation createDirectoryToken($name:String!$expiresInDays:Int!=365){createDirectoryToken(name:$name expiresInDays:$expiresInDays){id name token createdAt expiresAt}}',
   revokeDirectoryToken: 'mutation revokeDirectoryToken($directoryTokenId:String!){revokeDirectoryToken(directoryTokenId:$directoryTokenId){id name createdAt expiresAt lastUsedAt revokedAt}}',
   createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',

@@ -1,8 +1,9 @@
 // The organization's runtimes: the harnesses of each, and when it last reported.
 import type { ComponentChildren } from 'preact';
-import type { RuntimesQuery } from '../generated/documents.ts';
-import { pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { drainRuntime, type RuntimesQuery } from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { may, pageAt } from '../kit/page.ts';
+import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, type Reading } from '../kit/reading.ts';
 import { Time, When } from '../kit/words.tsx';
 
@@ -26,7 +27,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
         {(rows) => (
           <ul class="rows">
             {rows.map((runtime) => (
-              <RuntimeRow key={`${runtime.tokenId} ${runtime.name}`} runtime={runtime} />
+              <RuntimeRow key={`${runtime.tokenId} ${runtime.name}`} runtime={runtime} read={reading.read} />
             ))}
           </ul>
         )}
@@ -39,7 +40,9 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
 const RuntimeRow = ({
   runtime: {
     name,
+    tokenId,
     isConnected,
+    isDraining,
     harnesses,
     isolation,
     places,
@@ -50,11 +53,13 @@ const RuntimeRow = ({
     notice,
     lastSeenAt,
   },
+  read,
 }: {
   runtime: Runtime;
+  read(): void;
 }) => (
   <li class="next-row link-row">
-    <Pill status={isConnected ? 'connected' : 'gone'} />
+    <Pill status={!isConnected ? 'gone' : isDraining ? 'draining' : 'connected'} />
     <div class="grow">
       <strong class="break">{name}</strong>
       <div class="muted small">
@@ -71,6 +76,13 @@ const RuntimeRow = ({
       {labels.length > 0 && <div class="small break">{labels.join(', ')}</div>}
       {notice && <div class="small break">{notice}</div>}
     </div>
+    {tokenId !== null && isConnected && may('integrations:write') && (
+      <Action
+        label={isDraining ? 'Resume' : 'Drain'}
+        describes={`${isDraining ? 'Resume' : 'Drain'} the runtime ${name}`}
+        act={(key) => mutate(drainRuntime, { tokenId, name, isDraining: !isDraining }, key).then(read)}
+      />
+    )}
     <When at={lastSeenAt} />
   </li>
 );

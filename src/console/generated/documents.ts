@@ -2369,7 +2369,7 @@ export type DeleteAgentMutation = { deleteAgent: { id: string } };
 export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, usedPlaces: number, freePlaces: number | null, waitingRuns: number, oldestWaitingAt: number | null, labels: Array<string>, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }>, waiting: Array<{ reason: string | null, labels: Array<string>, runs: number, oldestWaitingAt: number, oldestRunId: string }> } };
+export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isDraining: boolean, isolation: string | null, places: number | null, usedPlaces: number, freePlaces: number | null, waitingRuns: number, oldestWaitingAt: number | null, labels: Array<string>, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }>, waiting: Array<{ reason: string | null, labels: Array<string>, runs: number, oldestWaitingAt: number, oldestRunId: string }> } };
 
 export type RuntimeTokensQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2382,6 +2382,15 @@ export type CreateRuntimeTokenMutationVariables = Exact<{
 
 
 export type CreateRuntimeTokenMutation = { createRuntimeToken: { name: string, token: string } };
+
+export type DrainRuntimeMutationVariables = Exact<{
+  tokenId: Scalars['String']['input'];
+  name: Scalars['String']['input'];
+  isDraining: Scalars['Boolean']['input'];
+}>;
+
+
+export type DrainRuntimeMutation = { drainRuntime: { id: string } };
 
 export type RevokeRuntimeTokenMutationVariables = Exact<{
   runtimeTokenId: Scalars['String']['input'];
@@ -4409,7 +4418,7 @@ export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVari
 };
 
 export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
-  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places usedPlaces freePlaces waitingRuns oldestWaitingAt labels notice lastSeenAt harnesses{harness version}}waiting{reason labels runs oldestWaitingAt oldestRunId}}}',
+  text: 'query Runtimes{runtimes{data{name tokenId isConnected isDraining isolation places usedPlaces freePlaces waitingRuns oldestWaitingAt labels notice lastSeenAt harnesses{harness version}}waiting{reason labels runs oldestWaitingAt oldestRunId}}}',
 };
 
 export const runtimeTokens: Operation<RuntimeTokensQuery, RuntimeTokensQueryVariables> = {
@@ -4418,6 +4427,10 @@ export const runtimeTokens: Operation<RuntimeTokensQuery, RuntimeTokensQueryVari
 
 export const createRuntimeToken: Operation<CreateRuntimeTokenMutation, CreateRuntimeTokenMutationVariables> = {
   text: 'mutation CreateRuntimeToken($name:String!){createRuntimeToken(name:$name){name token}}',
+};
+
+export const drainRuntime: Operation<DrainRuntimeMutation, DrainRuntimeMutationVariables> = {
+  text: 'mutation DrainRuntime($tokenId:String!$name:String!$isDraining:Boolean!){drainRuntime(runtimeTokenId:$tokenId name:$name isDraining:$isDraining){id}}',
 };
 
 export const revokeRuntimeToken: Operation<RevokeRuntimeTokenMutation, RevokeRuntimeTokenMutationVariables> = {

@@ -99,7 +99,7 @@ export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, childr
 
 /** Statuses by their tone, which is a color and an icon. */
 const tones = {
-  live: ['running', 'approved', 'under way'],
+  live: ['running', 'approved', 'under way', 'draining'],
   good: [
     'in use',
     'active',

@@ -370,6 +370,12 @@ export type HeartbeatRequestSandboxesMetrics = {
   t: Scalars['EpochMs']['input'];
 };
 
+/** A runtime that ends. */
+export type LeaveRuntimeRequest = {
+  /** The name of this runtime, as in its claims. */
+  runtime: Scalars['String']['input'];
+};
+
 /** Outcome of a tool call. */
 export type McpCallOutcome =
   /** The server could not be reached or returned an invalid response. */
@@ -1092,6 +1098,20 @@ export type RunModelsQueryVariables = Exact<{
 
 export type RunModelsQuery = { answer: { revision: string, connectors: Array<{ integrationId: string, name: string, vendor: ModelVendor, baseUrl: string, apiKey: string }> } };
 
+export type RuntimeOrdersQueryVariables = Exact<{
+  runtime: Scalars['String']['input'];
+}>;
+
+
+export type RuntimeOrdersQuery = { answer: { isDraining: boolean } };
+
+export type LeaveRuntimeMutationVariables = Exact<{
+  input: LeaveRuntimeRequest;
+}>;
+
+
+export type LeaveRuntimeMutation = { answer: { ok: true } };
+
 export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1248,6 +1268,14 @@ export const runMcpServers: Operation<RunMcpServersQuery, RunMcpServersQueryVari
 
 export const runModels: Operation<RunModelsQuery, RunModelsQueryVariables> = {
   text: 'query RunModels($runId:String!$leaseId:String!){answer:runModels(runId:$runId leaseId:$leaseId){revision connectors{integrationId name vendor baseUrl apiKey}}}',
+};
+
+export const runtimeOrders: Operation<RuntimeOrdersQuery, RuntimeOrdersQueryVariables> = {
+  text: 'query RuntimeOrders($runtime:String!){answer:runtimeOrders(runtime:$runtime){isDraining}}',
+};
+
+export const leaveRuntime: Operation<LeaveRuntimeMutation, LeaveRuntimeMutationVariables> = {
+  text: 'mutation LeaveRuntime($input:LeaveRuntimeRequest!){answer:leaveRuntime(input:$input){ok}}',
 };
 
 export const harnessDemand: Operation<HarnessDemandQuery, HarnessDemandQueryVariables> = {

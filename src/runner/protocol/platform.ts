@@ -16,6 +16,7 @@ import {
   runMcpCommands,
   runMcpServers,
   runModels,
+  runtimeOrders,
 } from '../generated/operations.ts';
 import type { Mask } from '../text.ts';
 import { directly } from './via.ts';
@@ -83,6 +84,8 @@ export function connect(
   const models = (lease: RunLease) => ask(runModels, lease);
   /** Harnesses that missions need, for a runner that installs them. */
   const demand = () => ask(harnessDemand, {}, true);
+  /** What people have told the runtime to do. */
+  const orders = (runtime: string) => ask(runtimeOrders, { runtime }, true);
 
   const ask = <Answer, Variables>(
     { text: query }: Operation<{ answer: Answer }, Variables>,
@@ -111,7 +114,7 @@ export function connect(
     });
 
   const { authorization } = headers;
-  return { url, via, isAway, mutate, upload, download, mcpServers, mcpCommands, models, demand, authorization };
+  return { url, via, isAway, mutate, upload, download, mcpServers, mcpCommands, models, demand, orders, authorization };
 }
 
 async function put(address: string, file: FileHandle): Promise<Response> {

@@ -7,6 +7,7 @@ import { countModelConnectors } from '#domain/projects/integrations/operations.t
 import { countWaitingEvents } from '#domain/work/inbound/retry.ts';
 import { countModelCalls } from '#domain/work/mission-costs/model-calls.ts';
 import { countParkedRuns, countRunsByStatus } from '#domain/work/runs/counts.ts';
+import { countPlaces, readQueueByLabels } from '#domain/work/runs/demand.ts';
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { registers } from '#foundation/metrics.ts';
 import { database } from '#foundation/postgres/database.ts';
@@ -16,7 +17,7 @@ const windowMs = hours(1);
 const cachedMs = seconds(5);
 
 const read = async () => {
-  const [runs, runtimes, connectors, parked, calls, events, changes, backups] = await Promise.all([
+  const [runs, runtimes, connectors, parked, calls, events, changes, backups, places, queue] = await Promise.all([
     countRunsByStatus(now() - windowMs),
     countRuntimes(),
     countModelConnectors(),
@@ -25,8 +26,10 @@ const read = async () => {
     countWaitingEvents(),
     countChanges(),
     readBackups(),
+    countPlaces(),
+    readQueueByLabels(),
   ]);
-  return { ...runs, runtimes, connectors, parked, calls, events, changes, backups };
+  return { ...runs, runtimes, connectors, parked, calls, events, changes, backups, places, queue };
 };
 type Figures = Awaited<ReturnType<typeof read>>;
 
@@ -95,6 +98,19 @@ gauge(
   'Runtimes that claimed a mission or sent a heartbeat within the last two minutes.',
   ({ runtimes }) => runtimes,
 );
+gauge(
+  'runs_waiting_for_runtime',
+  'Missions that wait for a runtime, by the labels that they ask for: the 50 most frequent sets, and all others together.',
+  ({ queue }) => queue.waiting,
+  ['labels'],
+);
+gauge(
+  'runs_waiting_for_runtime_age_seconds',
+  'Time that the oldest mission has waited for a runtime, by the labels that it asks for.',
+  ({ queue }) => queue.age,
+  ['labels'],
+);
+gauge('runtime_places', 'Places of connected runtimes for missions.', ({ places }) => ({ ...places }), ['state']);
 gauge(
   'model_connectors',
   'Model connectors in use, by whether their vendor accepts the credentials.',

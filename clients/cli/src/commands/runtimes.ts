@@ -1,10 +1,11 @@
 // Runtimes of the organization. REST has none, so the graph is asked.
 import { printJson, printLine, printTable, timeOf } from '../output.ts';
-import { type CommonOptions, openClient } from '../session.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
 
 interface Runtime {
   name: string;
   isConnected: boolean;
+  isDraining: boolean;
   harnesses: { harness: string }[];
   labels: string[];
   places: number | null;
@@ -22,7 +23,7 @@ interface Waiting {
 }
 
 const query = `{ runtimes {
-  data { name isConnected harnesses { harness version } labels isolation places usedPlaces freePlaces waitingRuns oldestWaitingAt
+  data { name isConnected isDraining harnesses { harness version } labels isolation places usedPlaces freePlaces waitingRuns oldestWaitingAt
     notice lastSeenAt }
   waiting { reason labels runs oldestWaitingAt oldestRunId } } }`;
 
@@ -32,7 +33,7 @@ export async function list(options: CommonOptions): Promise<void> {
   if (options.json) return printJson(runtimes);
   printTable(runtimes.data, {
     name: ({ name }) => name,
-    state: ({ isConnected }) => (isConnected ? 'connected' : 'gone'),
+    state: ({ isConnected, isDraining }) => (!isConnected ? 'gone' : isDraining ? 'draining' : 'connected'),
     harnesses: ({ harnesses }) => harnesses.map(({ harness }) => harness).join(', '),
     labels: ({ labels }) => labels.join(', '),
     places: ({ places, usedPlaces }) => (places === null ? String(usedPlaces) : `${usedPlaces}/${places}`),
@@ -49,3 +50,23 @@ export async function list(options: CommonOptions): Promise<void> {
     because: ({ reason }) => reason ?? '',
   });
 }
+
+const drainMutation = `mutation ($tokenId: String!, $name: String!, $isDraining: Boolean!) {
+  drainRuntime(runtimeTokenId: $tokenId, name: $name, isDraining: $isDraining) { id name draining } }`;
+
+async function setDraining(options: CommonOptions, name: string, isDraining: boolean): Promise<void> {
+  const client = await openClient(options.url);
+  const { runtimes } = await client.graphql<{ runtimes: { data: { name: string; tokenId: string | null }[] } }>(
+    '{ runtimes { data { name tokenId } } }',
+  );
+  const found = runtimes.data.filter((one) => one.name === name);
+  if (found.length === 0) throw new UserError(`There is no runtime ${name}. "aep runtimes" shows names.`);
+  const tokenId = found.find((one) => one.tokenId !== null)?.tokenId;
+  if (!tokenId) throw new UserError(`The runtime ${name} serves all organizations: its operator ends it.`);
+  const { drainRuntime } = await client.graphql<{ drainRuntime: object }>(drainMutation, { tokenId, name, isDraining });
+  if (options.json) return printJson(drainRuntime);
+  printLine(isDraining ? `${name} takes no new missions, and ends once it has none.` : `${name} takes missions again.`);
+}
+
+export const drain = (options: CommonOptions, name: string): Promise<void> => setDraining(options, name, true);
+export const resume = (options: CommonOptions, name: string): Promise<void> => setDraining(options, name, false);

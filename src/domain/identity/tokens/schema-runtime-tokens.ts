@@ -1,9 +1,10 @@
 // Runtime tokens, in GraphQL only: the contract has no REST route for them, and an MCP tool would show the secret to a model.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
-import { epochMs, epochMsOrNull, members, string, typed } from '#graph/members.ts';
+import { epochMs, epochMsOrNull, members, string, strings, typed } from '#graph/members.ts';
 import { nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { drainRuntime } from './drains.ts';
 import * as operations from './runtime-tokens.ts';
 import type { ServiceToken } from './service-tokens.ts';
 
@@ -18,6 +19,7 @@ const RuntimeToken = builder.objectRef<ServiceToken>('RuntimeToken').implement({
       createdAt: epochMs('When the token was created. A runtime token does not expire.'),
       lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null when it was never used.'),
       revokedAt: epochMsOrNull('When the token was revoked; null for an active one.'),
+      draining: strings('Names of the token’s runtimes that take no new missions.'),
     }),
 });
 
@@ -64,6 +66,22 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_, { name }, { caller }) => operations.createRuntimeToken(caller, name),
+  }),
+  drainRuntime: t.field({
+    description:
+      'Tells a runtime of the organization to drain: it takes no new missions, finishes those that it has, and leaves. Or, with false, to take missions again.',
+    scope,
+    type: RuntimeToken,
+    args: {
+      runtimeTokenId: t.arg.string({ ...pathId, description: 'The `tokenId` of the runtime.' }),
+      name: t.arg.string({
+        required: true,
+        description: 'The `name` of the runtime.',
+        validate: { schema: nameText(text.runtimeName) },
+      }),
+      isDraining: t.arg.boolean({ defaultValue: true, required: true, description: 'Whether the runtime drains.' }),
+    },
+    resolve: (_, args, { caller }) => drainRuntime(caller, args),
   }),
   revokeRuntimeToken: t.field({
     description:

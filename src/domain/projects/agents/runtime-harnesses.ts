@@ -124,6 +124,10 @@ export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes:
   }
 }
 
+/** Removes a runtime that has ended. */
+export const forgetRuntime = (trx: Transaction, { credentialId }: Caller, runtime: string): Promise<unknown> =>
+  sql('delete from runtime_harnesses where credential_id = $1 and runtime = $2', [credentialId, runtime], trx);
+
 export const deleteStaleHarnesses = (): Promise<unknown> =>
   sql('delete from runtime_harnesses where seen_at <= $1', [now() - retentionMs]);
 

@@ -6,6 +6,7 @@ import { now, seconds } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { isDrainingSql } from '../../identity/tokens/drains.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import { canTake } from './claimable.ts';
@@ -21,7 +22,8 @@ const offer = {
   labels: '$11::text[]',
 };
 
-const claimable = `${canTake(offer)} and (r.lease_until is null or r.lease_until <= $1) and ($10::text is null or r.id = $10)`;
+const claimable = `${canTake(offer)} and (r.lease_until is null or r.lease_until <= $1) and ($10::text is null or r.id = $10)
+      and not ${isDrainingSql('$12', '$5')}`;
 
 /** SQL of a claim. @param waiting Common table expressions, the last of which is `waiting`, the run to claim */
 const claimSql = (waiting: string): string => `${waiting}

@@ -1,6 +1,7 @@
 // Places and queues of runtimes: how many missions a runtime executes, and how many wait that it could take.
 import type { Caller } from '#access/principal.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { readDraining } from '../../identity/tokens/drains.ts';
 import {
   connectedOffersSql,
   connectedSince,
@@ -22,6 +23,7 @@ interface Load {
 
 export interface LoadedRuntime extends Runtime, Load {
   freePlaces: number | null;
+  isDraining: boolean;
 }
 
 export interface WaitingRunsGroup {
@@ -77,7 +79,8 @@ type Keyed<Value> = Value & { credentialId: string; name: string };
 export async function readRuntimes(caller: Caller): Promise<RuntimesAnswer> {
   const runtimes = await listRuntimes(caller);
   const { orgId } = caller;
-  const [used, queues, waiting] = await Promise.all([
+  const [draining, used, queues, waiting] = await Promise.all([
+    readDraining(orgId!),
     sql<Keyed<Pick<Load, 'usedPlaces'>>>(usedSql, [orgId]),
     sql<Keyed<Omit<Load, 'usedPlaces'>>>(queuesSql, [orgId, connectedSince()]),
     sql<WaitingRunsGroup>(groupsSql, [orgId]),
@@ -89,7 +92,9 @@ export async function readRuntimes(caller: Caller): Promise<RuntimesAnswer> {
     // Missions of other organizations on a shared runtime are not shown.
     const isOwn = runtime.orgId !== null && runtime.places !== null;
     const freePlaces = isOwn ? Math.max(0, runtime.places! - usedPlaces) : null;
-    return { ...runtime, usedPlaces, freePlaces, waitingRuns, oldestWaitingAt };
+    const isDraining = draining.get(runtime.credentialId)?.includes(runtime.name) ?? false;
+    const queue = isDraining ? { waitingRuns: 0, oldestWaitingAt: null } : { waitingRuns, oldestWaitingAt };
+    return { ...runtime, usedPlaces, freePlaces, ...queue, isDraining };
   });
   return { data, waiting };
 }

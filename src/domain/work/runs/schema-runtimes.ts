@@ -50,7 +50,7 @@ const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
         'Number of further missions that the runtime has places for; null when it reports no places, and for a runtime of all organizations.',
       ),
       waitingRuns: int(
-        `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when it is not connected.`,
+        `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when it drains or is not connected.`,
       ),
       oldestWaitingAt: epochMsOrNull(
         'Since when the oldest mission that the runtime could take waits; null when there is none.',
@@ -64,6 +64,7 @@ const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
         'Reason why a harness is not offered yet, for example because it is being installed; null when not reported.',
       ),
       lastSeenAt: epochMs('Time of the last claim or heartbeat, to the half minute.'),
+      isDraining: boolean('Whether the runtime was told to take no new missions.'),
       isConnected: boolean('Whether the last claim or heartbeat was within two minutes.'),
     }),
 });

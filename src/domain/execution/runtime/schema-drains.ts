@@ -1,0 +1,59 @@
+// Drains of runtimes in the graph: the question of a runtime, and its leave.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { boolean, members } from '#graph/members.ts';
+import { nameText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { isRuntimeDraining } from '../../identity/tokens/drains.ts';
+import { leave } from './leave.ts';
+import { ReportAcknowledgement } from './schema-answers.ts';
+
+const scope = 'runtime:report';
+const runtime = nameText(text.runtimeName);
+
+const RuntimeOrdersType = builder.objectRef<{ isDraining: boolean }>('RuntimeOrders').implement({
+  description: 'What people have told a runtime to do.',
+  fields: (t) =>
+    members(t, {
+      isDraining: boolean(
+        'Whether the runtime takes no new missions, and calls `leaveRuntime` once it has none. It is false again when people change their mind.',
+      ),
+    }),
+});
+
+const LeaveRuntimeRequest = request(
+  'LeaveRuntimeRequest',
+  z
+    .object({ runtime: runtime.describe('The name of this runtime, as in its claims.') })
+    .describe('A runtime that ends.'),
+);
+
+builder.queryField('runtimeOrders', (t) =>
+  t.field({
+    description: 'What people have told this runtime to do. A runtime asks every ten seconds.',
+    scope,
+    type: RuntimeOrdersType,
+    args: {
+      runtime: t.arg.string({
+        required: true,
+        description: 'The name of this runtime, as in its claims.',
+        validate: { schema: runtime },
+      }),
+    },
+    resolve: async (_, args, { caller }) => ({ isDraining: await isRuntimeDraining(caller, args.runtime) }),
+  }),
+);
+
+builder.mutationField('leaveRuntime', (t) =>
+  t.field({
+    description: 'Removes a runtime that ends from the list of runtimes. Runs that it still holds keep their leases.',
+    scope,
+    type: ReportAcknowledgement,
+    args: { input: t.arg({ type: LeaveRuntimeRequest, required: true, description: 'The runtime.' }) },
+    resolve: async (_, { input }, { caller }) => {
+      await leave(caller, input.runtime);
+      return { ok: true as const };
+    },
+  }),
+);

@@ -1,0 +1,71 @@
+// Missions that wait and places of runtimes, for metrics and for an autoscaler of runtimes.
+import type { Caller } from '#access/principal.ts';
+import { now, seconds } from '#foundation/clock.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { connectedOffersSql, connectedSince } from '../../projects/agents/runtime-harnesses.ts';
+import { labelsOfRun } from './claimable.ts';
+import { isInState, waitsForRuntime } from './states.ts';
+
+/** Missions that need the same labels. */
+interface LabelDemand {
+  labels: string[];
+  waiting: number;
+  running: number;
+  /** Since when the oldest of them waits; null when none does. */
+  since: number | null;
+}
+
+// Running missions count if they are on runtimes like that of the caller: of the organization or, without one, of all organizations.
+const demandSql = `select labels, count(*) filter (where waits)::int as waiting, count(*) filter (where not waits)::int as running,
+    min(since) filter (where waits) as since
+  from (select ${labelsOfRun('r')} as labels, r.status = 'dispatching' as waits, coalesce(r.waiting_since, r.created_at) as since
+    from runs r where ($1::text is null or r.org_id = $1)
+      and (${waitsForRuntime('r')} or ${isInState(['running'], 'r')} and r.is_shared = ($1::text is null))) open
+  group by labels order by waiting desc, labels`;
+
+export interface RuntimeDemand {
+  missions: number;
+  waiting: number;
+  running: number;
+  oldestWaitingSeconds: number;
+}
+
+const ageOf = (since: number | null): number => (since === null ? 0 : Math.max(0, now() - since) / seconds(1));
+
+/** Missions that ask for some of the labels and no others; without labels, those that ask for none. */
+export async function readRuntimeDemand({ orgId }: Caller, labels: readonly string[]): Promise<RuntimeDemand> {
+  const groups = (await sql<LabelDemand>(demandSql, [orgId])).filter((group) =>
+    labels.length === 0
+      ? group.labels.length === 0
+      : group.labels.length > 0 && group.labels.every((label) => labels.includes(label)),
+  );
+  const sum = (of: 'waiting' | 'running') => groups.reduce((total, group) => total + group[of], 0);
+  const [waiting, running] = [sum('waiting'), sum('running')];
+  const oldestWaitingSeconds = Math.floor(Math.max(0, ...groups.map(({ since }) => ageOf(since))));
+  return { missions: waiting + running, waiting, running, oldestWaitingSeconds };
+}
+
+/** Maximum number of label sets that are reported by themselves; all others are reported together, as `other`. */
+const maxLabelSets = 50;
+
+/** Missions that wait for a runtime, and the age of the oldest in seconds, by their labels. */
+export async function readQueueByLabels(): Promise<{ waiting: Record<string, number>; age: Record<string, number> }> {
+  const waiting: Record<string, number> = {};
+  const age: Record<string, number> = {};
+  const groups = (await sql<LabelDemand>(demandSql, [null])).filter((group) => group.waiting > 0);
+  for (const [index, group] of groups.entries()) {
+    const name = index >= maxLabelSets ? 'other' : group.labels.join(',') || 'none';
+    waiting[name] = (waiting[name] ?? 0) + group.waiting;
+    age[name] = Math.max(age[name] ?? 0, ageOf(group.since));
+  }
+  return { waiting, age };
+}
+
+const placesSql = `select coalesce(sum(used.runs), 0)::int as used, coalesce(sum(greatest(0, c.places - coalesce(used.runs, 0))), 0)::int as free
+  from (${connectedOffersSql('null', '$1::bigint')}) c left join (
+    select claimed_with, claimed_by, count(*) as runs from runs where ${isInState(['running'])} group by 1, 2
+  ) used on used.claimed_with = c.credential_id and used.claimed_by = c.runtime`;
+
+/** Used and free places of the connected runtimes of all organizations. */
+export const countPlaces = async (): Promise<{ used: number; free: number }> =>
+  (await sql<{ used: number; free: number }>(placesSql, [connectedSince()]))[0]!;

@@ -1,0 +1,30 @@
+// A runner that people have told to drain: it takes no new missions, and leaves once it has none.
+import { leaveRuntime } from './generated/operations.ts';
+import { type Connection, RequestRejected } from './protocol/platform.ts';
+
+/** @param askMs Interval of the question */
+export function openDrain(platform: Connection, runtime: string, askMs: number, log: (line: string) => void) {
+  let isDraining = false;
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  /** Asks the platform at most once per interval. Without an answer, the last one counts; an older platform knows no drains. */
+  async function ask(at: number): Promise<boolean> {
+    if (at - askedAt < askMs) return isDraining;
+    askedAt = at;
+    const orders = await platform.orders(runtime).catch((error) => {
+      if (error instanceof RequestRejected) askedAt = Number.POSITIVE_INFINITY;
+      return null;
+    });
+    if (orders && orders.isDraining !== isDraining) {
+      isDraining = orders.isDraining;
+      log(isDraining ? 'The runner drains: it takes no new missions.' : 'The runner takes missions again.');
+    }
+    return isDraining;
+  }
+  /** Removes the runner from the list of runtimes. */
+  const leave = async (): Promise<void> => {
+    await platform.mutate(leaveRuntime, { runtime }).catch(() => {});
+    log('The runner has no missions left, and ends.');
+  };
+  return { ask, leave };
+}
