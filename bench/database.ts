@@ -3,7 +3,8 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase } from '#foundation/postgres/database.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openDatabase, sql } from '#foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
 import { unrecorded } from '#foundation/postgres/origin.ts';
@@ -37,9 +38,9 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
   return {
     url: urlOf(connection),
     async empty(organization) {
-      await knex('projects')
-        .where({ orgId: idOf('org', organization) })
-        .delete();
+      const own = { orgId: idOf('org', organization) };
+      await unrecorded(() => knex('projects').where(own).delete());
+      await auditSettled();
       await knex.raw('vacuum analyze projects');
     },
     async close() {
@@ -48,6 +49,14 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
       rmSync(home, { recursive: true });
     },
   };
+}
+
+const pendingSql = `select (select count(*) from audit_changes)
+  + (select coalesce(sum(last_number - tree_size), 0) from audit_counters) as pending`;
+
+/** Resolves when all changes are events with their leaves: the service does this work, also for what other servers have written. */
+export async function auditSettled(): Promise<void> {
+  while ((await sql<{ pending: number }>(pendingSql))[0]!.pending > 0) await wait(50);
 }
 
 /** The URL of a server that may listen on a Unix socket. */

@@ -21,6 +21,9 @@ export async function announce(trx: Transaction, ...ids: readonly string[]): Pro
   if (ids.length > 0) await trx.raw('select pg_notify(?, id) from unnest(?::text[]) id', [channel, [...ids]]);
 }
 
+/** SQL that announces the id `$1`, once the transaction is committed. */
+export const announceSql = `select pg_notify('${channel}', $1)`;
+
 /** SQL for a single statement outside a transaction: changes rows by their `id`, and announces them. */
 export const announcing = (update: string): string =>
   `with changed as (${update} returning id) select pg_notify('${channel}', id) from changed`;

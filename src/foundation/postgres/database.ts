@@ -80,6 +80,17 @@ async function sendOne<Row>(text: string, values: unknown[], trx: Transaction | 
   return (await sent).at(-1)!;
 }
 
+/** Sends several statements of a transaction in one message, and resolves to the rows of each. */
+export async function sqlTogether(
+  trx: Transaction,
+  ...statements: readonly (readonly [text: string, values: unknown[]])[]
+): Promise<unknown[][]> {
+  const origin = originBefore(outermost(trx));
+  const all = [...origin, ...statements.map(([text, values]) => ({ text, values: [values] }))];
+  const work = () => sendInOrder(trx, (connection) => sendOn<unknown>(pool(), connection, all));
+  return (await spanned(statements[0]![0], work)).slice(origin.length);
+}
+
 /** Sets the origin of the enclosing transaction, which may have begun before the origin was known. */
 export async function carryOrigin(trx = joined()): Promise<void> {
   const [statement] = trx ? originBefore(outermost(trx)) : [];

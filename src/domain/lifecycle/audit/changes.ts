@@ -24,14 +24,27 @@ export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: 
   if (!source || !row) return null;
   const changes = changesOf(source, before, after);
   if (before && after && changes.length === 0) return null;
-  const { at: occurredAt, ...origin } = originOf(change, source, row, at);
+  const origin = originOf(change, source, row, at);
   const targetId = source.key.map((column) => row[column]).join(':');
   const event: PlainEvent = {
-    ...{ orgId, occurredAt, action: `${source.noun}.${verbOf(source, before, after)}` },
-    ...origin,
-    ...{ projectId: change.source === 'projects' ? targetId : textOrNull(row.project_id) },
-    ...{ targetType: source.noun, targetId, targetName: textOrNull(row[source.name])?.slice(0, 200) ?? null },
-    ...{ subjectId: ownHistory.has(change.source) ? targetId : (textOrNull(row.run_id) ?? targetId), changes },
+    orgId,
+    occurredAt: origin.at,
+    action: `${source.noun}.${verbOf(source, before, after)}`,
+    actorType: origin.actorType,
+    actorId: origin.actorId,
+    onBehalfOf: textOrNull(origin.given.onBehalfOf),
+    credentialId: textOrNull(origin.given.credentialId),
+    surface: textOrNull(origin.given.surface),
+    operation: textOrNull(origin.given.operation),
+    requestId: textOrNull(origin.given.requestId),
+    traceId: textOrNull(origin.given.traceId),
+    sourceAddress: textOrNull(origin.given.address),
+    projectId: change.source === 'projects' ? targetId : textOrNull(row.project_id),
+    targetType: source.noun,
+    targetId,
+    targetName: textOrNull(row[source.name])?.slice(0, 200) ?? null,
+    subjectId: ownHistory.has(change.source) ? targetId : (textOrNull(row.run_id) ?? targetId),
+    changes,
   };
   return separatePersonal(event, source, row);
 }
@@ -46,15 +59,33 @@ function verbOf({ created, deleted, state, ends }: AuditSource, before: Values |
   return state && before[state] !== after[state] ? String(after[state]) : 'updated';
 }
 
-function changesOf({ columns }: AuditSource, before: Values | null, after: Values | null): AuditChange[] {
-  const shown = new Set(columns);
-  return Object.keys(after ?? before ?? {}).flatMap((name) => {
+type Shown = 'plain' | 'masked' | 'never';
+const columnsBySource = new WeakMap<AuditSource, Map<string, { path: string; shown: Shown }>>();
+
+/** How the log shows a column of a source. It is found once for each column. */
+function showingOf(source: AuditSource, name: string): { path: string; shown: Shown } {
+  const columns = columnsBySource.get(source) ?? new Map<string, { path: string; shown: Shown }>();
+  columnsBySource.set(source, columns);
+  const known = columns.get(name);
+  if (known) return known;
+  const path = camel(name);
+  const isShown = !silent.has(name) && source.columns.includes(path);
+  const isMasked = !silent.has(name) && secret.test(name);
+  const found = { path, shown: isShown ? 'plain' : isMasked ? 'masked' : 'never' } as const;
+  columns.set(name, found);
+  return found;
+}
+
+function changesOf(source: AuditSource, before: Values | null, after: Values | null): AuditChange[] {
+  const changes: AuditChange[] = [];
+  for (const name of Object.keys(after ?? before ?? {})) {
     const [was, is] = [before?.[name] ?? null, after?.[name] ?? null];
-    if (silent.has(name) || same(was, is)) return [];
-    const path = camel(name);
-    if (shown.has(path)) return [{ path, before: bounded(was), after: bounded(is) }];
-    return secret.test(name) ? [{ path, before: masked(was), after: masked(is) }] : [];
-  });
+    if (same(was, is)) continue;
+    const { path, shown } = showingOf(source, name);
+    if (shown === 'plain') changes.push({ path, before: bounded(was), after: bounded(is) });
+    else if (shown === 'masked') changes.push({ path, before: masked(was), after: masked(is) });
+  }
+  return changes;
 }
 
 const same = (one: unknown, other: unknown): boolean =>
@@ -68,29 +99,21 @@ function bounded(value: unknown): unknown {
   return text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…` : value;
 }
 
-interface OriginOfEvent {
+type Given = Partial<ChangeOrigin & { at: number }>;
+interface OriginOfEvent extends Pick<PlainEvent, 'actorType' | 'actorId'> {
   at: number;
-  actorType: ChangeOrigin['actorType'];
-  actorId: string | null;
-  onBehalfOf: string | null;
-  credentialId: string | null;
-  surface: string | null;
-  operation: string | null;
-  requestId: string | null;
-  traceId: string | null;
-  sourceAddress: string | null;
+  given: Given;
 }
 
 function originOf({ origin }: RecordedChange, { person }: AuditSource, row: Values, at: number): OriginOfEvent {
-  const given = (origin === null ? {} : JSON.parse(origin)) as Partial<ChangeOrigin & { at: number }>;
-  const text = (name: keyof ChangeOrigin): string | null => textOrNull(given[name]);
+  const given = (origin === null ? {} : JSON.parse(origin)) as Given;
   const actorType = actorTypes.find((type) => type === given.actorType) ?? 'unknown';
   // At a sign-in the person is not known in advance: the record that the sign-in creates names the person.
   const signedIn = actorType === 'unknown' && origin !== null && person ? textOrNull(row[person]) : null;
   return {
-    ...{ at: given.at ?? at, actorType: signedIn ? 'person' : actorType, actorId: signedIn ?? text('actorId') },
-    ...{ onBehalfOf: text('onBehalfOf'), credentialId: text('credentialId'), surface: text('surface') },
-    ...{ operation: text('operation'), requestId: text('requestId'), traceId: text('traceId') },
-    sourceAddress: text('address'),
+    at: given.at ?? at,
+    actorType: signedIn ? 'person' : actorType,
+    actorId: signedIn ?? textOrNull(given.actorId),
+    given,
   };
 }

@@ -25,14 +25,13 @@ export async function recordAction(orgId: string, source: string, values: Values
   await sql(recordSql, [orgId, source, JSON.stringify(row)], trx);
 }
 
-const takeSql = `with taken as (
-    delete from audit_changes where id in (select id from audit_changes where org_id = $1 order by id limit $2)
+/**
+ * SQL that removes the oldest committed changes of the organization `$1`, at most `$2`, and returns them: rows of `RecordedChange`.
+ */
+export const takeChangesSql = `with taken as (
+    delete from audit_changes where org_id = $1 and id in (select id from audit_changes where org_id = $1 order by id limit $2)
     returning id, source, origin, before, after)
   select source, origin, before, after from taken order by id`;
-
-/** Removes the oldest committed changes of the organization and returns them. */
-export const takeChanges = (trx: Transaction, orgId: string, limit: number): Promise<RecordedChange[]> =>
-  sql(takeSql, [orgId, limit], trx);
 
 export const hasChanges = async (orgId: string): Promise<boolean> =>
   (await sql('select 1 from audit_changes where org_id = $1 limit 1', [orgId])).length > 0;

@@ -11,7 +11,7 @@ import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { insertRow } from '#foundation/postgres/insert-row.ts';
 import { containsWords, ignoringCase } from '#foundation/postgres/reads.ts';
 import { describeFields, forbidden, Problem } from '#foundation/problem.ts';
-import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
+import { type CurrentPlan, currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
 import type { EffectPolicy } from '../effects/model.ts';
@@ -68,7 +68,8 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const repository = parseRepository(input.repoFullName);
-  const connectors = await defaultConnectors(orgId, input.tracker);
+  // Both are read in one message.
+  const [connectors, plan] = await Promise.all([defaultConnectors(orgId, input.tracker), currentPlan(orgId)]);
   const record = {
     id: newId('project'),
     orgId,
@@ -94,7 +95,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
-      await insertWithinPlan({ ...record, slug });
+      await insertWithinPlan({ ...record, slug }, plan);
       return { ...record, slug };
     } catch (error) {
       if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);
@@ -106,8 +107,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
  * Inserts a project if the plan allows one more. With a limit in the plan, concurrent creations of projects are serialized.
  * @throws 402 `plan_limit`
  */
-async function insertWithinPlan(record: Project): Promise<void> {
-  const plan = await currentPlan(record.orgId);
+async function insertWithinPlan(record: Project, plan: CurrentPlan): Promise<void> {
   if (plan.projects === null) {
     await savepoint(() => insertRow(Project, record));
     return;

@@ -13,13 +13,18 @@ const columns = [
 const laterColumns = ['traceId'] as const;
 export type StoredEvent = Pick<AuditEvent, (typeof columns)[number] | (typeof laterColumns)[number]>;
 
-export const entryText = (event: StoredEvent): string =>
-  canonicalJson(
-    Object.fromEntries([
-      ...columns.map((name) => [name, event[name]]),
-      ...laterColumns.flatMap((name) => (event[name] == null ? [] : [[name, event[name]]])),
-    ]),
-  );
+const isLater: ReadonlySet<string> = new Set(laterColumns);
+/** The names in the order of canonical JSON, each printed once. */
+const members = [...columns, ...laterColumns].sort().map((name) => [name, `${JSON.stringify(name)}:`] as const);
+
+export function entryText(event: StoredEvent): string {
+  let text = '';
+  for (const [name, printed] of members) {
+    if (event[name] == null && isLater.has(name)) continue;
+    text += `${text && ','}${printed}${canonicalJson(event[name])}`;
+  }
+  return `{${text}}`;
+}
 
 const entriesSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
 

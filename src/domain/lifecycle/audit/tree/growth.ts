@@ -1,9 +1,9 @@
-// Adds numbered events to the Merkle tree of their organization, in the background, so that writes of records do not get slower.
+// Adds numbered events to the Merkle tree of their organization: mostly with the numbering itself (../numbers.ts), otherwise in the background.
 
 import { leafHash } from '#foundation/merkle/tree.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { forEachOrganization } from '../each-organization.ts';
-import { entryText, readEntries } from './entry.ts';
+import { entryText, readEntries, type StoredEvent } from './entry.ts';
 import { appendHashes } from './tiles.ts';
 
 /** Maximum entries that one transaction adds. */
@@ -37,13 +37,25 @@ async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
   if (!state || state.treeSize >= state.lastNumber) return 0;
   const size = state.treeSize;
   const end = Math.min(size + batch, state.lastNumber);
-  // Leaves are computed from the stored events, because later verifications read the stored values too.
-  const events = await readEntries(trx, orgId, size, end);
-  const leaves = new Map(events.reverse().map((event) => [event.number, leafHash(entryText(event))]));
-  const hashes = Array.from({ length: end - size }, (_, i) => leaves.get(size + 1 + i) ?? absentLeaf);
-  await appendHashes(trx, orgId, { level: 0, size, hashes });
+  await appendEvents(trx, orgId, { size, end, events: await readEntries(trx, orgId, size, end) });
   await sql(growSql, [orgId, end], trx);
   return end - size;
+}
+
+/**
+ * Adds the leaves of the entries with numbers greater than `size` and at most `end`. Leaves are computed from the stored events, because
+ * later verifications read the stored values too.
+ */
+export async function appendEvents(
+  trx: Transaction,
+  orgId: string,
+  { size, end, events }: { size: number; end: number; events: readonly StoredEvent[] },
+): Promise<void> {
+  const leaves = new Map<number, Buffer>();
+  // Of two events with one number, the first one counts.
+  for (const event of events) if (!leaves.has(event.number)) leaves.set(event.number, leafHash(entryText(event)));
+  const hashes = Array.from({ length: end - size }, (_, i) => leaves.get(size + 1 + i) ?? absentLeaf);
+  await appendHashes(trx, orgId, { level: 0, size, hashes });
 }
 
 const outsideSql = `select org_id from audit_counters where tree_size < last_number and org_id > $1 order by org_id limit 500`;

@@ -14,10 +14,18 @@ export async function readTile(orgId: string, level: number, index: number, trx?
 export const readNodes = (orgId: string, trx?: Transaction): ReadNode =>
   nodesOf((level, index) => readTile(orgId, level, index, trx));
 
+/** A stored tile has another size than the tree: another program has changed it. */
+export class TreeChangedError extends Error {
+  constructor(orgId: string, tile: string) {
+    super(`the tree of ${orgId} was changed: tile ${tile}`);
+  }
+}
+
 // The condition on the length prevents an append to a tile that has another size than expected.
 const appendSql = `insert into audit_tiles (org_id, level, index, hashes) values ($1, $2, $3, $4)
   on conflict (org_id, level, index) do update set hashes = audit_tiles.hashes || excluded.hashes
-    where octet_length(audit_tiles.hashes) = $5 returning hashes`;
+    where octet_length(audit_tiles.hashes) = $5 returning octet_length(hashes) as length,
+      case when octet_length(hashes) = ${tileBytes} then hashes end as full`;
 
 /** Appends hashes to a level that has `size` hashes. For each tile that becomes full, its hash is appended to the level above. */
 export async function appendHashes(
@@ -31,11 +39,9 @@ export async function appendHashes(
     const present = (size + done) % tileWidth;
     const added = hashes.slice(done, done + tileWidth - present);
     const values = [orgId, level, index, Buffer.concat(added), present * hashBytes];
-    const [tile] = await sql<{ hashes: Buffer }>(appendSql, values, trx);
-    if (tile?.hashes.length !== (present + added.length) * hashBytes) {
-      throw new Error(`the tree of ${orgId} was changed: tile ${level}/${index}`);
-    }
-    if (tile.hashes.length === tileBytes) full.push(completeHash(tile.hashes));
+    const [tile] = await sql<{ length: number; full: Buffer | null }>(appendSql, values, trx);
+    if (tile?.length !== (present + added.length) * hashBytes) throw new TreeChangedError(orgId, `${level}/${index}`);
+    if (tile.full) full.push(completeHash(tile.full));
     done += added.length;
   }
   if (full.length > 0) {
