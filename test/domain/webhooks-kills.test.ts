@@ -1,12 +1,11 @@
 // Webhooks of processes that are killed with SIGKILL in the middle of deliveries: no event is lost, and one that is repeated has its id.
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createOwner } from '../support/callers.ts';
-import { programArguments } from '../support/processes.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { startSenders } from '../support/killed-senders.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 interface Received {
   path: string;
@@ -55,36 +54,18 @@ it('no webhook event is lost while four processes are killed, and repeated event
      select 'inv_' || n, :org, 'person' || n || '@example.com', 'viewer', :owner, 8e12, 0 from generate_series(1, :events::int) n`,
     { org: owner.organization.id, owner: owner.person.id, events },
   );
-  const orders = {
-    connection: world.connection,
-    url: world.url,
-    clock: { at: Date.now(), shows: present(), speed: 60 },
-  };
-  const processes = new Set<ChildProcess>();
-  let complaints = '';
-  const begin = () => {
-    const args = [...programArguments('test/webhooks-process'), JSON.stringify(orders)];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-    child.stderr!.on('data', (text) => {
-      complaints += text;
-    });
-    processes.add(child);
-  };
-  const kill = (child: ChildProcess) => {
-    child.kill('SIGKILL');
-    processes.delete(child);
-  };
   let lives = 2;
   arrived = (count) => {
     if (count % 130 !== 0 || lives === 0) return true;
     lives--;
-    // Both processes are killed, so that neither records the event that has just arrived.
-    for (const child of [...processes]) kill(child);
-    for (const _ of [1, 2]) begin();
+    senders.replace();
     return false;
   };
+  const senders = startSenders(world, {
+    wanted: 'number the changes|deliveries of webhooks|send webhooks',
+    queues: [],
+  });
   try {
-    for (const _ of [1, 2]) begin();
     await vi.waitFor(
       async () => {
         const delivered = world.knex('webhook_deliveries').where({ status: 'delivered' }).count();
@@ -93,7 +74,7 @@ it('no webhook event is lost while four processes are killed, and repeated event
       { timeout: 100_000, interval: 100 },
     );
   } finally {
-    for (const child of processes) kill(child);
+    senders.stop();
   }
   expect(lives).toBe(0);
   expect(received.length).toBeGreaterThan(paths.length * events);
@@ -107,5 +88,5 @@ it('no webhook event is lost while four processes are killed, and repeated event
     expect(numbers).toHaveLength(events);
     if (path === '/ordered') expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   }
-  expect(complaints).toBe('');
+  expect(senders.complaints()).toBe('');
 });

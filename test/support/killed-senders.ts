@@ -1,0 +1,44 @@
+// Processes that send webhooks or audit logs and are killed with SIGKILL, two at a time.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { programArguments } from './processes.ts';
+import { present, type World } from './world.ts';
+
+/** What the processes do, as support/sending-process.js reads it. */
+interface Work {
+  /** Pattern of names of periodic jobs. */
+  wanted: string;
+  queues: string[];
+  /** Seconds of the clock of the processes in a second; 60 by default. */
+  speed?: number;
+  /** Certificate that the processes trust. */
+  ca?: string;
+}
+
+export function startSenders({ connection, url }: World, { speed = 60, ...work }: Work) {
+  const orders = { connection, url, clock: { at: Date.now(), shows: present(), speed }, ...work };
+  const processes = new Set<ChildProcess>();
+  let complaints = '';
+  const begin = (): void => {
+    const args = [...programArguments('test/sending-process'), JSON.stringify(orders)];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    child.stderr!.on('data', (text) => {
+      complaints += text;
+    });
+    processes.add(child);
+  };
+  const stop = (): void => {
+    for (const child of processes) child.kill('SIGKILL');
+    processes.clear();
+  };
+  for (const _ of [1, 2]) begin();
+  return {
+    /** Kills both processes, so that neither records what has just arrived, and starts two others. */
+    replace(): void {
+      stop();
+      for (const _ of [1, 2]) begin();
+    },
+    stop,
+    /** What the processes have printed: errors. */
+    complaints: (): string => complaints,
+  };
+}
