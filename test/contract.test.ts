@@ -283,6 +283,7 @@ it('root fields of webhooks have their pinned route, scope, status and tool', ()
     replaceWebhookSecret   PUT    /webhook-endpoints/{endpointId}/secret   200 webhooks:write       -
     resendWebhookDeliveries POST   /webhook-endpoints/{endpointId}/resend   200 webhooks:write       -
     resendWebhookDelivery  POST   /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId}/resend 201 webhooks:write       -
+    testWebhookEndpoint    POST   /webhook-endpoints/{endpointId}/test     201 webhooks:write       -
     updateWebhookEndpoint  PATCH  /webhook-endpoints/{endpointId}          200 webhooks:write       -
     webhookDeliveries      GET    /webhook-endpoints/{endpointId}/deliveries 200 webhooks:read        list_webhook_deliveries
     webhookDelivery        GET    /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId} 200 webhooks:read        -

@@ -146,6 +146,11 @@ describe('commands for records', () => {
     expect((await webhooks('resend', 'Dashboard')).stderr).toContain('Name a delivery, or the time of several');
     expect((await webhooks('resend', 'Dashboard', id, '--status', 'failed')).stderr).toContain('not both');
     expect((await listed('deliveries', endpoint.id, '--status', 'pending')).length).toBe(2);
+    await world.knex('webhook_endpoints').update({ url: 'http://127.0.0.1:9/' });
+    const tested = await webhooks('test', 'Dashboard');
+    // The reason depends on whether the service may reach this machine.
+    expect([tested.code, tested.stdout]).toEqual([1, expect.stringMatching(/^The (address is not|connection failed)/)]);
+    await world.knex('webhook_endpoints').update({ url: address });
     expect((await webhooks('disable', 'Dashboard')).stdout).toBe('Disabled Dashboard.\n');
     expect((await webhooks('list')).stdout).toMatch(/Dashboard +disabled \(person\) +run\.\* issue\.created +https:/);
     expect((await webhooks('enable', 'Dashboard')).stdout).toBe('Enabled Dashboard.\n');

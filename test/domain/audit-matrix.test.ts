@@ -124,6 +124,7 @@ const expected: Record<string, readonly string[] | string> = {
   updateIdentityProvider: ['identity_provider.updated'],
   deleteIdentityProvider: ['identity_provider.deleted'],
   deleteWebhookEndpoint: ['webhook_endpoint.deleted'],
+  testWebhookEndpoint: ['webhook_endpoint.tested'],
   resendWebhookDelivery: ['webhook_endpoint.resent'],
   resendWebhookDeliveries: ['webhook_endpoint.resent'],
   updateOrchestrator: ['orchestrator.created'],

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { numberChanges } from '#domain/lifecycle/audit/numbers.ts';
+import { leaseMs } from '#domain/lifecycle/webhooks/bounds.ts';
 import { deliverWebhooks, webhooksSettled } from '#domain/lifecycle/webhooks/deliver.ts';
 import { writeWebhookDeliveries } from '#domain/lifecycle/webhooks/deliveries.ts';
 import { days, hours, now, seconds } from '#foundation/clock.ts';
@@ -17,6 +18,58 @@ describe('A webhook endpoint', () => {
     (await ask('GET', '/notices')).body.notices
       .map(({ title }: Body) => title)
       .filter((title: string) => title.includes('webhook'));
+
+  it('can be tested: a signed event is sent at once, and its answer is stored, whatever the endpoint gets otherwise', async () => {
+    const { id, secret } = await create('/tested', { ordered: true });
+    await create('/others', { types: ['webhook_endpoint.*'] });
+    const test = () => ask('POST', `${base}/${id}/test`);
+    const accepted = await test();
+    expect(accepted.status).toBe(201);
+    const [sent] = received;
+    expect(sent!.headers['webhook-signature']).toBe(signatureOf(secret, sent!));
+    const { data: event } = JSON.parse(sent!.body);
+    expect(event).toMatchObject({ type: 'webhook_endpoint.tested', subject: { type: 'webhook_endpoint', id } });
+    expect(accepted.body).toMatchObject({
+      ...{ number: event.number, messageId: `${acme.id}_${event.number}`, type: event.type, body: sent!.body },
+      ...{ status: 'delivered', attempts: 1, dueAt: null, answerStatus: 200, answerBody: 'thanks', resendOf: null },
+    });
+    answers['/tested'] = (res) => res.writeHead(410).end('gone');
+    await ask('PATCH', `${base}/${id}`, { enabled: false });
+    expect((await test()).body).toMatchObject({
+      ...{ status: 'failed', attempts: 1, dueAt: null, answerStatus: 410, answerBody: 'gone' },
+    });
+    expect(await get(`/${id}`)).toMatchObject({ disabledReason: 'person', failingSince: null });
+    delete answers['/tested'];
+    await ask('PATCH', `${base}/${id}`, { enabled: true, types: [] });
+    await invite();
+    await deliver();
+    const types = (path: string) => received.flatMap((one) => (one.path === path ? JSON.parse(one.body).type : []));
+    expect(types('/tested').filter((one) => one === event.type)).toHaveLength(2);
+    expect(types('/tested')).toContain('invite.created');
+    expect(types('/others').filter((one) => one === event.type)).toHaveLength(2);
+  });
+
+  it('409 · is tested once at a time, and by a job when the process of the test has ended', async () => {
+    const { id } = await create('/late');
+    const waiting: ServerResponse[] = [];
+    answers['/late'] = (res) => void waiting.push(res);
+    const first = ask('POST', `${base}/${id}/test`);
+    await vi.waitFor(() => expect(waiting).toHaveLength(1));
+    expect(await ask('POST', `${base}/${id}/test`)).toMatchObject({
+      status: 409,
+      body: { description: 'A test event of this endpoint waits for its answer.' },
+    });
+    waiting[0]!.end();
+    expect((await first).body.status).toBe('delivered');
+    await world.knex('webhook_deliveries').update({ status: 'pending', attempts: 0, dueAt: now() + leaseMs });
+    delete answers['/late'];
+    await deliver();
+    expect(received).toHaveLength(1);
+    world.clock.turn(leaseMs);
+    await deliver();
+    expect(received).toHaveLength(2);
+    expect(await listOf(id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+  });
 
   it('that answers 410 is disabled with a notice, and continues where it stopped once a person enables it', async () => {
     const { id } = await create('/gone');

@@ -203,6 +203,12 @@ export async function openKeyedCalls() {
       const path = `${endpoint}/resend`;
       return { path, body: { createdFrom: 0 }, refused: { path, body: { createdFrom: -1 } }, ...again };
     },
+    async '/webhook-endpoints/{endpointId}/test'() {
+      const { endpoint, again } = await sentWebhook();
+      await beside('webhook_endpoints').update({ url: 'http://127.0.0.1:9/' });
+      const where = { endpoint_id: webhook!.id, type: 'webhook_endpoint.tested' };
+      return { path: `${endpoint}/test`, ...again, where };
+    },
     async '/secrets'() {
       const name = `NAME_${unique().replace(/\W/g, '_')}`;
       const body = { scope: 'project', projectId, kind: 'variable', name, value: 'value' };

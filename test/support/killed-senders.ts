@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { programArguments } from './processes.ts';
 import { present, type World } from './world.ts';
 
-/** What the processes do, as support/sending-process.js reads it. */
+/** Work of the processes, as support/sending-process.js reads it. */
 interface Work {
   /** Pattern of names of periodic jobs. */
   wanted: string;
@@ -38,7 +38,7 @@ export function startSenders({ connection, url }: World, { speed = 60, ...work }
       for (const _ of [1, 2]) begin();
     },
     stop,
-    /** What the processes have printed: errors. */
+    /** Errors that the processes have printed. */
     complaints: (): string => complaints,
   };
 }

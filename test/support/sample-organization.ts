@@ -146,6 +146,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     `createSamlProvider(input: { name: "SAML of ${name}", metadataXml: ${metadataXml} }) { id }`,
   );
   const { endpoint } = await make('/webhook-endpoints', { name: `Webhook of ${name}`, url: 'https://192.0.78.9/' });
+  // A test of the endpoint is refused before anything is sent.
+  await world.knex('webhook_endpoints').where({ id: endpoint.id }).update({ url: 'https://127.0.0.1/' });
   const webhookDeliveryId = await noteWebhookDelivery(world, organization.id, endpoint.id);
   const [task, automation] = await Promise.all(
     ['/scheduled-tasks', '/automations'].map((path) => make(path, recurringBody(project.id))),

@@ -70,6 +70,8 @@ describe.skipIf(typeof launched === 'string')('the page of webhooks', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Send all again' }).click();
     await page.getByText('0 events sent again.').waitFor();
     expect(await page.getByText(/whsec_/).count()).toBe(0);
+    await page.getByRole('button', { name: 'Send test event' }).click();
+    await page.getByText('The answer to webhook_endpoint.tested is 503').waitFor();
     await page.getByRole('button', { name: 'Disable' }).click();
     await page.getByText('Once enabled, the endpoint continues where it stopped.').waitFor();
   });

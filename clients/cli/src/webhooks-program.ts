@@ -26,6 +26,9 @@ export function addWebhooks(program: Command): void {
   ofEndpoint('rotate', 'replace the secret and print the new one; the earlier one also signs for a day').action(
     run(webhooks.rotate),
   );
+  ofEndpoint('test', 'send a test event at once and print the answer; exits with 1 unless it is 2xx').action(
+    run(webhooks.test),
+  );
   ofEndpoint('disable', 'send nothing to an endpoint').action(run(webhooks.disable));
   ofEndpoint('enable', 'send events again, from where the endpoint stopped').action(run(webhooks.enable));
   ofEndpoint('delete', 'delete an endpoint and the list of its deliveries').action(run(webhooks.remove));

@@ -5481,6 +5481,11 @@ export interface TerminalUpdatedParameters {
   /** The `nextOutput` of the last event received; without it, the stream begins with the kept output. */
   after?: number;
 }
+/** The parameters of `testWebhookEndpoint`. */
+export interface TestWebhookEndpointParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+}
 /** The parameters of `unbindChatChannel`. */
 export interface UnbindChatChannelParameters {
   /** The id of the chat’s connector. */
@@ -6579,6 +6584,8 @@ export interface Operations {
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
   /** Replaces the secret of an endpoint and returns the new one once. For a day, the earlier secret signs, too. Requires the scope `webhooks:write`. */
   replaceWebhookSecret: { input: ReplaceWebhookSecretParameters; output: WebhookEndpointWithSecret };
+  /** Sends the event `webhook_endpoint.tested` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. At most 15 seconds pass; another test in this time is a 409. Requires the scope `webhooks:write`. */
+  testWebhookEndpoint: { input: TestWebhookEndpointParameters; output: WebhookDelivery };
   /** Sends an event once more, as a new delivery with the same `webhook-id`. Requires the scope `webhooks:write`. */
   resendWebhookDelivery: { input: ResendWebhookDeliveryParameters; output: WebhookDelivery };
   /** Sends the events of a time once more, each as a new delivery with the same `webhook-id`. At most 1000 deliveries of an endpoint wait: more are a 409, and nothing is sent. Requires the scope `webhooks:write`. */
@@ -6955,6 +6962,7 @@ export const routes = {
   withdrawOrder: 'POST /billing/orders/{orderId}/withdrawal',
   updateBillingSettings: 'PATCH /billing/settings',
   replaceWebhookSecret: 'PUT /webhook-endpoints/{endpointId}/secret',
+  testWebhookEndpoint: 'POST /webhook-endpoints/{endpointId}/test',
   resendWebhookDelivery: 'POST /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId}/resend',
   resendWebhookDeliveries: 'POST /webhook-endpoints/{endpointId}/resend',
   events: 'GET /events',

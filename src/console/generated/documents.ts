@@ -4339,6 +4339,13 @@ export type DeleteWebhookEndpointMutationVariables = Exact<{
 
 export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint: { id: string } };
 
+export type TestWebhookEndpointMutationVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+}>;
+
+
+export type TestWebhookEndpointMutation = { tested: { status: WebhookDeliveryStatus, type: string, answerStatus: number | null, answerBody: string | null, error: string | null, durationMs: number | null } };
+
 export type WebhookDeliveryRowFragment = { id: string, endpointId: string, number: number, type: string, status: WebhookDeliveryStatus, attempts: number, dueAt: number | null, attemptedAt: number | null, answerStatus: number | null, error: string | null, resendOf: string | null, createdAt: number };
 
 export type WebhookDeliveriesQueryVariables = Exact<{
@@ -5407,6 +5414,10 @@ export const replaceWebhookSecret: Operation<ReplaceWebhookSecretMutation, Repla
 
 export const deleteWebhookEndpoint: Operation<DeleteWebhookEndpointMutation, DeleteWebhookEndpointMutationVariables> = {
   text: 'mutation DeleteWebhookEndpoint($endpointId:String!){deleteWebhookEndpoint(endpointId:$endpointId){id}}',
+};
+
+export const testWebhookEndpoint: Operation<TestWebhookEndpointMutation, TestWebhookEndpointMutationVariables> = {
+  text: 'mutation TestWebhookEndpoint($endpointId:String!){tested:testWebhookEndpoint(endpointId:$endpointId){status type answerStatus answerBody error durationMs}}',
 };
 
 export const webhookDeliveries: Operation<WebhookDeliveriesQuery, WebhookDeliveriesQueryVariables> = {

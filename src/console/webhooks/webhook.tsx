@@ -6,6 +6,8 @@ import {
   deleteWebhookEndpoint,
   type EndpointPartsFragment,
   replaceWebhookSecret,
+  type TestWebhookEndpointMutation,
+  testWebhookEndpoint,
   updateWebhookEndpoint,
   webhookEndpoint,
 } from '../generated/documents.ts';
@@ -17,6 +19,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
+import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { useShownOnce } from '../kit/shown-once.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { WebhookDeliveries } from './deliveries.tsx';
@@ -101,9 +104,17 @@ function Actions({ endpoint, read, take }: Properties & { take(created: Endpoint
   const { id: endpointId, name, enabled } = endpoint;
   const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);
+  const [tested, setTested] = useState<Tested | null>(null);
   return (
     <>
       <div class="decisions">
+        <Action
+          label="Send test event"
+          act={async (key) => {
+            setTested(null);
+            setTested((await mutate(testWebhookEndpoint, { endpointId }, key)).tested);
+          }}
+        />
         <button type="button" class="quiet slim" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           Change
         </button>
@@ -126,6 +137,7 @@ function Actions({ endpoint, read, take }: Properties & { take(created: Endpoint
           }}
         />
       </div>
+      {tested && <TestAnswer tested={tested} />}
       {isOpen && (
         <Change
           endpoint={endpoint}
@@ -138,6 +150,22 @@ function Actions({ endpoint, read, take }: Properties & { take(created: Endpoint
     </>
   );
 }
+
+type Tested = TestWebhookEndpointMutation['tested'];
+
+const TestAnswer = ({ tested: { status, type, answerStatus, answerBody, error, durationMs } }: { tested: Tested }) => (
+  <>
+    <div class={status === 'delivered' ? 'note good' : 'note'} role="status">
+      <strong>
+        {status === 'delivered' ? 'The endpoint accepted the event.' : 'The endpoint did not accept the event.'}
+      </strong>
+      <div>
+        {answerStatus !== null && `The answer to ${type} is ${answerStatus}, after ${durationMs} ms.`} {error}
+      </div>
+    </div>
+    {answerBody && <ScrollBlock>{answerBody}</ScrollBlock>}
+  </>
+);
 
 function Change({ endpoint, done }: { endpoint: EndpointPartsFragment; done(): void }) {
   const { id: endpointId } = endpoint;

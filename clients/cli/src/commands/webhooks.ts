@@ -5,7 +5,7 @@ import type {
   WebhookEndpoint,
   WebhookEndpointWithSecret,
 } from '../../../typescript/src/exports.ts';
-import { paint, printJson, printLine, printTable, timeOf } from '../output.ts';
+import { exitCodes, paint, plain, printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { findProject } from './projects.ts';
 
@@ -80,6 +80,19 @@ export async function remove(options: CommonOptions, wanted: string): Promise<vo
   const answer = await client.deleteWebhookEndpoint({ endpointId });
   if (options.json) printJson(answer);
   else printLine(`Deleted ${paint('bold', name)}.`);
+}
+
+/** Exits with 1 when the receiver does not accept the event. */
+export async function test(options: CommonOptions, wanted: string): Promise<void> {
+  const client = await openClient(options.url);
+  const { id: endpointId } = await findEndpoint(client, wanted);
+  const delivery = await client.testWebhookEndpoint({ endpointId });
+  const { status, type, answerStatus, answerBody, error, durationMs } = delivery;
+  if (status !== 'delivered') process.exitCode = exitCodes.error;
+  if (options.json) return printJson(delivery);
+  if (answerStatus !== null) printLine(`The answer to ${type} is ${answerStatus}, after ${durationMs} ms.`);
+  if (error !== null) printLine(plain(error));
+  if (answerBody) printLine(plain(answerBody));
 }
 
 interface RangeOptions extends CommonOptions {

@@ -12,6 +12,7 @@ import {
   takeChangesSql,
 } from '../../organization/audit-changes/changes.ts';
 import { isFrozen } from '../../organization/cells/state.ts';
+import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { eventOf } from './changes.ts';
 import { forEachOrganization } from './each-organization.ts';
 import { AuditEvent, type PlainEvent } from './model.ts';
@@ -23,7 +24,8 @@ import { TreeChangedError } from './tree/tiles.ts';
 const batch = 500;
 
 // Nothing is inserted for an erased organization.
-const createCounterSql = `insert into audit_counters (org_id) select id from organizations where id = $1 on conflict do nothing`;
+const createCounterSql = `insert into audit_counters (org_id) select o.id from (values ($1)) one (id) ${joinOrganizationSql('one.id')}
+  where o.id is not null on conflict do nothing`;
 const lockCounterSql = 'select last_number, last_at, tree_size from audit_counters where org_id = $1 for update';
 /** Columns of a new event with the types of their values, in the order of the array in which an event is sent. */
 const eventColumns = {

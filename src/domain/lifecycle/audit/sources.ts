@@ -234,6 +234,7 @@ export const auditActions: Readonly<Record<string, AuditSource>> = {
   omitted_refusals: source('refusal', { columns: ['kind', 'omitted', 'since'] }, { name: 'kind', created: 'omitted' }),
   joined_organization: source('organization', { columns: ['from'] }, { created: 'joined' }),
   resent_webhooks: source('webhook_endpoint', { columns: ['deliveries'] }, { created: 'resent' }),
+  tested_webhooks: source('webhook_endpoint', { columns: [] }, { created: 'tested' }),
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
 };
 

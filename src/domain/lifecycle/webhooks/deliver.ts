@@ -116,22 +116,35 @@ const dueInOrderSql = `select ${columns} from (select ${columns} from webhook_de
 const findDue = ({ id, ordered }: Held): Promise<WebhookDelivery[]> =>
   sql<WebhookDelivery>(ordered ? dueInOrderSql : dueSql, [id, now()]);
 
-async function send(endpoint: Held, delivery: WebhookDelivery): Promise<WebhookAttempt> {
+const heldSql = `select id, url, ordered, failing_since, sealed_secret, sealed_previous_secret, previous_secret_until
+  from webhook_endpoints where id = $1`;
+
+/** Sends a delivery at once and only once, without a claim: a failure is final, and does not change the state of the endpoint. */
+export async function sendOnce(delivery: WebhookDelivery): Promise<void> {
+  const [endpoint] = await sql<Held>(heldSql, [delivery.endpointId]);
+  if (endpoint && delivery.attempts === 0) await send(endpoint, delivery, []);
+}
+
+async function send(endpoint: Held, delivery: WebhookDelivery, delays = retryDelaysMs): Promise<WebhookAttempt> {
   const { body } = delivery;
   const at = now();
   const headers = signedHeaders(unsealSecrets(endpoint, at), messageIdOf(delivery), at, body);
   const began = performance.now();
   const outcome = await attempt(endpoint.url, headers, body, at);
-  await record(delivery, outcome, Math.round(performance.now() - began));
+  await record(delivery, outcome, { durationMs: Math.round(performance.now() - began), delays });
   return outcome;
 }
 
 /** Records the answer, and when the next attempt is due, unless another worker has taken over because this one was late. */
-async function record(delivery: WebhookDelivery, outcome: WebhookAttempt, durationMs: number): Promise<void> {
+async function record(
+  delivery: WebhookDelivery,
+  outcome: WebhookAttempt,
+  { durationMs, delays }: { durationMs: number; delays: readonly number[] },
+): Promise<void> {
   const { isDelivered, retryAfterMs = 0, ...answer } = outcome;
   const at = now();
   const { id, attempts } = delivery;
-  const delay = retryDelaysMs[attempts];
+  const delay = delays[attempts];
   const isOver = isDelivered || isGone(outcome) || delay === undefined;
   await WebhookDelivery.patch(
     undefined,

@@ -80,8 +80,8 @@ const writeAgain = ({ id, orgId, name }: WebhookEndpoint, found: readonly Webhoo
       throw conflict(
         `An endpoint can have at most ${webhookCounts.waiting} waiting deliveries. Choose a shorter period.`,
       );
-    const ids = newIds(found.length);
-    const again = found.map((delivery, n) => ({ ...newDelivery(ids[n]!, delivery, delivery), resendOf: delivery.id }));
+    const ids = newDeliveryIds(found.length);
+    const again = found.map((delivery, n) => ({ ...withBody(ids[n]!, delivery), resendOf: delivery.id }));
     await WebhookDelivery.insertMany(trx, again);
     await endRest(trx, id);
     await recordAction(orgId, 'resent_webhooks', { id, name, deliveries: again.length }, trx);
@@ -95,13 +95,19 @@ const countWaiting = async (trx: Transaction, endpointId: string): Promise<numbe
   (await sql<{ waiting: number }>(countSql, [endpointId], trx))[0]!.waiting;
 
 /** New ids in ascending order, so that deliveries with equal times keep their order in lists. */
-const newIds = (count: number): WebhookDelivery['id'][] =>
+export const newDeliveryIds = (count: number): WebhookDelivery['id'][] =>
   Array.from({ length: count }, () => newId('webhookDelivery')).sort();
 
-const newDelivery = (
+/** The first delivery of an event to an endpoint, due at once. */
+export const newDelivery = (
   id: WebhookDelivery['id'],
   { orgId, endpointId }: Pick<WebhookDelivery, 'orgId' | 'endpointId'>,
-  { number, type, body }: Pick<WebhookDelivery, 'number' | 'type' | 'body'>,
+  event: FeedEvent,
+): WebhookDelivery => withBody(id, { orgId, endpointId, number: event.number, type: event.type, body: bodyOf(event) });
+
+const withBody = (
+  id: WebhookDelivery['id'],
+  { orgId, endpointId, number, type, body }: Pick<WebhookDelivery, 'orgId' | 'endpointId' | 'number' | 'type' | 'body'>,
 ): WebhookDelivery => ({
   ...{ id, orgId, endpointId, number, type, body, status: 'pending', attempts: 0 },
   ...{ dueAt: now(), attemptedAt: null, durationMs: null, answerStatus: null, answerBody: null, error: null },
@@ -138,11 +144,10 @@ const writeBatch = (id: WebhookEndpoint['id']): Promise<boolean> =>
     const { orgId, types, lastNumber: after } = endpoint;
     const projectIds = endpoint.projectIds.length > 0 ? endpoint.projectIds : undefined;
     const page = await readEventsAfter(orgId, { after, types, projectIds, limit }, trx);
-    const ids = newIds(page.data.length);
-    const rows = page.data.map((event, n) =>
-      newDelivery(ids[n]!, { orgId, endpointId: id }, { ...event, body: bodyOf(event) }),
-    );
-    await WebhookDelivery.insertMany(trx, rows);
+    const ids = newDeliveryIds(page.data.length);
+    const rows = page.data.map((event, n) => newDelivery(ids[n]!, { orgId, endpointId: id }, event));
+    // A test of the endpoint has written its delivery already (test-event.ts).
+    if (rows.length > 0) await trx(WebhookDelivery.tableName).insert(rows).onConflict().ignore();
     await WebhookEndpoint.patch(trx, { id }, { lastNumber: page.lastNumber });
     return page.hasMore;
   });

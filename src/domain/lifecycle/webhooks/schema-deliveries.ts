@@ -22,6 +22,7 @@ import { answerBounds, retryDelaysMs, webhookCounts } from './bounds.ts';
 import * as deliveries from './deliveries.ts';
 import { messageIdOf, WebhookDelivery, webhookStatuses } from './model.ts';
 import { EndpointType } from './schema.ts';
+import { testEndpoint } from './test-event.ts';
 
 const Status = wordSet('WebhookDeliveryStatus', webhookStatuses, 'State of a delivery.', {
   pending: 'It was not sent yet, or is repeated at `dueAt`.',
@@ -116,6 +117,14 @@ const ResentType = builder.objectRef<{ count: number }>('ResentWebhookDeliveries
 });
 
 builder.mutationFields((t) => ({
+  testWebhookEndpoint: t.field({
+    description: `Sends the event \`webhook_endpoint.tested\` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. At most ${answerBounds.timeoutMs / 1_000} seconds pass; another test in this time is a 409.`,
+    scope: 'webhooks:write',
+    rest: { route: 'POST /webhook-endpoints/{endpointId}/test', status: 201, errors: [409] },
+    type: DeliveryType,
+    args: { endpointId: t.arg.string(endpointId) },
+    resolve: (_, args, { caller }) => testEndpoint(caller, args.endpointId),
+  }),
   resendWebhookDelivery: t.field({
     description: 'Sends an event once more, as a new delivery with the same `webhook-id`.',
     scope: 'webhooks:write',

@@ -52,7 +52,7 @@ export async function appendEvents(
   { size, end, events }: { size: number; end: number; events: readonly StoredEvent[] },
 ): Promise<void> {
   const leaves = new Map<number, Buffer>();
-  // Of two events with one number, the first one counts.
+  // The first one of two events with the same number counts.
   for (const event of events) if (!leaves.has(event.number)) leaves.set(event.number, leafHash(entryText(event)));
   const hashes = Array.from({ length: end - size }, (_, i) => leaves.get(size + 1 + i) ?? absentLeaf);
   await appendHashes(trx, orgId, { level: 0, size, hashes });

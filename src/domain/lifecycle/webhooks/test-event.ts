@@ -1,0 +1,48 @@
+// A test of an endpoint: an event of the log about the endpoint itself, sent at once and beside the queue, so that a person sees what the
+// receiver answers. It is sent whatever types the endpoint has chosen, and also while the endpoint is disabled or waits after a failure.
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { conflict } from '#foundation/problem.ts';
+import { recordAction } from '../../organization/audit-changes/changes.ts';
+import { readEventsAfter } from '../audit/feed.ts';
+import { numberChangesIn } from '../audit/numbers.ts';
+import { leaseMs, webhookCounts } from './bounds.ts';
+import { sendOnce } from './deliver.ts';
+import { newDelivery, newDeliveryIds } from './deliveries.ts';
+import { WebhookDelivery, WebhookEndpoint } from './model.ts';
+import { findEndpoint } from './operations.ts';
+
+const type = 'webhook_endpoint.tested';
+
+/**
+ * Sends a test event. Returns its delivery with the answer; a failed one is not repeated.
+ * @throws 409 while another test of the endpoint waits for its answer
+ */
+export async function testEndpoint(caller: Caller, endpointId: string): Promise<WebhookDelivery> {
+  const endpoint = await findEndpoint(caller, endpointId);
+  const id = (await firstStep(() => writeTest(endpoint))) as WebhookDelivery['id'];
+  const own = { id, endpointId: endpoint.id, orgId: endpoint.orgId };
+  await sendOnce(await WebhookDelivery.get(own));
+  return WebhookDelivery.get(own);
+}
+
+/** Writes the event and its delivery. If this process ends before the attempt, a job sends it once the lease is over. */
+const writeTest = ({ id: endpointId, orgId, name }: WebhookEndpoint): Promise<WebhookDelivery['id']> =>
+  transaction(async (trx) => {
+    // Tests of an endpoint are written one after the other, so the event that follows is the one of this test.
+    if (!(await WebhookEndpoint.lock(trx, { id: endpointId, orgId }))) WebhookEndpoint.refuse();
+    const isOpen = { endpointId, type, status: 'pending', attempts: 0 } as const;
+    if (await WebhookDelivery.query(trx).findOne(isOpen).where('dueAt', '>', now()))
+      throw conflict('A test event of this endpoint waits for its answer.');
+    const { lastNumber: after } = await numberChangesIn(trx, orgId);
+    await recordAction(orgId, 'tested_webhooks', { id: endpointId, name }, trx);
+    await numberChangesIn(trx, orgId);
+    const { data } = await readEventsAfter(orgId, { after, types: [type], limit: webhookCounts.endpoints }, trx);
+    const event = data.find(({ subject }) => subject.id === endpointId)!;
+    const [id] = newDeliveryIds(1) as [WebhookDelivery['id']];
+    const delivery = newDelivery(id, { orgId, endpointId }, event);
+    await WebhookDelivery.insert(trx, { ...delivery, dueAt: now() + leaseMs });
+    return id;
+  });
