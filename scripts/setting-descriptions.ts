@@ -172,6 +172,7 @@ export const service: Record<ServiceSetting, Description> = {
 
 export type RunnerOnly =
   | 'PLATFORM_URL'
+  | 'RUNNER_UPDATE'
   | 'POLL_MS'
   | 'HEARTBEAT_MS'
   | 'SAMPLE_MS'
@@ -331,6 +332,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     'folder in which the workspaces of agents are kept after their mission. Do not run git in them: an agent may have prepared their files to execute commands',
   ],
   KEEP_WORKSPACES_MS: [null, 'milliseconds until a workspace in `WORKSPACES_DIR` is deleted'],
+  RUNNER_UPDATE: [
+    '`off`',
+    '*own*: `on`: the runner installs the release of the service with npm into `releases` next to `HARNESSES_DIR`, and continues as this release between missions',
+  ],
   PLATFORM_URL: ['`http://localhost:4000`', '*own*: address of the service'],
   POLL_MS: [null, '*own*: milliseconds between two claims of an idle runner'],
   HEARTBEAT_MS: [null, '*own*: milliseconds between two heartbeats'],

@@ -1,5 +1,4 @@
 // Opens the services below the surfaces: binds the foundation to one configuration, and closes it in reverse order.
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +22,7 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Log, openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail/mail.ts';
 import { slowStatements, traceSpans } from '#foundation/metrics.ts';
-import { packageFolder } from '#foundation/package-folder.ts';
+import { releaseVersion } from '#foundation/package-folder.ts';
 import { type Changes, openChanges } from '#foundation/postgres/changes.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
@@ -39,7 +38,7 @@ import { openStorage, type Storage } from '#foundation/storage/storage.ts';
 import { bindTracing, type Tracing } from '#foundation/tracing/tracing.ts';
 import type { Config } from './config.ts';
 
-export const version: string = JSON.parse(readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version;
+export const version = releaseVersion;
 
 export interface Services {
   log: Log;

@@ -5,26 +5,27 @@ import { type Connection, RequestRejected } from './protocol/platform.ts';
 /** @param askMs Interval of the question */
 export function openDrain(platform: Connection, runtime: string, askMs: number, log: (line: string) => void) {
   let isDraining = false;
+  let release = '';
   let askedAt = Number.NEGATIVE_INFINITY;
 
   /** Asks the platform at most once per interval. Without an answer, the last one counts; an older platform knows no drains. */
-  async function ask(at: number): Promise<boolean> {
-    if (at - askedAt < askMs) return isDraining;
+  async function ask(at: number): Promise<{ isDraining: boolean; release: string }> {
+    if (at - askedAt < askMs) return { isDraining, release };
     askedAt = at;
     const orders = await platform.orders(runtime).catch((error) => {
       if (error instanceof RequestRejected) askedAt = Number.POSITIVE_INFINITY;
       return null;
     });
+    release = orders?.release ?? release;
     if (orders && orders.isDraining !== isDraining) {
       isDraining = orders.isDraining;
       log(isDraining ? 'The runner drains: it takes no new missions.' : 'The runner takes missions again.');
     }
-    return isDraining;
+    return { isDraining, release };
   }
   /** Removes the runner from the list of runtimes. */
   const leave = async (): Promise<void> => {
     await platform.mutate(leaveRuntime, { runtime }).catch(() => {});
-    log('The runner has no missions left, and ends.');
   };
   return { ask, leave };
 }

@@ -70,7 +70,7 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
     mcpCommands: async () => [],
     models: async () => ({ revision: '', connectors: [] }),
     demand: async () => ({ modelVendors: [], harnesses: [] }),
-    orders: async () => ({ isDraining: false }),
+    orders: async () => ({ isDraining: false, release: '' }),
   } as Connection;
 }
 

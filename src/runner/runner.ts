@@ -4,6 +4,7 @@
 // same user can read environment variables. With the argument `install`, installs harnesses instead.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -26,6 +27,7 @@ import { runInPod } from './pod-mission.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { replayRun } from './replay.ts';
 import { isOn, labelsOf, quit, setting } from './settings.ts';
+import { openUpdater, ownVersion } from './update.ts';
 
 // Without the flag, V8 would soon optimize the parser of fetch (WebAssembly), for a tenth of a second of CPU time at every start.
 setFlagsFromString('--wasm-tiering-budget=100000000');
@@ -120,14 +122,32 @@ let installer: ReturnType<typeof startInstaller> | null = null;
 /** Reason why harnesses of this machine are not offered; null when all are offered. */
 let obstacle: string | null = noAgents ?? 'The harnesses of this machine are being tested.';
 await Promise.race([searching.then(searchEnded), wait(searchMs, undefined, stopping).catch(() => {})]);
+const updates = isOn('RUNNER_UPDATE', false);
+if (updates && cluster) quit('RUNNER_UPDATE: must be off with RUNTIME=kubernetes, where the image is the release.');
+const updater = updates
+  ? openUpdater({
+      ...{ own: await ownVersion(), env: process.env, signal: stopping.signal, log: console.log },
+      folder: path.join(path.dirname(folder), 'releases'),
+    })
+  : null;
 const drain = openDrain(platform, runtime, pace.heartbeat, console.log);
 while (!stopping.signal.aborted) {
-  const isDraining = await drain.ask(performance.now());
-  if (isDraining && runningMissions.size === 0) {
+  const { isDraining, release } = await drain.ask(performance.now());
+  updater?.consider(release);
+  const isEnding = isDraining || updater?.isReady();
+  if (isEnding && runningMissions.size === 0) {
     await drain.leave();
-    break;
+    if (isDraining) {
+      console.log('The runner has no missions left, and ends.');
+      break;
+    }
+    const code = await updater!.handOver(token.trim());
+    if (code !== null) {
+      await ownMirrors?.remove();
+      process.exit(code);
+    }
   }
-  const run = !isDraining && hasRoom() ? await claim() : null;
+  const run = !isEnding && hasRoom() ? await claim() : null;
   if (run) {
     console.log(`${run.runId} ${run.missionTitle ?? ''}`);
     watch(
@@ -194,7 +214,7 @@ function offer() {
     ...capacityWithin(limits),
     ...(limits.cpus && { cpus: limits.cpus }),
     ...{ modelVendors: ownVendors, replays: true },
-    notice: (installer?.notice() ?? obstacle)?.slice(0, 300),
+    notice: (updater?.notice() ?? installer?.notice() ?? obstacle)?.slice(0, 300),
   };
 }
 

@@ -34,7 +34,11 @@ export async function openScriptWorld() {
 
   const killRunners = (): Promise<unknown> => Promise.all(runners.splice(0).map(({ process }) => kill(process)));
 
-  function startRunner(token: string = service, more: Record<string, string> = {}) {
+  function startRunner(
+    token: string = service,
+    more: Record<string, string> = {},
+    program: string = compiled('runner/runner'),
+  ) {
     const env = {
       PATH: process.env.PATH,
       PLATFORM_URL: world.url,
@@ -47,7 +51,7 @@ export async function openScriptWorld() {
       ...pace,
       ...more,
     };
-    const child = spawn(process.execPath, [compiled('runner/runner')], { cwd: projectFolder, env });
+    const child = spawn(process.execPath, [program], { cwd: projectFolder, env });
     const runner = { process: child, output: '' };
     child.stdin.on('error', () => {}).write(`${token}\n`);
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));

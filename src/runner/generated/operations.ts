@@ -1103,7 +1103,7 @@ export type RuntimeOrdersQueryVariables = Exact<{
 }>;
 
 
-export type RuntimeOrdersQuery = { answer: { isDraining: boolean } };
+export type RuntimeOrdersQuery = { answer: { isDraining: boolean, release: string } };
 
 export type LeaveRuntimeMutationVariables = Exact<{
   input: LeaveRuntimeRequest;
@@ -1271,7 +1271,7 @@ export const runModels: Operation<RunModelsQuery, RunModelsQueryVariables> = {
 };
 
 export const runtimeOrders: Operation<RuntimeOrdersQuery, RuntimeOrdersQueryVariables> = {
-  text: 'query RuntimeOrders($runtime:String!){answer:runtimeOrders(runtime:$runtime){isDraining}}',
+  text: 'query RuntimeOrders($runtime:String!){answer:runtimeOrders(runtime:$runtime){isDraining release}}',
 };
 
 export const leaveRuntime: Operation<LeaveRuntimeMutation, LeaveRuntimeMutationVariables> = {

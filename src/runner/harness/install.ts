@@ -112,7 +112,7 @@ async function download({ pinned, progress, signal, env }: Installation, cwd: st
 }
 
 /** npm's settings and the proxy, without keys of models. */
-const environmentOfNpm = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+export const environmentOfNpm = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
   const passed =
     /^(PATH|HOME|TMPDIR|NODE_EXTRA_CA_CERTS|(https?|no)_proxy|npm_config_(registry|userconfig|globalconfig))$/i;
   return Object.fromEntries(Object.entries(env).filter(([name]) => passed.test(name)));

@@ -1,8 +1,9 @@
 // Drains of runtimes in the graph: the question of a runtime, and its leave.
 import { z } from 'zod';
+import { releaseVersion } from '#foundation/package-folder.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
-import { boolean, members } from '#graph/members.ts';
+import { boolean, members, string } from '#graph/members.ts';
 import { nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { isRuntimeDraining } from '../../identity/tokens/drains.ts';
@@ -12,13 +13,14 @@ import { ReportAcknowledgement } from './schema-answers.ts';
 const scope = 'runtime:report';
 const runtime = nameText(text.runtimeName);
 
-const RuntimeOrdersType = builder.objectRef<{ isDraining: boolean }>('RuntimeOrders').implement({
-  description: 'What people have told a runtime to do.',
+const RuntimeOrdersType = builder.objectRef<{ isDraining: boolean; release: string }>('RuntimeOrders').implement({
+  description: 'Orders of people to a runtime, and the release that it should have.',
   fields: (t) =>
     members(t, {
       isDraining: boolean(
         'Whether the runtime takes no new missions, and calls `leaveRuntime` once it has none. It is false again when people change their mind.',
       ),
+      release: string('Version of the service: a runner that updates itself installs this version of its package.'),
     }),
 });
 
@@ -41,7 +43,10 @@ builder.queryField('runtimeOrders', (t) =>
         validate: { schema: runtime },
       }),
     },
-    resolve: async (_, args, { caller }) => ({ isDraining: await isRuntimeDraining(caller, args.runtime) }),
+    resolve: async (_, args, { caller }) => ({
+      isDraining: await isRuntimeDraining(caller, args.runtime),
+      release: releaseVersion,
+    }),
   }),
 );
 

@@ -1,0 +1,159 @@
+// Updates of the runner itself: it installs the release that the platform has with npm, takes no new missions, and starts the new release in
+// its place once it has none. The old process waits for the new one. A failed update is reported, and the old release goes on.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { causeIn, environmentOfNpm } from './harness/install.ts';
+import { inPath } from './isolation/programs.ts';
+
+const packageName = 'agent-engineering-platform';
+const installMs = 30 * 60_000;
+/** A new release that ends with an error within this time has failed to start. */
+const startMs = 60_000;
+/** Time until a failed update is tried again. */
+const retryMs = 60 * 60_000;
+
+const versionIn = async (folder: string): Promise<string> =>
+  JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')).version;
+
+/** Version of the running release: this file is two levels below its package, as a source and in a bundle. */
+export const ownVersion = (): Promise<string> => versionIn(path.join(import.meta.dirname, '../..'));
+
+/** Whether a release is newer. A version that is not of the form 1.2.3 is never newer. */
+export function isNewer(version: string, own: string): boolean {
+  const [wanted, current] = [version, own].map((text) => /^(\d+)\.(\d+)\.(\d+)$/.exec(text)?.slice(1).map(Number));
+  if (!wanted || !current) return false;
+  const differs = wanted.findIndex((part, at) => part !== current[at]);
+  return differs >= 0 && wanted[differs]! > current[differs]!;
+}
+
+interface Around {
+  /** The running version. */
+  own: string;
+  /** Folder of the installed releases. */
+  folder: string;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  log(line: string): void;
+}
+
+/** Installs a version, with the checksums that the registry states and without scripts of packages. Returns the path of its program. */
+async function installRelease(around: Around, version: string): Promise<string> {
+  const { folder, env, signal } = around;
+  const target = path.join(folder, version);
+  const programIn = (place: string) => path.join(place, 'node_modules', packageName, 'dist/runner/runner.js');
+  const starts = (place: string) => promisify(execFile)(process.execPath, [programIn(place), 'help'], { env, signal });
+  if (await starts(target).catch(() => null)) return programIn(target);
+  const npm = inPath('npm', `${env.PATH}${path.delimiter}${path.dirname(process.execPath)}`);
+  if (!npm) throw new Error('there is no npm in PATH');
+  await mkdir(folder, { recursive: true });
+  const draft = await mkdtemp(path.join(folder, '.installing-'));
+  try {
+    await writeFile(
+      path.join(draft, 'package.json'),
+      JSON.stringify({ private: true, dependencies: { [packageName]: version } }),
+    );
+    const args = [
+      'install',
+      '--omit=dev',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--cache',
+      path.join(draft, 'cache'),
+    ];
+    const options = { cwd: draft, env: environmentOfNpm(env), signal, timeout: installMs };
+    await promisify(execFile)(npm, args, options).catch((error) => {
+      throw new Error(causeIn(String(error.stderr)));
+    });
+    await rm(path.join(draft, 'cache'), { recursive: true, force: true });
+    const lock = JSON.parse(await readFile(path.join(draft, 'package-lock.json'), 'utf8'));
+    const entry = lock.packages[`node_modules/${packageName}`];
+    const installed = await versionIn(path.join(draft, 'node_modules', packageName));
+    if (entry?.version !== version || installed !== version)
+      throw new Error('the registry has another version under this name');
+    if (!/^sha512-/.test(entry.integrity ?? '')) throw new Error('the registry states no SHA-512 checksum');
+    await starts(draft);
+    await rm(target, { recursive: true, force: true });
+    await rename(draft, target);
+    await removeOlder(around);
+    return programIn(target);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Runs a release with the arguments of this process and the token, until it ends. Returns its exit code. */
+async function runRelease(program: string, token: string, signal: AbortSignal): Promise<number> {
+  const child = spawn(process.execPath, [program, ...process.argv.slice(2)], { stdio: ['pipe', 'inherit', 'inherit'] });
+  child.stdin.on('error', () => {}).write(`${token}\n`);
+  const stop = () => child.kill('SIGTERM');
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  const [code] = await once(child, 'exit').catch(() => [1]);
+  signal.removeEventListener('abort', stop);
+  return code ?? 1;
+}
+
+/** Removes releases that are older than the running one. */
+async function removeOlder({ folder, own }: Around): Promise<void> {
+  for (const version of await readdir(folder))
+    if (isNewer(own, version)) await rm(path.join(folder, version), { recursive: true, force: true });
+}
+
+export function openUpdater(around: Around) {
+  const { own, log } = around;
+  let isBusy = false;
+  let ready: { version: string; program: string } | null = null;
+  let failed: { version: string; at: number; reason: string } | null = null;
+
+  function fail(version: string, reason: string): void {
+    ready = null;
+    failed = {
+      version,
+      at: performance.now(),
+      reason: `The runner stays at ${own}, because its update to ${version} failed: ${reason}`,
+    };
+    log(failed.reason);
+  }
+  return {
+    /** Begins to install the release if it is newer. */
+    consider(version: string): void {
+      const hasFailed = failed?.version === version && performance.now() - failed.at < retryMs;
+      if (isBusy || hasFailed || ready?.version === version || !isNewer(version, own)) return;
+      isBusy = true;
+      log(`The runner installs its release ${version}.`);
+      installRelease(around, version)
+        .then((program) => {
+          ready = { version, program };
+          failed = null;
+          log(
+            `The release ${version} is installed. The runner takes no new missions until it continues as this release.`,
+          );
+        })
+        .catch((error) => fail(version, error.message))
+        .finally(() => {
+          isBusy = false;
+        });
+    },
+    /** Whether a newer release is installed, so that the runner takes no new missions. */
+    isReady: () => ready !== null,
+    /** Why the runner was not updated, for people. */
+    notice: () => failed?.reason ?? null,
+    /**
+     * Runs the installed release in place of this process, with the same arguments and the token, until it ends. Returns its exit code, or
+     * null when it could not start.
+     */
+    async handOver(token: string): Promise<number | null> {
+      const { version, program } = ready!;
+      log(`The runner continues as release ${version}.`);
+      const since = performance.now();
+      const code = await runRelease(program, token, around.signal);
+      if (code === 0 || around.signal.aborted || performance.now() - since > startMs) return code;
+      fail(version, `it ended at once with the exit code ${code}`);
+      return null;
+    },
+  };
+}
