@@ -76,6 +76,12 @@ it('the relay sends requests about the lease of a pod to the platform with the s
     expect(await graph(finishRun.text, { input: lease }, wrong)).toMatchObject({ status: 401 });
 });
 
+it('the relay refuses a pod without a name, and has no mission for pods until the runner follows the cluster', async () => {
+  const ask = async (body: string) => (await fetch(`${address}/pod`, { method: 'POST', body })).status;
+  expect(await Promise.all(['{', 'null', '{"name":"pod-1"}'].map(ask))).toEqual([400, 400, 400]);
+  expect(await ask('{"name":"pod-1","uid":"uid-1"}')).toBe(503);
+});
+
 /** Status of a request whose path is sent as it is. */
 const statusOf = (path: string): Promise<number> =>
   new Promise((resolve, reject) => {

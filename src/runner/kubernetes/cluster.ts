@@ -30,6 +30,9 @@ export interface ClusterMissions {
   variables: Record<string, string>;
 }
 
+/** The end of a mission that people have canceled, or that another runtime has claimed, before its pod has started. */
+const stopped = 'stopped';
+
 /** Pause after a refusal of the cluster, because the next mission would be refused too. */
 const refusedMs = 30_000;
 
@@ -57,7 +60,7 @@ async function keepUntilStarted(
     if (Date.now() - last < heartbeatMs) continue;
     last = Date.now();
     const { runs } = await platform.mutate(heartbeat, { runs: [{ runId, leaseId }] });
-    if (runs.some(({ desired }) => desired === 'stop')) return 'stopped';
+    if (runs.some(({ desired }) => desired === 'stop')) return stopped;
   }
   return '';
 }
@@ -89,7 +92,7 @@ export function openCluster(workloads: Workloads, missions: ClusterMissions, sto
     } catch (error) {
       const { message } = error as Error;
       if (!hasStarted) {
-        refusedUntil = Date.now() + refusedMs;
+        if (message !== stopped) refusedUntil = Date.now() + refusedMs;
         await workloads.remove(name).catch(() => {});
       }
       await handBack(platform, lease, message);

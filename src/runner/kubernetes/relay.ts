@@ -11,7 +11,7 @@ import { onAnswer } from '../network/answer.ts';
 import { openDialer, type RouteSettings } from '../network/dialer.ts';
 import { readBody } from '../protocol/request-body.ts';
 import type { Upstreams } from '../protocol/upstreams.ts';
-import type { HandOver } from './hand-over.ts';
+import type { AskingPod, HandOver } from './hand-over.ts';
 import type { MissionIdentity, MissionTokens } from './tokens.ts';
 
 export interface RelaySettings {
@@ -118,14 +118,24 @@ export async function openRelay(settings: RelaySettings) {
 
 /** Answers a pod that waits for its mission. */
 async function toPod({ handOver }: RelaySettings, from: IncomingMessage, to: ServerResponse): Promise<void> {
-  const { name, uid } = JSON.parse((await readBody(from)).toString());
+  const pod = podIn((await readBody(from)).toString());
+  if (!pod) return refuse(to, 400, 'name and uid: must be the name and the uid of the pod.');
   const gone = new AbortController();
   to.once('close', () => gone.abort());
   const token = /^Bearer (.+)$/.exec(from.headers.authorization ?? '')?.[1] ?? '';
-  const given = handOver ? await handOver(token, { name, uid }, gone.signal) : 503;
+  const given = handOver ? await handOver(token, pod, gone.signal) : 503;
   if (given === 204) return void to.writeHead(204).end();
   if (typeof given === 'number') return refuse(to, given, 'There is no mission for this pod.');
   to.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given));
+}
+
+function podIn(body: string): AskingPod | null {
+  try {
+    const { name, uid } = JSON.parse(body);
+    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : null;
+  } catch {
+    return null;
+  }
 }
 
 /** Opens a connection to a host, for requests of a runner that are encrypted or not by HTTP. */
