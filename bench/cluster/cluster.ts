@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { leftIn, startClusterKills } from '../../test/support/missions-under-kills.ts';
 import { at } from '../measure.ts';
-import { findings } from '../soak/checks.ts';
+import { findings, settle } from '../soak/checks.ts';
 import { buildService } from '../the-service.ts';
 import { openClusterPlatform } from './platform.ts';
 
@@ -61,6 +61,8 @@ for (let last = 0; ; await wait(500)) {
 }
 const took = (performance.now() - begun) / 1_000;
 await kills.stop();
+const settled = await settle();
+if (typeof settled === 'string') found.push(`five minutes after the missions there were still ${settled}`);
 for (let tries = 0; leftIn(platform.cluster) !== '' && tries < 120; tries++) await wait(500);
 if (leftIn(platform.cluster)) found.push(`there are still ${leftIn(platform.cluster)} in the cluster`);
 found.push(

@@ -22,7 +22,7 @@ interface LightPod {
 }
 
 export interface LightNodes extends PodProcesses {
-  /** Kills a node. Returns the names of its pods. */
+  /** Kills the node with the most pods. Returns their names. */
   lose(): Promise<string[]>;
 }
 
@@ -80,7 +80,8 @@ export function openLightNodes(count: number): LightNodes {
     output: () => failures,
     processOf: () => undefined,
     async lose() {
-      const at = turn % nodes.length;
+      const sizes = nodes.map((node) => [...pods.values()].filter((pod) => pod.node === node).length);
+      const at = sizes.indexOf(Math.max(...sizes));
       const node = nodes[at]!;
       nodes[at] = startNode();
       node.kill('SIGKILL');
