@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sealContext } from '#domain/projects/secrets/operations.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { openAepWorld } from '../support/aep-world.ts';
+import { createRuntime } from '../support/runtime-client.ts';
 import { leaveArtifact } from '../support/runtime-records.ts';
 
 const { world, ada, runtime, settings, command, aep, json, claim, close, reset } = await openAepWorld();
@@ -38,6 +39,24 @@ describe('commands for records', () => {
     expect(await json('runs', '--status', 'dispatching')).toMatchObject([{ id: started.runId }]);
     expect(await json('runs', '--kind', 'manual', '--since', '2020-01-01', '--project', 'web-shop')).toHaveLength(1);
     expect(await json('cancel', started.runId)).toMatchObject({ status: 'canceled' });
+  });
+
+  it('runtimes are listed with their places and the missions that wait, drained and resumed', async () => {
+    const admin = await world.personalToken(ada, { scopes: ['agents:read', 'integrations:write'] });
+    const asAdmin = (...args: string[]) => command(['runtimes', ...args], { AEP_TOKEN: admin });
+    const own = await createRuntime(world, ada.organization);
+    await own.claim({ runtime: 'Rack', labels: ['gpu'], places: 2 });
+    await json('run', 'web-shop', 'echo it', '--script', '--detach');
+    expect((await asAdmin('drain', 'Rack')).stdout).toBe('Rack takes no new missions, and ends once it has none.\n');
+    const rack = { name: 'Rack', labels: ['gpu'], places: 2, usedPlaces: 0, isDraining: true };
+    const { data, waiting } = JSON.parse((await asAdmin('list', '--json')).stdout);
+    expect([data, waiting]).toMatchObject([
+      expect.arrayContaining([expect.objectContaining(rack)]),
+      [{ labels: [], runs: 1 }],
+    ]);
+    expect((await asAdmin()).stdout).toMatch(/^Rack +draining +claude-code +gpu +0\/2 +0 /m);
+    expect((await asAdmin('resume', 'Rack')).stdout).toBe('Rack takes missions again.\n');
+    expect((await asAdmin('drain', 'Nobody')).stderr).toContain('There is no runtime Nobody.');
   });
 
   it('secrets are set from standard input, replaced, listed by name and deleted', async () => {
