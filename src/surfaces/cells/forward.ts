@@ -26,8 +26,14 @@ const open = createCapacity({
 const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
 
-/** Forwards the request. Returns the status of the response. @throws 503 when the cell does not answer, or too many requests are open */
-export async function forwardToCell(cell: string, exchange: Exchange): Promise<number> {
+/** Header of the answer of a cell that does not have the organization of a forwarded request. */
+export const missingHeader = 'x-aep-cell-missing';
+
+/**
+ * Forwards the request. Returns false, and answers nothing, when the organization is no longer in that cell. @throws 503 when the cell does
+ * not answer, or too many requests are open
+ */
+export async function forwardToCell(cell: string, exchange: Exchange): Promise<boolean> {
   const { req, res, requestId, address } = exchange;
   const hold = await open.take(cell);
   const gone = new AbortController();
@@ -45,16 +51,20 @@ export async function forwardToCell(cell: string, exchange: Exchange): Promise<n
       unavailable.cause = error;
       throw unavailable;
     });
-    const status = response.statusCode!;
-    res.writeHead(status, endToEnd(response.headers) as Record<string, string>);
+    if (response.headers[missingHeader]) {
+      response.resume();
+      return false;
+    }
+    res.writeHead(response.statusCode!, endToEnd(response.headers) as Record<string, string>);
     res.flushHeaders();
     // A client that disconnects, or a cell that does, ends the other side.
     await pipeline(response, res).catch(() => {});
-    return status;
+    return true;
   } finally {
     hold.release();
   }
 }
 
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
+/** Whether the request has a body, which can be sent only once. */
+export const hasBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -10,7 +10,7 @@ import { addressOfCell, statementOfCell } from '#foundation/http/cells.ts';
 import { answer, type Exchange, type Handler, mediaType, parseJson } from '#foundation/http/http.ts';
 import { organizationMoving } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import { forwardToCell } from './forward.ts';
+import { forwardToCell, hasBody, missingHeader } from './forward.ts';
 
 /** Endpoints whose secret is a parameter of the body. */
 const withSecretInBody = new Set(['/v1/oauth2/token', '/v1/oauth2/revoke', '/v1/agent/identity/claim']);
@@ -27,13 +27,20 @@ export const inItsCell =
     if (!key) return handle(exchange);
     if (statementOfCell(exchange.req)) {
       // Another cell has looked for the key, so the request is not forwarded again.
-      if (!(await isHere(key))) throw organizationMoving();
-      return handle(exchange);
+      if (await isHere(key)) return handle(exchange);
+      exchange.res.setHeader(missingHeader, '1');
+      throw organizationMoving();
     }
-    const cell = await otherCellOf(key, exchange.address);
-    if (cell === null) return handle(exchange);
-    exchange.route = '{cell}';
-    if ((await forwardToCell(cell, exchange)) === 503) forgetCell(key);
+    for (let tries = 1; tries <= 2; tries++) {
+      const cell = await otherCellOf(key, exchange.address);
+      if (cell === null) return handle(exchange);
+      exchange.route = '{cell}';
+      if (await forwardToCell(cell, exchange)) return;
+      // The organization has moved since it was found there.
+      forgetCell(key);
+      if (hasBody(exchange.req.headers)) break;
+    }
+    throw organizationMoving();
   };
 
 /** The address of a page of the console in the cell to which its organization has moved; null for any other request. */
