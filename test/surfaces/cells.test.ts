@@ -157,6 +157,10 @@ it('a session in one cell signs its person in to the other, once and in the brow
   expect([finished.status, location(finished)]).toEqual([303, '/console/account']);
   const account = await us.ask('GET', '/console/account', { headers: { cookie: cookieOf(finished, 'session') } });
   expect(account.body).toContain('alice@example.com');
+  const link = `${us.url}/sign-in/cell?cell=eu&amp;return_to=%2Fconsole%2Fo%2Finitech`;
+  // The page does not wait long for another cell.
+  const accountPage = async () => (await eu.ask('GET', '/console/account', { session })).body;
+  await expect.poll(accountPage, { timeout: 30_000 }).toContain(`href="${link}"`);
   expect((await us.ask('GET', '/sign-in/cell?cell=moon')).status).toBe(404);
 });
 

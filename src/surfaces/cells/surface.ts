@@ -9,6 +9,7 @@ import {
 } from '#domain/lifecycle/moves/arrive.ts';
 import { findPath, knownCell } from '#domain/lifecycle/moves/locate.ts';
 import { createOrdered, creationPath } from '#domain/organization/organizations/create.ts';
+import { membershipsPath, organizationsOfAddress } from '#domain/organization/organizations/elsewhere.ts';
 import { admitSlug, hasSlug, slugPaths } from '#domain/organization/organizations/reserved-slugs.ts';
 import { ownCell, statementOfCell } from '#foundation/http/cells.ts';
 import { answerJson, type Exchange, readJson } from '#foundation/http/http.ts';
@@ -57,6 +58,12 @@ const answers = new Map<string, Answer>([
   [movePaths.serve, answering(arrival.extend({ jobs: waitingJobs }), serveArrival)],
   [movePaths.discard, answering(arrival, (asked, from) => discardArrival({ ...asked, from }))],
   [creationPath, answering(order, createOrdered)],
+  [
+    membershipsPath,
+    answering(z.object({ email: z.string().max(text.email.max) }), async ({ email }) => ({
+      organizations: await organizationsOfAddress(email),
+    })),
+  ],
   [slugPaths.use, answering(claim, async (asked) => ({ isUsed: await hasSlug(asked) }))],
 ]);
 

@@ -19,6 +19,10 @@ import { ownPath, personsPage } from './visitor.ts';
 /** Paths: where a sign-in starts here, where the other cell vouches, and where it sends the browser back. */
 export const cellSignInPaths = { start: '/sign-in/cell', vouch: '/sign-in/vouch', return: '/sign-in/cell/return' };
 
+/** Address of a page in another cell, to which the session of this cell signs its person in. */
+export const cellSignInFrom = (cell: string, path: string): string =>
+  `${addressOfCell(cell)}${cellSignInPaths.start}?${new URLSearchParams({ cell: ownCell()!, return_to: path })}`;
+
 const cookie = 'cell-sign-in';
 const throttle = createSharedThrottle(
   'sign-ins with sessions of other cells',

@@ -12,16 +12,18 @@ import {
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
 import { organizationsRefusing } from '#domain/organization/organizations/allowed-networks.ts';
 import { createOrganization } from '#domain/organization/organizations/create.ts';
+import { type OrganizationElsewhere, organizationsElsewhere } from '#domain/organization/organizations/elsewhere.ts';
 import { updateOwnName } from '#domain/organization/people/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
-import { addressOfCell, otherCells, ownCell } from '#foundation/http/cells.ts';
+import { otherCells, ownCell } from '#foundation/http/cells.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { plainAddress } from '#foundation/http/network.ts';
 import type { Id } from '#foundation/ids.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { cellSignInFrom } from './cell-sign-in.ts';
 import { closurePath } from './closure.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { accountAddress } from './pages.ts';
@@ -41,7 +43,8 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const { organizations } = visitor;
   const { isOrgOnly } = visitor.caller;
   const refusing = await organizationsRefusing(visitor.caller.hiddenOrgIds ?? [], plainAddress(exchange.address));
-  const [invites, offers, offer, required] = await Promise.all([
+  const [elsewhere, invites, offers, offer, required] = await Promise.all([
+    isOrgOnly ? [] : organizationsElsewhere(visitor.person.email),
     isOrgOnly ? [] : pendingInvitesFor(visitor.person.email),
     isOrgOnly ? [] : directoryOffersFor(visitor.person),
     passkeyOffer(exchange, visitor),
@@ -53,6 +56,7 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
     ${offers.length > 0 && offersCard(visitor, offers)}
     ${offer}
     ${!isNew && organizationsCard(visitor)}
+    ${elsewhere.length > 0 && elsewhereCard(elsewhere)}
     ${refusing.length > 0 && refusedAddressCard(exchange)}
     ${required && requiredProviderCard(required)}
     ${isOrgOnly ? otherOrganizationsCard : creationCard(visitor, invites.length + offers.length > 0)}
@@ -97,7 +101,7 @@ export const createOwnOrganization: Handler = personsForm(async (exchange, { cal
   const wanted = fieldsOf(form, name(text.organizationName).extend({ cell: z.string().max(32).optional() }));
   const organization = await createOrganization(caller, wanted);
   if (organization.cell)
-    return seeOther(exchange, addressOfCell(organization.cell) + organizationPath(organization.slug));
+    return seeOther(exchange, cellSignInFrom(organization.cell, organizationPath(organization.slug)));
   await chooseOrganization(caller, organization.id);
   seeOther(exchange, '/console');
 });
@@ -150,6 +154,17 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
 const refusedAddressCard = (exchange: Exchange): Html => html`<section class="card"><h2>More organizations</h2>
     <p class="muted">You belong to organizations that do not allow requests from ${plainAddress(exchange.address) ?? 'an unknown address'}.
       Open this page from one of their networks to see them.</p></section>`;
+
+/** Organizations in other cells, which the person reaches with this session. */
+const elsewhereCard = (organizations: readonly OrganizationElsewhere[]): Html => html`<section class="card">
+    <h2>In other cells</h2>
+    <ul class="list">${organizations.map(
+      ({ cell, name, slug }) => html`<li class="row">
+        <div><strong>${name}</strong> <span class="tag">${cell}</span><div class="muted small">${slug}</div></div>
+        <a class="button quiet" href="${cellSignInFrom(cell, organizationPath(slug))}" aria-label="Open ${name}">Open</a>
+      </li>`,
+    )}</ul>
+  </section>`;
 
 /** The card about other organizations in a session that an identity provider has opened. */
 const otherOrganizationsCard = html`<section class="card"><h2>Other organizations</h2>
