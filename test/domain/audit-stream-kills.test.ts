@@ -1,5 +1,5 @@
 // Audit logs on their way to an https collector and a bucket, by processes that are killed with SIGKILL: every event arrives, a repeated one
-// with the same bytes, and what has arrived verifies without the service. bench/README.md has the figures of larger runs (EVENTS, KILLS).
+// with the same bytes, and what has arrived verifies without the service. EVENTS and KILLS make larger runs (bench/README.md).
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -159,6 +159,12 @@ describe('a fork', () => {
       ],
     });
     expect(run.steps[1].costUsd).toBeGreaterThan(0);
+    const sha = git('rev-parse', `mission/${body.id}`).trim();
+    const { envelope } = (await world.rest('GET', `/attestations/${sha}`, { token })).body;
+    expect(JSON.parse(Buffer.from(envelope.payload, 'base64').toString()).predicate.run).toMatchObject({
+      id: body.id,
+      forkedFrom: { run: source, step: stepId, call: 5, replayedCalls: 4 },
+    });
     expect(await world.knex('run_calls').where({ runId: body.id, kind: 'model' })).toHaveLength(2);
     expect((await forkOf(source)).forks).toEqual([{ runId: body.id }]);
   });

@@ -13,7 +13,7 @@ export class RunFork extends table('run_forks', {
   sourceStepId: column<Id<'runStep'>>(),
   /** Number of the first call of the step that goes to a model again; the calls before it are replayed. */
   call: column<number>(),
-  /** Number of calls of all steps before the step with the call. */
+  /** Number of calls that are replayed, in the step with the call and in all steps before it. */
   calls: column<number>(),
   /** Model and version of the agent from the call on; a null version means a built-in agent. */
   model: column<string>(),
