@@ -169,9 +169,10 @@ async function disableTriggers(trx: Transaction): Promise<void> {
   }
 }
 
-async function addKeys(trx: Transaction, { organization, auditKeys }: Header): Promise<void> {
+async function addKeys(trx: Transaction, { organization, auditKeys, createdAt }: Header): Promise<void> {
   const own = new Set((await installationKeys()).map(({ publicKey }) => publicKey));
-  const retiredAt = now();
+  // The clock of the other installation may be ahead.
+  const retiredAt = Math.max(now(), createdAt);
   for (const key of auditKeys)
     if (!own.has(key.publicKey)) await insertJoinedKey(trx, organization.id, { ...key, retiredAt });
 }
