@@ -11,11 +11,12 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { checkFile, type Joined, joinOrganization } from '#domain/lifecycle/organization-files/join.ts';
 import { ownersOf } from '#domain/organization/memberships/operations.ts';
+import { openNetworks } from '#domain/organization/organizations/allowed-networks.ts';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { type Addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
-import { asService } from '#foundation/postgres/origin.ts';
+import { asService, unrecorded } from '#foundation/postgres/origin.ts';
 import { bindReadOnly } from '#foundation/read-only.ts';
 import type { RunningService } from '#foundation/workers.ts';
 
@@ -61,6 +62,8 @@ export async function openFile<Config extends { addresses: Addresses }, Services
     const joined = await asService('operator', 'operator', 'open', () =>
       joinOrganization(createReadStream(file), secret),
     );
+    // This machine need not be in the networks that the organization allows.
+    await unrecorded(() => openNetworks(joined.organization.id));
     const email = await ownerOf(joined);
     const link = () => createSignInLink(email);
     bindReadOnly();

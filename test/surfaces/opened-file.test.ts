@@ -45,6 +45,11 @@ beforeAll(async () => {
     })(),
     1_000,
   );
+  // The file is opened elsewhere than in the networks of the organization.
+  await world
+    .knex('organizations')
+    .where({ id: sample.organization.id })
+    .update({ allowedNetworks: '{203.0.113.0/24}' });
   const chunks: Buffer[] = [];
   await packOrganization(sample.organization.id, secret, async (chunk) => void chunks.push(chunk));
   writeFileSync(file, Buffer.concat(chunks));
