@@ -3,7 +3,6 @@
 import {
   type CreateRuntimeTokenMutation,
   createRuntimeToken,
-  type RuntimeTokensQuery,
   revokeRuntimeToken,
   runtimes,
   runtimeTokens,
@@ -14,10 +13,10 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { api, may, pageAt } from '../kit/page.ts';
-import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Commands, ListView, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
-import { Time } from '../kit/words.tsx';
+import { TokenRow } from '../kit/token-row.tsx';
 import { ConnectedRuntimes, type Runtime, WaitingMissions } from './runtimes-list.tsx';
 
 export function Runtimes() {
@@ -70,9 +69,13 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
                   <TokenRow
                     key={one.id}
                     token={one}
-                    runtimes={runtimes?.filter(({ tokenId, isConnected }) => isConnected && tokenId === one.id) ?? []}
-                    read={reading.read}
-                  />
+                    question="Runtimes with this token stop. Their missions wait for another runtime."
+                    revoke={(key) => mutate(revokeRuntimeToken, { runtimeTokenId: one.id }, key).then(reading.read)}
+                  >
+                    {runtimes
+                      ?.filter(({ tokenId, isConnected }) => isConnected && tokenId === one.id)
+                      .map(({ name }) => ` · ${name}`)}
+                  </TokenRow>
                 ))}
               </ul>
             )}
@@ -83,39 +86,6 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
     </div>
   );
 }
-
-interface TokenProperties {
-  token: RuntimeTokensQuery['runtimeTokens']['data'][number];
-  /** Runtimes that are connected with the token. */
-  runtimes: readonly Runtime[];
-  read(): void;
-}
-
-const TokenRow = ({ token: { id, name, createdAt, lastUsedAt, revokedAt }, runtimes, read }: TokenProperties) => (
-  <li class="next-row wrap">
-    <div class="grow">
-      <strong class="break">
-        <bdi>{name}</bdi>
-      </strong>
-      <div class="muted small break">
-        created <Time at={createdAt} /> · {lastUsedAt === null ? 'never used' : 'last used '}
-        {lastUsedAt !== null && <Time at={lastUsedAt} />}
-        {runtimes.length > 0 && ` · ${runtimes.map((one) => one.name).join(', ')}`}
-      </div>
-    </div>
-    {revokedAt === null ? (
-      <Action
-        label="Revoke"
-        describes={`Revoke the token ${name}`}
-        class="danger slim"
-        question="Runtimes with this token stop. Their missions wait for another runtime."
-        act={(key) => mutate(revokeRuntimeToken, { runtimeTokenId: id }, key).then(read)}
-      />
-    ) : (
-      <Pill status="revoked" />
-    )}
-  </li>
-);
 
 type Created = CreateRuntimeTokenMutation['createRuntimeToken'];
 

@@ -3441,7 +3441,7 @@ export type RevokeAgentDelegationMutation = { revokeAgentDelegation: { kind: str
 export type DirectoryTokensQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type DirectoryTokensQuery = { directoryTokens: { data: Array<{ id: string, name: string, createdAt: number, expiresAt: number, lastUsedAt: number | null, revokedAt: number | null }> } };
+export type DirectoryTokensQuery = { directoryTokens: { data: Array<{ id: string, name: string, createdAt: number, expiresAt: number, lastUsedAt: number | null, revokedAt: number | null, createdBy: { name: string } | null }> } };
 
 export type DirectoryGroupsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4945,7 +4945,7 @@ export const revokeAgentDelegation: Operation<RevokeAgentDelegationMutation, Rev
 };
 
 export const directoryTokens: Operation<DirectoryTokensQuery, DirectoryTokensQueryVariables> = {
-  text: 'query DirectoryTokens{directoryTokens{data{id name createdAt expiresAt lastUsedAt revokedAt}}}',
+  text: 'query DirectoryTokens{directoryTokens{data{id name createdAt createdBy{name}expiresAt lastUsedAt revokedAt}}}',
 };
 
 export const directoryGroups: Operation<DirectoryGroupsQuery, DirectoryGroupsQueryVariables> = {

@@ -2,7 +2,6 @@
 import {
   type CreateDirectoryTokenMutation,
   createDirectoryToken,
-  type DirectoryTokensQuery,
   directoryTokens,
   revokeDirectoryToken,
 } from '../generated/documents.ts';
@@ -10,11 +9,11 @@ import { mutate } from '../kit/client.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
-import { api, now } from '../kit/page.ts';
-import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { api } from '../kit/page.ts';
+import { Card, Commands, ListView, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
-import { Day, Time } from '../kit/words.tsx';
+import { TokenRow } from '../kit/token-row.tsx';
 
 const endpoint = `${api.replace(/\/v1$/, '')}/scim/v2`;
 
@@ -59,7 +58,12 @@ export function DirectoryTokens() {
           {(rows) => (
             <ul class="rows">
               {rows.map((one) => (
-                <TokenRow key={one.id} token={one} read={reading.read} />
+                <TokenRow
+                  key={one.id}
+                  token={one}
+                  question="The identity provider can no longer change members. Present members stay."
+                  revoke={(key) => mutate(revokeDirectoryToken, { directoryTokenId: one.id }, key).then(reading.read)}
+                />
               ))}
             </ul>
           )}
@@ -83,35 +87,4 @@ const NewToken = ({ created: { name, token }, close }: { created: Created; close
       </button>
     </div>
   </>
-);
-
-interface TokenProperties {
-  token: DirectoryTokensQuery['directoryTokens']['data'][number];
-  read(): void;
-}
-
-const TokenRow = ({ token: { id, name, createdAt, expiresAt, lastUsedAt, revokedAt }, read }: TokenProperties) => (
-  <li class="next-row wrap">
-    <div class="grow">
-      <strong class="break">
-        <bdi>{name}</bdi>
-      </strong>
-      <div class="muted small break">
-        created <Time at={createdAt} /> · expires <Day at={expiresAt} /> ·{' '}
-        {lastUsedAt === null ? 'never used' : 'last used '}
-        {lastUsedAt !== null && <Time at={lastUsedAt} />}
-      </div>
-    </div>
-    {revokedAt === null && expiresAt > now() ? (
-      <Action
-        label="Revoke"
-        describes={`Revoke the token ${name}`}
-        class="danger slim"
-        question="The identity provider can no longer change members. Present members stay."
-        act={(key) => mutate(revokeDirectoryToken, { directoryTokenId: id }, key).then(read)}
-      />
-    ) : (
-      <Pill status={revokedAt === null ? 'expired' : 'revoked'} />
-    )}
-  </li>
 );

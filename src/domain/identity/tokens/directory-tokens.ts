@@ -1,6 +1,5 @@
 // Directory tokens (`scm_`), with which the identity provider of one organization provisions its users and groups (SCIM 2.0). They are
 // accepted at the SCIM endpoint only, and hold no scope. Owners create and revoke them.
-import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
@@ -15,7 +14,7 @@ import { requireOwner } from '../../organization/directory/owner.ts';
 import { lockOwnMembership } from '../../organization/memberships/operations.ts';
 import { allowsAddressSql, joinOpenOrganizationSql } from '../../organization/organizations/join.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
-import { recordUse } from '../credentials/last-used.ts';
+import { callerOfService, type ServiceBearer } from '../credentials/bearer.ts';
 
 export class DirectoryToken extends table('directory_tokens', {
   id: column<Id<'directoryToken'>>(),
@@ -99,25 +98,14 @@ export async function revokeDirectoryToken(caller: Caller, id: string): Promise<
 const findCallerSql = `select t.id, t.org_id, t.last_used_at, ${allowsAddressSql('t.org_id', '$3')} as is_allowed
   from directory_tokens t ${joinOpenOrganizationSql('t.org_id')}
   where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
-type Found = Pick<DirectoryToken, 'id' | 'orgId' | 'lastUsedAt'> & { isAllowed: boolean };
 
 /**
  * The caller of a `scm_` secret; null when it is unknown, expired or revoked, or its organization is closed.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfDirectoryToken(secret: string, address: string | null = null): Promise<Caller | null> {
-  const row = await findCredential<Found>(findCallerSql, [digest(secret), now(), address]);
-  if (!row) return null;
-  recordUse(DirectoryToken, row);
-  const caller: Caller = {
-    principalType: 'service',
-    credentialId: row.id,
-    userId: null,
-    orgId: row.orgId,
-    role: null,
-    scopes: new Set(),
-    projectId: null,
-    bookmark: row.bookmark,
-  };
-  return atAllowedAddress(caller, row.isAllowed);
+  return callerOfService(
+    DirectoryToken,
+    await findCredential<ServiceBearer>(findCallerSql, [digest(secret), now(), address]),
+  );
 }

@@ -5,6 +5,7 @@ import { pathId } from '#graph/input.ts';
 import { epochMs, epochMsOrNull, members, string, typed } from '#graph/members.ts';
 import { nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { PersonType } from '../../organization/people/schema.ts';
 import * as operations from './directory-tokens.ts';
 
 const scope = 'members:write';
@@ -17,6 +18,10 @@ const DirectoryTokenType = builder.objectRef<operations.DirectoryToken>('Directo
       id: string('The id, which starts with `sct_`; not a secret.'),
       name: string('A label for people; several tokens may have the same.'),
       createdAt: epochMs('When the token was created.'),
+      createdBy: t.byId(PersonType, 'createdByUserId', {
+        link: 'members:read',
+        description: 'The owner who created the token; null when the account is deleted.',
+      }),
       expiresAt: epochMs('When the token stops, or stopped, working.'),
       lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null when it was never used.'),
       revokedAt: epochMsOrNull('When the token was revoked; null for one that was not.'),

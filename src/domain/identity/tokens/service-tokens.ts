@@ -1,6 +1,5 @@
 // Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them; admins
 // of an organization manage those bound to it (runtime-tokens.ts). They do not expire.
-import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
@@ -9,7 +8,7 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 import { findCredential, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { allowsAddressSql, joinOrganizationSql } from '../../organization/organizations/join.ts';
-import { recordUse } from '../credentials/last-used.ts';
+import { callerOfService, type ServiceBearer } from '../credentials/bearer.ts';
 import type { OwnerFilter } from '../credentials/owner.ts';
 
 export class ServiceToken extends table('service_tokens', {
@@ -70,7 +69,7 @@ export const listServiceTokens = ({ org, limit }: Omit<OwnerFilter, 'email'>): P
 
 const findCallerSql = `select t.id, t.org_id, t.scopes, t.last_used_at, ${allowsAddressSql('t.org_id', '$2')} as is_allowed
   from service_tokens t where t.digest = $1 and t.revoked_at is null`;
-type Found = Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'> & { isAllowed: boolean };
+type Found = ServiceBearer & Pick<ServiceToken, 'scopes'>;
 
 /**
  * The service of a `srv_` secret; null when the secret is unknown or revoked.
@@ -78,17 +77,5 @@ type Found = Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'> & { is
  */
 export async function callerOfServiceToken(secret: string, address: string | null = null): Promise<Caller | null> {
   const row = await findCredential<Found>(findCallerSql, [digest(secret), address]);
-  if (!row) return null;
-  recordUse(ServiceToken, row);
-  const caller: Caller = {
-    principalType: 'service',
-    credentialId: row.id,
-    userId: null,
-    orgId: row.orgId,
-    role: null,
-    scopes: new Set(row.scopes),
-    projectId: null,
-    bookmark: row.bookmark,
-  };
-  return atAllowedAddress(caller, row.isAllowed);
+  return callerOfService(ServiceToken, row, row?.scopes);
 }
