@@ -131,7 +131,7 @@ export const missionCost = new Counter({
 });
 
 let counting: Promise<QueueFigures[]> | undefined;
-/** Figures of the queues, which two metrics share; empty while the database is unavailable, so that the others remain available. */
+/** Figures of the queues, which two metrics share; empty while the database is unavailable, so that all other metrics remain available. */
 function countQueues(): Promise<QueueFigures[]> {
   counting ??= countJobs()
     .catch(() => [])

@@ -197,7 +197,7 @@ export const tooBusy = (description: string, retryAfterSeconds: number) =>
 
 export const isTooBusy = ({ body }: Problem): boolean => body.code === 'too_busy';
 
-/** 503 with `Retry-After`: the organization is on its way to another cell, and can only be read until it is there. */
+/** 503 with `Retry-After`: the organization is moving to another cell, and is read-only until the move has ended. */
 export const organizationMoving = () =>
   problemFactory(
     'infrastructure',

@@ -22,7 +22,7 @@ export interface WorkersSettings {
   embedded: { connection: DatabaseConnection } | null;
 }
 
-/** Resolves when all workers serve. @throws when one ends before that, after printing the reason */
+/** Resolves when all workers serve. @throws when a worker ends before that; the worker has printed the reason */
 export async function startWorkers(count: number, { log, embedded }: WorkersSettings): Promise<RunningService> {
   let closing = false;
   shareThrottles();

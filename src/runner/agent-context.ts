@@ -1,4 +1,4 @@
-// Contexts for the agent steps of a run: the steps share one place, its gateway and its checkout.
+// Contexts for the agent steps of a run: steps with the same isolation share a place (isolation/place.ts), a gateway and a checkout.
 import type { Step } from './contract.ts';
 import { serviceFailure, setUp } from './environment-setup.ts';
 import type { Found } from './harness/discovery.ts';

@@ -43,11 +43,11 @@ export interface RunLease {
 
 export type Claimed = NonNullable<ClaimRunMutation['answer']>;
 export type Step = StepPartsFragment;
-/** Environment of a step, as its template says: where it runs, what is set up, and what it may reach. */
+/** Environment of a step, from its sandbox template: where the step runs, what is set up before it, and what it may reach. */
 export type Environment = Step['environment'];
 export type CheckpointOrder = NonNullable<Step['checkpoint']>;
 
-/** Session of a step, as named in reports. */
+/** Session of a step, as reports name it. */
 export interface Session {
   sandboxId: string;
   leaseId: string;

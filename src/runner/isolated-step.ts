@@ -1,4 +1,4 @@
-// The cell, container or cgroup of a step, with the launch of its programs.
+// The cell, container or cgroup of a step, and how its programs are started in it.
 import type { Step } from './contract.ts';
 import { prefixOf } from './isolation/caps.ts';
 import { openContainer, watchdogArguments } from './isolation/container.ts';
@@ -16,7 +16,7 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
   const group = openGroup(caps, step, limits);
   const prefix = prefixOf(caps, limits);
 
-  /** Opens the isolation for one program: each program gets its own container. @param other Folders that replace those of the mission. */
+  /** Opens the isolation for one program: each program gets its own container. @param other Folders that replace the folders of the mission. */
   function open(
     isServer = false,
     isReadOnly = false,

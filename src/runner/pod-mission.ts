@@ -20,7 +20,7 @@ import { isOn, setting } from './settings.ts';
 import type { RunnerCapabilities } from './step-context.ts';
 import { openPrepared } from './workspace/prepared.ts';
 
-/** Time for the other containers of the pod, whose image was pulled already. */
+/** How long the other containers of the pod may take to start; their image was already pulled. */
 const containersMs = 120_000;
 
 /** Executes the mission of the pod. @throws with the reason why it was not executed, or with the faults of the pod */

@@ -1,5 +1,4 @@
-// Places of a run: its steps that are isolated in the same way share one, with its checkout, its environment and its
-// egress proxy.
+// Places of a run: steps that are isolated in the same way share a place, which has a checkout, an environment and an egress proxy.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -106,7 +105,7 @@ export function openPlaces(settings: RunSettings) {
   };
 }
 
-/** TLS to the hosts of secrets ends at the proxy of the place, whose programs trust its authority. */
+/** TLS to the hosts of secrets ends at the proxy of the place; the programs of the place trust the proxy's certificate authority. */
 async function openInterception(
   { hostSecrets, notes }: Plan,
   { level }: Isolation,
@@ -143,7 +142,7 @@ function shareOf(
   return { containers, services, limits: own };
 }
 
-/** Limits of the mission, within those of the runner. */
+/** Limits of the mission, within the limits of the runner. */
 function withinOf(most: Limits, { cpus, memoryMb, diskMb, processes }: Environment): Limits {
   const least = (bound: number, wanted: number | null, unit = 1) => (wanted ? Math.min(bound, wanted * unit) : bound);
   return {

@@ -17,7 +17,7 @@ import { hasEgress, type Isolation, launchOf } from './isolation/isolation.ts';
 import { makePlace } from './isolation/place.ts';
 import { openGateway } from './protocol/gateway.ts';
 
-/** Time limit of one test: a cold start takes five seconds, much longer on a busy machine. */
+/** Time limit of one test: a cold start takes five seconds, and much longer on a busy machine. */
 const defaultTimeoutMs = 120_000;
 
 const models: Record<AgentHarness, string> = {

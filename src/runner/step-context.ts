@@ -68,9 +68,9 @@ export interface StepContext {
   description: string;
   version: string;
   limits: Limits;
-  /** Cgroup or container of the harness, which limits it and ends with the place. Null without one. */
+  /** Cgroup or container that limits the harness and ends with the place; null if there is none. */
   enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
-  /** The process that is measured with all that it starts; null means it cannot be measured from here. */
+  /** The process that is measured, together with all processes that it starts; null means it cannot be measured from here. */
   processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;
   /** Models of the step; null for a step without a model. */
   models: StepModels | null;

@@ -1,4 +1,4 @@
-// A person's shell in the sandbox of a step: isolated like its agent, with the same files, variables and network.
+// A person's shell in the sandbox of a step: isolated like the agent of the step, with the same files, variables and network.
 import type { RunLease } from './contract.ts';
 import type { IsolatedStep } from './isolated-step.ts';
 import { commonPaths } from './isolation/cell.ts';

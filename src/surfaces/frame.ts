@@ -80,7 +80,7 @@ export function answerProblem(exchange: Exchange, problem: Problem, more: Header
 
 export const problemDetailsType = 'application/problem+json';
 
-/** Whether `Accept` includes the media type, with a weight not below that of JSON (RFC 9110 §12.5.1). */
+/** Whether `Accept` includes the media type, with a weight not below the weight of JSON (RFC 9110 §12.5.1). */
 function wantsProblemDetails({ req }: Exchange): boolean {
   const weights = new Map<string, number>();
   for (const range of (req.headers.accept ?? '').toLowerCase().split(',')) {

@@ -10,7 +10,7 @@ export const styleSheet = `
   --danger-soft: light-dark(#fdeceb, #3a1d1d); --good: light-dark(#14693a, #7fd8a4); --good-soft: light-dark(#e6f5ec, #16301f);
   --shadow: 0 1px 2px light-dark(rgb(20 25 40 / 6%), transparent);
 }
-/* The theme that the person chose, in place of that of the system. */
+/* The theme that the person chose, instead of the theme of the system. */
 [data-theme=light] { color-scheme: light; }
 [data-theme=dark] { color-scheme: dark; }
 *, ::before, ::after { box-sizing: border-box; }

@@ -22,7 +22,7 @@ export interface BackupPlace {
   remove(name: string): Promise<void>;
 }
 
-/** Names sort by time. The digits before the time belong to one data folder, so that installations can share a place. */
+/** Names sort by time. The digits before the time belong to one data folder, so that installations can share a folder or bucket. */
 const backupName = /^aep-[0-9a-f]{8}-\d{8}T\d{6}Z$/;
 export const isBackupName = (text: string): boolean => backupName.test(text);
 export const backupNameOf = (source: string, at: number): string =>

@@ -17,7 +17,7 @@ const validForMs = minutes(1);
 /** Time limit for an answer to a question between cells. */
 const answerMs = seconds(5);
 const maxAnswerBytes = 256 * 1024;
-/** Maximum connections to each cell; further requests wait for one. */
+/** Maximum connections to each cell; further requests wait for a free connection. */
 const maxSockets = 512;
 
 let bound: CellConfig | null = null;

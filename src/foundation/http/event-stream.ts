@@ -54,7 +54,7 @@ export async function drained(res: ServerResponse): Promise<void> {
     await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
   } finally {
     clearTimeout(late);
-    // Removes the listener of the event that did not occur; otherwise each wait would leave one.
+    // Removes the listener of the event that did not occur; otherwise each wait would leave a listener.
     settled.abort();
   }
 }

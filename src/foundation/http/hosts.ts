@@ -34,7 +34,7 @@ export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-/** A client may send an absolute URL as the target, as to a proxy: its host then replaces that of the Host header (RFC 9112, 3.2.2). */
+/** A client may send an absolute URL as the target, as clients of a proxy do: the host of the URL then replaces the Host header (RFC 9112, 3.2.2). */
 export function readTarget(req: IncomingMessage): void {
   const [, host, target] = /^https?:\/\/([^/?]*)(.*)$/i.exec(req.url!) ?? [];
   if (host === undefined) return;

@@ -15,8 +15,9 @@ import { invalid, Problem, tooLarge, unsupportedMediaType } from '../problem.ts'
 import type { Refusal } from './refusal.ts';
 
 /**
- * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send during the close would be
- * lost. A connection that is opened ahead of its first request may wait as long for the headers of that request.
+ * An idle connection stays open for longer than the 60 s after which common load balancers close it: otherwise a request that they send
+ * while the service closes the connection would be lost. A connection that is opened before its first request may wait just as long for the
+ * headers of that request.
  */
 const keepAliveTimeout = seconds(65);
 const headersTimeout = seconds(66);
@@ -38,9 +39,9 @@ export interface Exchange {
   /** The query of the request as received, without its question mark; empty when absent. */
   readonly search: string;
   readonly requestId: string;
-  /** The id of the trace (W3C Trace Context): the caller's, or one that begins here; absent when nothing is traced. */
+  /** The id of the trace (W3C Trace Context): the caller's trace, or a new one; absent when nothing is traced. */
   traceId?: string | undefined;
-  /** The client's address: that of the socket, or the one that a trusted proxy reports. */
+  /** The client's address: the remote address of the socket, or the address that a trusted proxy reports. */
   readonly address: string;
   /** Name of the surface that handles the request. */
   surface?: string;

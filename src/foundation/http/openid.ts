@@ -1,5 +1,5 @@
-// The client side of a sign-in at an OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce), for the
-// provider of the operator and those of organizations.
+// The client side of a sign-in at an OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce), for
+// the operator's provider and the providers of organizations.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -80,7 +80,7 @@ export const exchangeCode = (
     idTokenExpected: true,
   });
 
-/** Claims about the person: those of the ID token or, without an email address, of the userinfo endpoint (OpenID Connect Core §5.4). */
+/** Claims about the person: from the ID token or, if it has no email address, from the userinfo endpoint (OpenID Connect Core §5.4). */
 export async function userClaims(config: Configuration, tokens: SignInTokens): Promise<IDToken | UserInfoResponse> {
   const claims = tokens.claims()!;
   const isBare = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;

@@ -138,10 +138,10 @@ export async function checkAddress(address: string, signal: AbortSignal): Promis
   }
 }
 
-/** Error codes of names that have no such record; all other failures are of the name servers. */
+/** Error codes of names that have no such record; all other error codes mean that the name servers failed. */
 const withoutRecord = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The TXT records of a name, each with its parts joined; none for a name without them. @throws OutboundError when name servers fail */
+/** The TXT records of a name, each with its parts joined; empty for a name without TXT records. @throws OutboundError when name servers fail */
 export async function readTxtRecords(name: string, signal: AbortSignal): Promise<string[]> {
   refuseInTransaction('a look-up of a name');
   try {

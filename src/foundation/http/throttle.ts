@@ -35,7 +35,8 @@ interface Store {
 }
 
 /**
- * Counts in the memory of this process or, in one of several workers, of the process that started them (`shareThrottles`). `description`
+ * Counts calls in the memory of this process or, if this process is one of several workers, in the memory of the process that started the
+ * workers (`shareThrottles`). `description`
  * is the first sentence of the error.
  */
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
@@ -56,7 +57,7 @@ export const createSharedThrottle = (
   description?: string,
 ): Throttle => throttleOver(databaseStore(name, windowSeconds), limit, windowSeconds, description);
 
-/** Counts for all workers in this process: the limit of one process applies to all of them together. */
+/** Counts the calls of all workers in this process, so that a limit applies to all workers together. */
 export const shareThrottles = (): void => void new RateLimiterClusterMaster();
 
 function throttleOver(store: Store, limit: number, windowSeconds: number, description?: string): Throttle {

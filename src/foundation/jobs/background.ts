@@ -214,7 +214,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
   };
 }
 
-// The state returns to `retry` without a counted attempt, as for a job that pg-boss has not started.
+// Sets the state back to `retry` without counting the attempt, as if pg-boss had not started the job.
 const waitSql = `update background.job set state = 'retry', started_on = null, start_after = now() + make_interval(secs => $3)
   where name = $1 and id = $2 and state = 'active'`;
 

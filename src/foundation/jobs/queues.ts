@@ -2,8 +2,8 @@
 import { hours, minutes, seconds } from '../clock.ts';
 
 /**
- * Retries, delay of the first one (doubled each time, with jitter), and the time after which a worker counts as lost, which is longer than
- * any job.
+ * Number of retries, delay before the first retry (doubled each time, with jitter), and the time after which a worker counts as lost, which
+ * is longer than any job takes.
  */
 export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },

@@ -1,5 +1,6 @@
-// The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and locks go through
-// Objection: by these functions, or by a query (`Project.query(trx)`) if a condition is more than equality. Relations are declared once, in
+// The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and locks use
+// Objection: the functions of this class or, if a condition is more than equality, a query (`Project.query(trx)`). Relations are declared
+// once, in
 // the child's model.
 import type { Knex } from 'knex';
 import { Model, type QueryBuilder, type RawBuilder, type RelationMappings } from 'objection';
@@ -81,7 +82,7 @@ export class BaseModel extends Model {
     return { select: selectionOf(this), conditions: [], values: [] };
   }
 
-  /** The only record that matches. @throws 404, the same for an unknown record and for one of another organization */
+  /** The only record that matches. @throws 404, the same for an unknown record and for a record of another organization */
   static async get<M extends object>(this: ClassOf<M>, where: Where<M>): Promise<M> {
     return (await this.find(where)) ?? this.refuse();
   }
@@ -180,8 +181,9 @@ export class BaseModel extends Model {
   }
 
   /**
-   * Inserts a row unless one with its key is there already; false when nothing was inserted. `key`: the columns of the unique constraint
-   * that may be violated; any when absent. Objection is not used here, because on a conflict it returns its input instead of no row.
+   * Inserts a row unless a row with the same key exists; returns false when nothing was inserted. `key`: the columns of the unique
+   * constraint that may be violated; any unique constraint when absent. Objection is not used here, because on a conflict it returns its
+   * input instead of no row.
    */
   static async insertNew<M extends object>(
     this: ClassOf<M>,

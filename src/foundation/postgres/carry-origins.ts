@@ -16,7 +16,7 @@ type Client = Knex.Client & { _query: Send };
 
 /**
  * Replaces the methods `transaction` and `_query` of the client. They use `this`, because knex also calls them on copies of the client,
- * such as that of migrations.
+ * such as the copy for migrations.
  */
 export function carryOrigins(client: Knex.Client): void {
   const own = client as Client;

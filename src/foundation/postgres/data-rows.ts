@@ -1,4 +1,4 @@
-// Parses rows of responses, each from one string. pg's parser converts every field to text separately, which for short fields takes
+// Parses each row of a response from one string. pg's parser converts every field to text separately, which for short fields takes
 // longer than all other processing: a page of 100 records has 1,700 fields (bench/README.md).
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';

@@ -17,7 +17,7 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '55P03': 'retry', // lock not available
   '57P03': 'retry', // starting up or shutting down
   '53300': 'retry', // too many connections: rejected before it was applied
-  '3D000': 'retry', // no such database: dropped, or being restored; rejected before it was applied
+  '3D000': 'retry', // no such database: it was dropped or is being restored; the statement was rejected before it was applied
   '25006': 'retry', // a read-only node: the primary moved
   '08001': 'retry',
   '08004': 'retry',
@@ -35,7 +35,7 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '53000': 'overload', // short of a resource
   '53100': 'overload', // the disk is full
   '53200': 'overload', // out of memory
-  '53400': 'overload', // a limit of the configuration, such as that of temporary files
+  '53400': 'overload', // a limit of the configuration, such as the limit on temporary files
   '58030': 'overload', // input or output failed, for example on a missing disk
 };
 

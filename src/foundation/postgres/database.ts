@@ -97,7 +97,7 @@ export async function carryOrigin(trx = joined()): Promise<void> {
   if (statement) await sql(statement.text, [...statement.values[0]!], trx);
 }
 
-/** Sends the statement to the replica if the operation may read from it; when that fails, sends it to the primary. */
+/** Sends the statement to the replica if the operation may read from it; otherwise, or if the replica fails, sends it to the primary. */
 function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
   const replica = replicaPool();
   if (!replica) return send(pool());
@@ -201,8 +201,8 @@ export const savepoint = <T>(statement: () => Promise<T>): Promise<T> =>
   joined() ? transaction(statement) : statement();
 
 /**
- * A transaction around operations that are unaware of it: it includes all statements and transactions that `work` sends, including those of
- * `sql` and `Model.query()` without an explicit one. `work` may commit it early; later statements are outside of it.
+ * A transaction around operations that are unaware of it: it includes all statements and transactions that `work` sends, also by `sql`, and
+ * by `Model.query()` without an explicit transaction. `work` may commit it early; later statements are outside of it.
  */
 export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>): Promise<T> =>
   retrying(

@@ -1,5 +1,5 @@
-// Reuses connections between consecutive statements. Acquiring one from knex's pool takes two timers and a dozen promises; a request
-// sends its statements one after the other, so most of them find a free connection here (bench/README.md).
+// Reuses connections between consecutive statements. Acquiring a connection from knex's pool takes two timers and a dozen promises; a
+// request sends its statements one after the other, so most statements find a free connection here (bench/README.md).
 import type { Knex } from 'knex';
 import type pg from 'pg';
 

@@ -133,7 +133,7 @@ const lockStepSql = 'select first_step from idempotency_keys where id = $1 for u
 
 /**
  * The call with an Idempotency-Key in which this code runs, if there is one.
- * @throws 400 when other operations of the call would be committed too, and repeated with it
+ * @throws 400 when other operations of the same request would also be committed, and repeated when the call is repeated
  */
 function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?: undefined } {
   const trx = outermostOfCaller();

@@ -109,15 +109,15 @@ export const missing = (name: string, folder: string): Error =>
   );
 
 /**
- * Digests of files as release 0.1.0 applied them. They were revised before 0.2.0 with the same result: the index that the second one created
- * is created later, beside requests, if it does not exist.
+ * Digests of files as release 0.1.0 applied them. The files were revised before 0.2.0 with the same result: the index that the second file
+ * created is now created later, while requests are served, if it does not exist.
  */
 const digestsOf010: Readonly<Record<string, string>> = {
   '20261121_24_disabled_people.sql': '3e68bcf0062c6b9086c88baa1e8a9fbf211bcb73add3d8e72e606f42db27f9d6',
   '20261121_27_waiting.sql': '50da91678e5455c8fce8fdc429ef5058ac5a4872c094d483cc626d50476e5b3b',
 };
 
-/** Compares the applied migrations with the files. @throws for a missing file, unless a later release has it, and for a changed one */
+/** Compares the applied migrations with the files. @throws for a missing file, unless it belongs to a later release, and for a changed file */
 export function compare(applied: Applied[], files: MigrationFile[], folder: string): void {
   const newer = newerThan(files, applied);
   for (const { name, digest } of applied) {

@@ -37,9 +37,10 @@ interface Connection {
 }
 
 /**
- * Applies the pending migrations and returns their names. Consecutive files in a transaction are applied all or none; the others one by
- * one, and after a failure or a kill the next call continues. Safe in any number of processes: each file is applied by one of them, and all
- * return when none is pending. A database with migrations of a later release is unchanged, with a warning: a release may serve while the
+ * Applies the pending migrations and returns their names. Consecutive files that run in a transaction are applied all or none; all other
+ * files are applied one by one, and after a failure or a kill the next call continues. Safe in any number of processes: one process applies
+ * each file, and all calls return when no file is pending. A database with migrations of a later release is unchanged, with a warning: a
+ * release may serve while the
  * next one already runs.
  */
 export async function migrate(
@@ -72,7 +73,7 @@ export async function migrate(
   }
 }
 
-/** The files before the next separately applied one or, when there are none, only that file. */
+/** The files before the next separately applied file or, when there are none before it, only that file. */
 function firstStage(pending: MigrationFile[]): MigrationFile[] {
   const alone = pending.findIndex((file) => file.way);
   return alone === -1 ? pending : pending.slice(0, Math.max(alone, 1));

@@ -72,7 +72,7 @@ export interface SlowStatement {
   statement: string;
   /** Number of statements in the message; the report names the last one. */
   statements: number;
-  /** The trace and the request that sent the statement; for a message of several requests, those of the first. */
+  /** The trace and the request that sent the statement; for a message of several requests, the trace and the request of the first statement. */
   traceId: string | undefined;
   requestId: string | undefined;
 }

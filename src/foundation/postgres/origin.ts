@@ -18,7 +18,7 @@ export interface ChangeOrigin {
   /** The root field, route, job or command that makes the changes. */
   operation: string | null;
   requestId: string | null;
-  /** The trace of the request; that of the present span when absent. */
+  /** The trace of the request; when absent, the trace of the present span. */
   traceId?: string;
   address: string | null;
 }
@@ -79,8 +79,8 @@ export const originSql = `nullif(current_setting('audit.origin', true), '')`;
 export const setOriginSql = `select set_config('audit.origin', $1, true)`;
 
 /**
- * The statement to send before a write, unless its transaction already carries the origin. A write outside of a transaction forms one with
- * this statement, because both are sent in one message.
+ * The statement to send before a write, unless its transaction already carries the origin. A write outside of a transaction forms a
+ * transaction with this statement, because both are sent in one message.
  */
 export function originBefore(trx: object | undefined): readonly Repeated[] {
   const describe = presentOrigin();

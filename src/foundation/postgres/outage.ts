@@ -1,4 +1,5 @@
-// Watches for a database that accepts no connections: retries at growing intervals, with one log line each time and one at the end.
+// Observes a database that accepts no connections: tries again at growing intervals, with one log line for each attempt and one when the
+// database is available again.
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { minutes, seconds } from '../clock.ts';

@@ -1,5 +1,5 @@
 // Partitions by time of a table whose default partition takes the rows of all other times (PostgreSQL manual, 5.12). They are created
-// ahead of time. Any number of processes may do this at once; the second one changes nothing.
+// ahead of time. Any number of processes may do this concurrently; only the first changes anything.
 import { isoTime } from '../clock.ts';
 import { sql, type Transaction, transaction } from './database.ts';
 
@@ -36,7 +36,7 @@ export function createPartitions(table: PartitionedTable, since: number, until: 
 /**
  * Creates the partition for a time that has not begun. A constraint, which is validated without a lock that blocks reads or writes, proves
  * to PostgreSQL that the default partition has no row of that time; otherwise all its rows would be read while it is locked.
- * @throws if the default partition has such rows, after a clock was ahead; it keeps them
+ * @throws if the default partition has such rows because a clock was ahead; these rows stay in it
  */
 export async function createNextPartition(table: PartitionedTable, at: number): Promise<void> {
   const { name, timeColumn, rangeMs } = table;

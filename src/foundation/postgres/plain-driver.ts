@@ -6,7 +6,7 @@ import { isStalePlan } from './database-errors.ts';
 import type { FreeConnections } from './free-connections.ts';
 import { camel, forgetName, nameOf, parameter, type Repeated } from './statement.ts';
 
-/** Sends statements like `send` of statement.ts, but with pg's own query object: several are sent one by one, in a transaction. */
+/** Sends statements like `send` of statement.ts, but with pg's own query object: several statements are sent one by one, in a transaction. */
 export async function sendPlain<Row>(
   client: pg.ClientBase,
   statements: readonly Repeated[],

@@ -30,15 +30,14 @@ export function serversOf(url: string): string[] {
 
 export interface Primary {
   /**
-   * The connection string of the primary, as last found.
-   * @throws an error of the kind `retry` when there is none
+   * The connection string of the primary that was found last. @throws an error of the kind `retry` when there is no primary
    */
   address(): Promise<string>;
-  /** Whether the address is still that of the known primary. */
+  /** Whether the known primary still has this address. */
   isKnown(address: string): boolean;
   /** Makes the next connection search for the primary again. */
   doubt(): void;
-  /** Queries all servers now, and notifies the listeners when the primary has moved. Returns false when there is certainly none. */
+  /** Queries all servers now, and notifies the listeners when the primary has moved. Returns false when there is certainly no primary. */
   look(): Promise<boolean>;
   /** Calls back with the new address, until the returned function is called. */
   onMove(listener: (address: string) => void): () => void;

@@ -7,7 +7,7 @@ export interface Comparison {
   text: string;
   /** For `in`: the SQL query that selects the allowed values; its parameter `?` is `text`. */
   or?: string | undefined;
-  /** Name of the compared column; absent means the name of the condition. It allows a second condition on one column. */
+  /** Name of the compared column; absent means the name of the condition. With a different name, one column can have a second condition. */
   of?: string;
 }
 const comparisons = {

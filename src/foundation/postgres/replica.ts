@@ -8,8 +8,8 @@ import { cut } from './primary.ts';
 import { type Position, positionOf, type Standby, serverSql, watchStandby, writtenSql } from './standby.ts';
 
 /**
- * The position that the standby must have replayed for the reads of one request. Null once they use the primary: after a write, or after
- * a read that the standby could not answer, because a later one there could be older.
+ * The position that the standby must have replayed for the reads of one request. Null once the reads use the primary: after a write, or
+ * after a read that the standby could not answer, because a later read from the standby could return older data.
  */
 export interface Bookmark {
   position: Position | null;

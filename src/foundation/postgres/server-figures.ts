@@ -42,7 +42,7 @@ const tablesSql = `select case n.nspname when 'public' then '' else n.nspname ||
   where c.relkind = 'r' and n.nspname in ('public', 'background')
   group by n.nspname, root.relname order by bytes desc, 1`;
 
-/** The largest tables, and the sum of the others. */
+/** The largest tables, and the sum of all other tables. */
 export async function readTables(
   limit: number,
 ): Promise<{ tables: TableSize[]; otherTables: number; otherBytes: number }> {

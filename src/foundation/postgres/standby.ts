@@ -36,8 +36,7 @@ export function positionOf(text: string): Position {
 /** SQL for a value that identifies one server until its restart. */
 export const serverSql = 'select extract(epoch from pg_postmaster_start_time())::text as server';
 
-// The timeline is that of the last restart point. It may be older than the present timeline, but never one that the standby has not
-// reached.
+// The timeline of the last restart point. It may be older than the present timeline, but is never a timeline that the standby has not reached.
 const standbySql = `${serverSql}, (select timeline_id from pg_control_checkpoint()) as timeline,
   pg_last_wal_replay_lsn() - '0/0' as at where pg_is_in_recovery()`;
 

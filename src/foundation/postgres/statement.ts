@@ -44,8 +44,9 @@ export interface Repeated {
 }
 
 /**
- * Sends statements with different texts in one message, each once per list of values, and resolves to the plain rows of each execution,
- * with camelCase names; fails as a whole. A `prepared` statement gets a name, and the server parses it once per connection.
+ * Sends statements with different texts in one message, and executes each once per list of values. Resolves to the plain rows of each
+ * execution, with camelCase names; if one execution fails, all fail. A `prepared` statement gets a name, and the server parses it once per
+ * connection.
  */
 export function sendStatement<Row>(
   client: pg.ClientBase,

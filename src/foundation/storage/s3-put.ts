@@ -1,4 +1,4 @@
-// Writes one object to a bucket of an organization, with the organization's credentials. Unlike for the service's own storage (s3.ts), the
+// Writes one object to a bucket of an organization, with the organization's credentials. Unlike in the service's own storage (s3.ts), the
 // requests of the AWS client go through outbound.ts, because callers choose the server.
 import { Readable } from 'node:stream';
 import { OutboundError, openResponse } from '../http/outbound.ts';

@@ -186,7 +186,7 @@ interface Raised extends Error {
 const statusOf = (error: unknown): number | undefined => (error as Raised).$metadata?.httpStatusCode;
 
 /**
- * Converts an error of the bucket: 503 for a temporary one, 502 for one that the operator must correct. The reason is logged, not sent to
+ * Converts an error of the bucket: 503 for a temporary error, 502 for an error that the operator must correct. The reason is logged, not sent to
  * the caller.
  */
 function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem {

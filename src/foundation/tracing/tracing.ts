@@ -1,5 +1,5 @@
-// Spans of OpenTelemetry. Modules describe their spans here; the SDK, in sdk.ts, is loaded only if a collector is configured, and without
-// it work is called directly (docs/decisions/0066-the-service-traces-missions.md).
+// Spans of OpenTelemetry. Modules describe their spans here; the SDK, in sdk.ts, is loaded only if a collector is configured; otherwise
+// work is called directly (docs/decisions/0066-the-service-traces-missions.md).
 import { Problem } from '../problem.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -16,13 +16,13 @@ export interface SpanDescription {
   /** Kind of the span; absent means `internal`. */
   kind?: 'internal' | 'server' | 'client' | 'consumer';
   attributes?: Attributes;
-  /** The parent: a caller's span or that of a mission. Absent means the span of the async context. */
+  /** The parent: a caller's span or the span of a mission. Absent means the span of the async context. */
   parent?: TraceContext | undefined;
   /** A span of another trace, to which the new span is linked. */
   link?: TraceContext | undefined;
   /** When the span began, in epoch milliseconds; absent means now. */
   beganAt?: number;
-  /** Ids that are derived from those of a record; the trace id only for a span without parent. */
+  /** Ids that are derived from the id of a record; the trace id is used only for a span without a parent. */
   ids?: { spanId: string; traceId?: string };
 }
 

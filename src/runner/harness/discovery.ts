@@ -40,7 +40,7 @@ export const searched: Record<TestedHarness, { setting: string; name: string; ve
 };
 
 /**
- * Every harness, with its program or the reason why there is none. @param installed Folder of harnesses that the runner has installed.
+ * Finds every harness: its program, or the reason why it has none. @param installed Folder of harnesses that the runner has installed.
  * @param add Called with each program as soon as it is found
  */
 export async function discover(
@@ -85,8 +85,8 @@ export function describe(
 }
 
 /**
- * Looks for the program of a harness. A program named by the setting is the only candidate; otherwise the one in PATH is tried before the
- * installed one.
+ * Looks for the program of a harness. A program named by the setting is the only candidate; otherwise the program in PATH is tried before
+ * the installed program.
  */
 async function look(
   harness: TestedHarness,

@@ -1,5 +1,5 @@
-// The limits of a step, equal for all harnesses: the calls of the model and their tokens. The turn is interrupted when one is reached, so
-// it may be exceeded by one call. Cost limits are the platform's: it computes costs from tokens, and stops the run.
+// The limits of a step, equal for all harnesses: the calls of the model and their tokens. The turn is interrupted when a limit is reached,
+// so a limit may be exceeded by one call. The platform enforces limits on costs: it computes costs from tokens, and stops the run.
 import type { Driver, Harness } from './port.ts';
 
 /** Wraps a driver so that a turn fails when it reaches a limit. */

@@ -118,7 +118,7 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
     permission: {
       ...{ edit: readOnly ? 'deny' : 'allow', bash: hasShell(task) ? 'allow' : 'deny' },
       ...{ webfetch: 'deny', websearch: 'deny', question: 'deny' },
-      // The isolation is the runtime's: `/tmp` and system files are those of the mission.
+      // The runtime isolates the mission, which has its own `/tmp` and system files.
       external_directory: task.isConfined ? 'allow' : 'deny',
     },
     mcp: Object.fromEntries(servers),

@@ -54,7 +54,7 @@ const inputs: Record<string, Json> = {
   shell: { command: ['sh', '-c', command] },
 };
 
-/** The call to answer with; null when the command was run, and for a request that offers no such tool. */
+/** The tool call to answer with; null when the command was already run, or when the request offers no tool that can run it. */
 function callFor(tools: readonly Json[] = [], wasCalled: boolean): Call | null {
   const name = wasCalled ? undefined : Object.keys(inputs).find((one) => tools.some((tool) => tool.name === one));
   return name === undefined ? null : { name, input: inputs[name]! };

@@ -67,7 +67,7 @@ export function prefixOf(caps: Caps, { memoryBytes, processes, diskBytes }: Limi
 /** The limits that work for missions with this confinement; each is tested with a real process. */
 export async function chooseCaps(kind: Kind, find = findCgroups, tried = printed): Promise<Caps> {
   const cgroups = await find();
-  // Without a separate user or namespace, a mission would be counted together with all other processes of this user.
+  // Without a separate user or namespace, the processes of a mission would be counted together with all other processes of this user.
   const isCountable = !cgroups && (kind !== 'none' || process.getuid?.() === 0);
   const [adjusted, counted, sized] = await Promise.all([
     tried(kind, ['choom', '-n', '1000', '--'], 'cat /proc/self/oom_score_adj'),

@@ -68,13 +68,13 @@ Promise.all(JSON.parse(routes).map(open)).then(() => {
   if (exposed !== '0') rmSync(server, { recursive: true, force: true });
   if (exposed !== '0') createServer(pipe(() => connect(Number(exposed), '127.0.0.1'))).listen(server);
   const child = spawn(file, args, { stdio: 'inherit' });
-  // In a cell the harness gets signals of the group itself; in a container they come to this program.
+  // In a cell the harness itself gets signals to the process group; in a container this program gets them.
   for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => process.pid === 1 && child.kill(name));
   child.on('error', (error) => { console.error(error.message); process.exit(127); });
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
 
-/** The sockets of a mission. They are in the folder `root` of its place, which only unconfined agents and scripts use otherwise. */
+/** The sockets of a mission. They are in the folder `root` of its place; otherwise only unconfined agents and scripts use this folder. */
 export const socketsOf = ({ root }: Place) => ({
   gateway: `${root}/gateway`,
   egress: `${root}/egress`,

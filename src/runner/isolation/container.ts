@@ -87,8 +87,8 @@ export const watchdogArguments = ({ program, pod }: Containers, { name }: Contai
 let count = 0;
 
 /**
- * Returns a function that wraps programs in a container. @param containers The image is read only when a program starts, because it may
- * still be built before that.
+ * Returns a function that wraps programs in a container. @param containers Its image is read when a program starts, because the image may
+ * still be built until then.
  */
 export function openContainer(
   containers: Containers,
@@ -129,7 +129,7 @@ export function openContainer(
       for (; !isRemoved; await wait(searchMs)) {
         const pid = Number(await runEngine('inspect', '--format', '{{.State.Pid}}', name).catch(() => ''));
         if (!pid) continue;
-        // The engine may be on another machine, whose process may have the same number as one of this machine.
+        // The engine may be on another machine: the number of a process there may be the number of a different process here.
         const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
         return command.includes(place.root) ? pid : null;
       }

@@ -2,7 +2,7 @@
 // confinement.
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
-/** O_CLOEXEC of Linux; Node.js opens its own descriptors with it. */
+/** O_CLOEXEC of Linux: Node.js opens its own descriptors with this flag. */
 const closeOnExec = 0o2000000;
 
 /** Closes all descriptors except the standard ones; called before the runner opens any. */

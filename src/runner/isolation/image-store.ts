@@ -1,5 +1,5 @@
-// Images that this runner has pulled or built: each has a file that names it, whose time is that of its last use. Images that were there
-// before are the operator's, and stay.
+// Images that this runner has pulled or built: for each image there is a file that names it, and the modification time of the file is the
+// time of the last use. Images that existed before belong to the operator, and are kept.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';

@@ -53,8 +53,8 @@ interface Stat {
 }
 
 /**
- * Reads a file of /proc, which is in memory; empty when its process has ended. Waiting for it would take five times the CPU time of reading
- * it at once, and there is one file for each process of the machine.
+ * Reads a file of /proc, which is in memory; empty when its process has ended. The read is synchronous: an asynchronous read takes five
+ * times the CPU time, and there is one file for each process of the machine.
  */
 function readProc(file: string): string {
   try {

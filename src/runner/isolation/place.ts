@@ -1,5 +1,5 @@
-// The place of a mission: a separate folder. When the runner ends, even by SIGKILL, the folder is removed and its script is ended; the same
-// holds for temporary folders of the runner.
+// The place of a mission: a separate folder. When the runner ends, even by SIGKILL, a watchdog removes the folder and ends the mission's
+// processes; it also removes temporary folders of the runner.
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,11 +26,11 @@ export interface Place extends TemporaryFolder {
   /** Whether cells and containers mount `work` read-only. */
   isReadOnly?: boolean;
   artifacts: string;
-  /** Settings and sessions of a harness, with the folders that drivers use: the runner writes nothing here after the agent has begun. */
+  /** Settings and sessions of a harness, with the folders that drivers use: the runner writes nothing into this folder after the agent has begun. */
   home: string;
   /** Folder of the skills. The runner owns it; it has one folder per step, which the agent owns. */
   skills: string;
-  /** Certificate authorities that missions may read; null means only those of the system or image. */
+  /** Certificate authorities that missions may read; null means only the authorities of the system or image. */
   trust: Trust | null;
   /** An empty folder: for the root file system of a confined script, or for the sockets of an agent. */
   root: string;
@@ -71,7 +71,7 @@ export async function makeTemporaryFolder(prefix: string, own?: string): Promise
 }
 
 /**
- * Creates the folders of a place. @param account Owner of the place: the user of the script, if that is not the runner's. @param own An
+ * Creates the folders of a place. @param account Owner of the place: the user that runs the script, if it is not the runner's user. @param own An
  * existing folder, some of whose folders the containers of a pod have mounted.
  */
 export async function makePlace(

@@ -68,7 +68,7 @@ const start = (from, { id, file, args, env, cwd }) => {
   killsBefore.set(id, outOfMemory());
   const child = spawn(file, args, { cwd, env: { PATH: process.env.PATH, ...env, POD_PROGRAM: id }, detached: true });
   const answer = (value) => from.write(JSON.stringify(value) + '\\n');
-  // Node.js discards output that nothing reads when a program ends, which may be before the connections for it are there.
+  // Node.js discards output that nothing reads when a program ends, which may be before the connections for the output exist.
   const [output, errors] = [child.stdout, child.stderr].map((from) => from.pipe(new PassThrough()));
   child.once('spawn', () => { started.set(id, { child, output, errors }); answer({ pid: child.pid }); });
   child.once('error', (error) => from.end(JSON.stringify({ error: error.message }) + '\\n'));

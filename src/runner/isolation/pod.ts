@@ -50,7 +50,7 @@ function isOverMemoryIn(answer: string): boolean {
 }
 
 /**
- * The pod of this runner. Its network is that of all containers, so the ports and paths of missions are fixed here.
+ * The pod of this runner. All its containers share one network, so the ports and paths of missions are fixed here.
  * @param folder The folder of the mission.
  */
 export function openPod(folder: string, [gateway, egress, server]: number[]): Pod {

@@ -13,7 +13,7 @@ export type RunProgram = (program: string, args: string[]) => Promise<string>;
 const timeoutMs = 30_000;
 
 export const runDirectly: RunProgram = async (program, args) => {
-  // Some programs write to their home even to print their version; a service's account may have none.
+  // Some programs write to their home directory even when they print their version; the account of a service may have no home directory.
   const home = await mkdtemp(path.join(tmpdir(), 'home-'));
   const env = { PATH: process.env.PATH, HOME: home };
   try {

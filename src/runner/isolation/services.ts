@@ -1,4 +1,4 @@
-// Services next to a mission: containers that share a network namespace with those of the mission. The namespace has only a loopback
+// Services next to a mission: containers that share a network namespace with the containers of the mission. The namespace has only a loopback
 // interface, so that a service is at `localhost` and reaches nothing else: the ports of the gateway and the proxy refuse processes of the
 // services. One more container holds the namespace for as long as the mission lasts.
 import { writeFile } from 'node:fs/promises';

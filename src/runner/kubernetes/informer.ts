@@ -13,14 +13,14 @@ export interface Kind {
 export const jobs: Kind = { apiVersion: 'batch/v1', kind: 'Job', plural: 'jobs' };
 export const pods: Kind = { apiVersion: 'v1', kind: 'Pod', plural: 'pods' };
 
-/** Time of one watch, after which the API server ends it. */
+/** Seconds after which the API server ends a watch. */
 const watchSeconds = 240;
 const [firstPauseMs, maxPauseMs] = [100, 5_000];
 
 export interface Informer<T> {
   /** Objects by name. */
   items: ReadonlyMap<string, T>;
-  /** Whether the objects are current, as far as the API server can be reached. */
+  /** Whether the objects are current: false until the first list was read, and while the API server is unreachable. */
   isSynced(): boolean;
 }
 

@@ -6,7 +6,7 @@ export interface ClusterSettings {
   /** Address of the relay for pods: the Service of this runner. */
   relayUrl: string;
   port: number;
-  /** Image of the runner in pods, and of missions whose template names none. */
+  /** Image of the runner in pods, and of missions whose template names no image. */
   runnerImage: string;
   missionImage: string;
   runtimeClassName: string | undefined;
@@ -16,7 +16,7 @@ export interface ClusterSettings {
   needsPolicy: boolean;
   /** User id of the programs in all containers. */
   user: number;
-  /** CPUs of a mission whose template names none, and the maximum of a mission. */
+  /** CPUs of a mission whose template names no number, and maximum CPUs of any mission. */
   cpus: number;
   /** Time for a pod to start, which includes the pull of its image. */
   startMs: number;
@@ -34,7 +34,7 @@ export interface ClusterSettings {
 /** Defaults of settings that this machine does not determine. */
 export const clusterDefaults = { runsAtOnce: 10, memoryMb: 8_192, diskMb: 20_480 };
 
-/** Null unless `RUNTIME` is `kubernetes`. */
+/** The settings of the cluster; null unless `RUNTIME` is `kubernetes`. */
 export function clusterSettings(env: NodeJS.ProcessEnv): ClusterSettings | null {
   const { RUNTIME, KUBERNETES_RELAY_URL = '', KUBERNETES_RUNNER_IMAGE = '', KUBERNETES_NAMESPACE } = env;
   if (!RUNTIME || RUNTIME === 'machine') return null;

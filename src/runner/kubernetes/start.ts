@@ -1,4 +1,4 @@
-// Start of a runner for a cluster: its relay, the test of the cluster, and the missions that are there.
+// Starts a runner for a cluster: opens its relay, tests the cluster, and takes over missions that already run in it.
 import { setMaxListeners } from 'node:events';
 import { type Limits, type Pace, vendors } from '../contract.ts';
 import type { Found } from '../harness/discovery.ts';

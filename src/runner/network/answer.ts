@@ -9,7 +9,7 @@ export function onAnswer(onward: ClientRequest, take: (answer: IncomingMessage) 
     answer.destroy();
     refuse(`its status is ${answer.statusCode}`);
   });
-  // Without a listener the request would never end.
+  // Without a listener for `upgrade` the request would never end.
   onward.on('upgrade', (_, socket) => {
     socket.destroy();
     refuse('it changed the protocol without being asked');

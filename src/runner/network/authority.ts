@@ -11,8 +11,8 @@ export interface Authority {
 }
 
 /**
- * Lifetime of certificates, longer than a mission stays on one runner, and tolerated skew between the clocks of a machine and its virtual
- * machines.
+ * Lifetime of certificates, which is longer than a mission stays on one runner, and tolerated difference between the clocks of a machine
+ * and its virtual machines.
  */
 const [lifetimeMs, skewMs] = [7 * 24 * 60 * 60_000, 60 * 60_000];
 

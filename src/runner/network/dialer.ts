@@ -38,7 +38,7 @@ export interface Dialer {
 
 const connectTimeoutMs = 30_000;
 
-/** Reads the operator's settings. @throws for an invalid one */
+/** Reads the operator's settings. @throws for an invalid setting */
 export function readRoutes(env: NodeJS.ProcessEnv): RouteSettings {
   const entries = (env.EGRESS_PRIVATE_HOSTS ?? '').split(/[\s,]+/).filter(Boolean);
   const privateHosts = entries.map((entry) => {

@@ -29,7 +29,7 @@ const [maxConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_
 
 type Recorded = Omit<Connection, 'program'>;
 
-/** Opens the proxy of a place. @param interception Null without secrets for hosts. */
+/** Opens the proxy of a place. @param interception Null if there are no secrets for hosts. */
 export async function openEgressProxy(
   socket: string,
   record: (connection: Connection) => void,

@@ -10,7 +10,7 @@ const [maxHeaderBytes, firstLine] = [107, /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1
 /** Maximum searches per second, because each reads all processes of the machine. */
 const maxSearches = 20;
 
-/** The two ports of a connection in the sandbox: that of the client and that of the proxy. */
+/** The two ports of a connection in the sandbox: the port of the client and the port of the proxy. */
 interface Ports {
   client: number;
   proxy: number;

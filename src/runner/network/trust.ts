@@ -30,7 +30,7 @@ export function readRoots({ NODE_EXTRA_CA_CERTS }: NodeJS.ProcessEnv): string {
   return `${system}\n${readText(NODE_EXTRA_CA_CERTS) ?? ''}\n`;
 }
 
-/** Certificate authorities of the operator, in addition to those of the system or image. */
+/** Certificate authorities of the operator, in addition to the authorities of the system or image. */
 export const addAuthorities = (file: string): Trust => ({
   path: file,
   variables: { NODE_EXTRA_CA_CERTS: file },
@@ -69,7 +69,7 @@ export async function replaceAuthorities(folder: string, authorities: string): P
   };
 }
 
-/** Magic number of a Java key store. The digest at its end is only checked with a password, and this store has none. */
+/** Magic number of a Java key store. Java checks the digest at the end of a store only if a password is given, and this store has no password. */
 const [storeMagic, storeVersion, trustedCertificate] = [0xfeedfeed, 2, 2];
 
 /** A Java key store that contains only certificates, because the JVM reads no PEM. */

@@ -4,7 +4,7 @@ import type { Trust } from './trust.ts';
 /**
  * Returns the environment variables for the proxy and the certificate authorities. @param port The port of the proxy on loopback, inside of
  * the cell or container. @param trust Null means only the certificate authorities of the system or image. @param home The home of the
- * mission: the JVM would otherwise use that of its account, with the cache of Maven.
+ * mission: the JVM, and with it the cache of Maven, would otherwise use the home of the account.
  */
 export function proxyVariables(port: number, trust: Trust | null, home: string): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;

@@ -9,8 +9,8 @@ export type Folders = Record<string, string>;
 const begin = String.raw`(?:(?<=\\[nrt])|(?<!\w))`;
 
 /**
- * Values that differ in every run. Recorded answers may contain values with `isNamed`; there, the value of the replay takes the place of
- * the recorded one. A short
+ * Values that differ in every run. Recorded answers may contain values with `isNamed`; in an answer, the value of the replay replaces the
+ * recorded value. A short
  * hash may have only digits; a number of the JSON itself follows a colon, a comma or a bracket.
  */
 const changing = [

@@ -154,7 +154,7 @@ function forward(
   const { base, headers, agent, signal, answered } = upstream;
   const url = new URL(base + (path ?? ''));
   const traceparent = call?.traceparent;
-  // A traced call is part of the trace of its mission, not of one that the harness may record.
+  // A traced call is part of the trace of its mission, not of a trace that the harness may record.
   const isReplaced = (name: string): boolean =>
     (body !== null && name === 'transfer-encoding') || (traceparent != null && /^trace(parent|state)$/.test(name));
   const forwarded = Object.entries(from.headers).filter(([name]) => !dropped.includes(name) && !isReplaced(name));

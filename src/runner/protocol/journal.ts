@@ -119,7 +119,7 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
   };
 }
 
-/** Sends one batch after the other; entries that arrive during a call are in the next batch. Stops after a failed batch. */
+/** Sends one batch after the other; entries that arrive while a batch is sent are in the next batch. Stops after a failed batch. */
 function openBatches(flushEvery: number, send: () => Promise<void>) {
   let sending: Promise<void> = Promise.resolve();
   let fail: (error: Error) => void;

@@ -49,7 +49,7 @@ export interface MeteredStep extends Session {
 }
 
 /**
- * The context of a call below that of its step. The platform derives the same id of the span
+ * The trace context of a call: its span is a child of the span of the step. The platform derives the same span id
  * (docs/own-runtime.md#join-the-trace-of-a-mission).
  */
 const contextOfCall = (traceparent: string, callId: string): string =>

@@ -1,4 +1,4 @@
-// The bounds of a model call that its request sets: the most tokens that the vendor may charge for it. An agent writes the request, so
+// The bounds of a model call, computed from its request: the most tokens that the vendor may charge for the call. An agent writes the request, so
 // calls whose price does not follow from it are refused.
 import type { Json } from '../harness/fragments.ts';
 

@@ -80,7 +80,7 @@ export function connect(
     (await ask(runMcpServers, lease)).map((server) => ({ ...server, url: via.platform(server.url) }));
   /** The MCP servers that run next to the agent of the current step, with their credentials. */
   const mcpCommands = (lease: RunLease) => ask(runMcpCommands, lease);
-  /** The model connectors of the organization, with their keys: only for the gateway. */
+  /** The model connectors of the organization, with their keys, which only the gateway may see. */
   const models = (lease: RunLease) => ask(runModels, lease);
   /** Harnesses that missions need, for a runner that installs them. */
   const demand = () => ask(harnessDemand, {}, true);

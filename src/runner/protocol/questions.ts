@@ -28,7 +28,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
   const pauses = measurePauses(runId, waiting, tailMs, () => open.size > 0);
 
   return {
-    /** Called before a step, with its journal. */
+    /** Begins a step; `journal` is the journal of the step. */
     begin(journal: { show(fragment: Fragment): void }): void {
       ({ show } = journal);
     },
@@ -69,7 +69,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
       const asked = [...open].filter(([id, { question }]) =>
         questionId === null ? question.action === undefined : id === questionId,
       );
-      // Without a question, the message is a decision about a call that no longer waits, or is for the agent.
+      // If no question is open, the message is a decision about a call that no longer waits, or a message for the agent.
       if (asked.length === 0) return approved === null ? null : { used: true };
       taken.add(messageId);
       for (const [id, { resolve }] of asked) resolve({ text, author, approved, questionId: id });
@@ -117,7 +117,8 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     },
     /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
-      // A call that begins while a question is open counts for some time after its end. The call that asked the question began before it.
+      // A model call that begins while a question is open counts as work until some time after the call ends. The call that asked the
+      // question began before it.
       const tail = hasQuestions() ? tailMs : 0;
       calls++;
       update();

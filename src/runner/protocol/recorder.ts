@@ -17,7 +17,7 @@ export const recordingBounds = { body: 8 * 1024 * 1024, held: 8 * 1024 * 1024, r
 /** Milliseconds that calls may take to end once their harness has; later ones belong to the next part. */
 const closingMs = 1_000;
 
-/** A body up to its bound, with the time of each piece. */
+/** Collects a body up to its bound, with the time of each piece. */
 function collect(since: number) {
   const bytes: Buffer[] = [];
   const pieces: RecordedCall['pieces'] = [];
@@ -43,8 +43,8 @@ function collect(since: number) {
 }
 
 /**
- * The masked text of a body, and its pieces: only one if masking has changed lengths. The text is null also for a secret that cannot be
- * masked, because it is in several deltas.
+ * The masked text of a body, and its pieces: only one piece if masking has changed lengths. The text is also null if the body contains a
+ * secret that cannot be masked, because the secret is split over several deltas.
  */
 function masked(
   body: ReturnType<typeof collect>,

@@ -51,7 +51,7 @@ export interface RecordedEnd {
   at: number;
   /** The reason for a failure; empty on success. */
   failure: string;
-  /** The id of the git tree of all files; null for an agent that changes none. */
+  /** The id of the git tree of all files; null for an agent that changes no files. */
   tree: string | null;
   /** Whether the step is the replayed part of a fork, and has ended with a call that was not answered. */
   isCut?: boolean;

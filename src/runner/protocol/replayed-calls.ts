@@ -1,5 +1,5 @@
-// Answers the calls of an agent from a recording, in the place of models and tools. A call is answered by the first recorded one with the
-// same route and body that has not been used; the first call without such an answer ends the replay. The replay of a fork ends with a call
+// Answers the calls of an agent from a recording, in place of models and tools. A call gets the answer of the first recorded call with the
+// same route and body that was not used yet; the first call without such an answer ends the replay. The replay of a fork ends with a call
 // that is held without an answer.
 import type { IncomingMessage } from 'node:http';
 import { describeDifference, digestOf, type Folders, normalized } from './call-difference.ts';
@@ -54,7 +54,7 @@ function differenceOf(left: readonly Expected[], route: string, body: string, nu
   return `${name} differs from call ${next.call.number} of the recording: ${describeDifference(next.body, body)}.`;
 }
 
-/** Folders of the recording that differ from those of the replay. */
+/** Folders of the recording that differ from the folders of the replay, with the folders that replace them. */
 const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
   new Map(
     Object.entries(before).flatMap(([name, text]): [string, string][] =>
@@ -65,7 +65,7 @@ const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
 /** The calls of a step that are left. */
 function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart, recorded: Folders, present: Folders) {
   const left = calls.map((call) => expectedCall(call, recorded));
-  /** Values of the recording that an answer may name, with those of the replay. */
+  /** Values of the recording that an answer may name, with the values of the replay that replace them. */
   const replaced = replacedFolders(recorded, present);
   const isAnswered = ({ call }: Expected) => call.number < endsWith;
   const hasLast = calls.some(({ number }) => number === endsWith);
@@ -92,7 +92,7 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
       if (!found.call.isOmitted) return found.call;
       return { difference: `Call ${number} (${route}) cannot be answered: the recording leaves out its content.` };
     },
-    /** Whether the only call that is left is the one with which the step ends. */
+    /** Whether only the call with which the step ends is left. */
     isReached,
     left: () => left,
     replaced,

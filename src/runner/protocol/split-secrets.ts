@@ -33,7 +33,7 @@ function* dataOf(body: string): Generator<string> {
 }
 
 export interface PlacedText {
-  /** The place in an event: texts in the same place of successive events belong together. */
+  /** The path of the text in its event: texts with the same path in successive events belong together. */
   place: string;
   text: string;
   /** The object or list that has the text, and its key. */
@@ -41,7 +41,7 @@ export interface PlacedText {
   key: string;
 }
 
-/** The texts of an event. Deltas of several outputs may alternate: an index is part of the place. */
+/** The texts of an event. Deltas of several outputs may alternate: an index is part of the path. */
 export function* textsOf(value: unknown, place: string, holder = {}, key = ''): Generator<PlacedText> {
   if (typeof value === 'string') yield { place, text: value, holder, key };
   else if (typeof value === 'object' && value !== null) {

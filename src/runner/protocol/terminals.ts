@@ -15,10 +15,11 @@ import { type Platform, RequestRejected } from './platform.ts';
 type Requested = HeartbeatMutation['answer']['runs'][number]['terminals'][number];
 export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
 
-/** Maximum characters of one report, of output that waits before the shell is held back, and of a recording. */
+/** Maximum characters of one report, of unsent output before the shell is paused, and of a recording. */
 const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
 /**
- * Control sequence that tells the reader the size of the device for the output after it; terminals that do not know its number ignore it.
+ * Control sequence that gives the reader the size of the device for the output after the sequence; terminals that do not know the number of
+ * the sequence ignore it.
  */
 const sizeSequence = ({ width, height }: Size): string => `\x1b]7790;${width}x${height}\x1b\\`;
 /** Time between two reports of output, so that fast output takes few requests. */

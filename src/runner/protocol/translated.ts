@@ -1,5 +1,5 @@
-// Replaces folders and ids of a recorded mission by those of its replay: models repeat them in calls of tools, in a stream mostly in several
-// deltas.
+// Replaces folders and ids of a recorded mission by the folders and ids of its replay: models repeat them in calls of tools, and a stream
+// mostly splits them over several deltas.
 import { type PlacedText, textsOf } from './split-secrets.ts';
 
 type Replacement = readonly [from: string, to: string];
@@ -39,7 +39,10 @@ function readEvent(text: string): StreamedEvent {
   }
 }
 
-/** Replaces in the texts of successive events. When a replaced text is split over several events, its replacement is put into the first of them. */
+/**
+ * Applies the replacements to the texts of successive events. When a replaced text is split over several events, its replacement is put
+ * into the first of them.
+ */
 function replaceIn(texts: readonly PlacedText[], replacements: readonly Replacement[]): void {
   for (const [from, to] of replacements) {
     const pieces = texts.map(({ text }) => text);

@@ -1,4 +1,4 @@
-// Addresses of requests: the addresses themselves, or, for the runner of a pod that reaches nothing else, those of the relay of its cluster
+// Addresses to which requests are sent: their own addresses or, from a pod that reaches nothing else, addresses of the relay of its cluster
 // (kubernetes/relay.ts).
 
 export interface Via {

@@ -86,7 +86,7 @@ async function commitsOf(mirror: string, from: string, to: string, mask: Mask): 
   const fields = listed.split('\0');
   const commits: ChangeCommit[] = [];
   let left = maxDiffCharacters;
-  // Commits are read newest first, so that the limit on patches leaves out those of early commits.
+  // Commits are read newest first, so that the limit on patches leaves out the patches of early commits.
   for (let i = 0; i + 3 < fields.length; i += 4) {
     const [sha, seconds, author, subject] = fields.slice(i, i + 4) as [string, string, string, string];
     const patch = left > 0 ? await patchOf(mirror, sha).then((text) => text && mask(text)) : null;

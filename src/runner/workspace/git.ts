@@ -50,7 +50,7 @@ export async function git(
       const why = stderr.trim() || error.message;
       reject(new Error(`git ${args[0]}: ${remote?.password ? why.replaceAll(remote.password, '[redacted]') : why}`));
     });
-    // The broken pipe of a git that ends without reading its input is ignored: git reports its own error, or has none.
+    // Ignores the broken pipe when git ends without reading its input: git reports its own error, or had no error.
     child.stdin!.on('error', () => {}).end(input);
   });
 }

@@ -11,7 +11,7 @@ const ref = 'refs/notes/attestations';
 const maxAttempts = 5;
 const writer = ['-c', 'user.name=Attestations', '-c', 'user.email=attestations@localhost'];
 
-/** Adds the notes to those of the source host. @throws when the host refuses them */
+/** Adds the notes to the notes at the source host. @throws when the host refuses them */
 export async function pushNotes(mirror: string, remote: Remote, notes: readonly Note[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     // The pattern matches nothing in a repository without notes, which is no error. Notes that were not pushed are dropped.

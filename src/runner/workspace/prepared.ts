@@ -1,5 +1,5 @@
 // Prepared environments: files that a setup wrote to the checkout and the home, kept by the runner for later missions
-// of the same organization and key. No organization gets the files of another.
+// of the same organization and key. No organization gets files of another organization.
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

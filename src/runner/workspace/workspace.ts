@@ -1,5 +1,6 @@
-// The repository of a mission: a mirror of the runner, and a checkout of the agent. Files that an agent could change are untrusted: git
-// never runs in them. Its commits are fetched into the mirror and pushed from there, so that no credentials are within its reach.
+// The repository of a mission: a mirror that belongs to the runner, and a checkout that belongs to the agent. Files that an agent could
+// change are untrusted: git never runs among them. The agent's commits are fetched into the mirror and pushed from there, so that the agent
+// reaches no credentials.
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -30,7 +31,7 @@ export interface WorkspaceSettings {
   reopen(): Promise<Origin>;
   /** The owner of the checkout; undefined means the runner's user. */
   account: Account | undefined;
-  /** The checkpoint to begin from, if its commits follow those of the branch. */
+  /** The checkpoint to begin from, if its commits follow the commits of the branch. */
   checkpoint: Bundle | null;
   /** The commit to begin from, even when the branch already exists; null means the branch, or else the base branch. */
   wanted: string | null;
@@ -190,7 +191,7 @@ async function pushRefusal(mirror: string, origin: Origin, error: Error): Promis
 
 async function fetchMirror(mirror: string, globalConfig: string, origin: Origin): Promise<void> {
   await mkdir(mirror, { recursive: true, mode: 0o700 });
-  // The checkout belongs to another user: neither git nor its upload-pack would work in it.
+  // The checkout belongs to another user: without this setting, git and its upload-pack would refuse to work in it.
   await replaceFile(globalConfig, '[safe]\n\tdirectory = *\n');
   await git(mirror, ['init', '--quiet', '--bare']);
   await git(mirror, ['fetch', '--quiet', '--prune', origin.url, '+refs/heads/*:refs/origin/*'], { remote: origin });

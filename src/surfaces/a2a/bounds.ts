@@ -1,4 +1,4 @@
-// Bounds of one call of an agent-to-agent client (limits.ts has the bounds of the runs that it starts).
+// Bounds of one call of an agent-to-agent client (limits.ts has the bounds of the runs that a call starts).
 import { seconds } from '#foundation/clock.ts';
 
 /** Maximum parts of a message, maximum length of client ids, maximum wait of a call for the end of its task, and tasks per page. */

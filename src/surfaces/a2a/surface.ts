@@ -120,7 +120,7 @@ export function createA2a(settings: A2aSettings) {
     const body = parseJson(await readText(exchange, bytes.jsonBody));
     if (body === undefined) return answerRpc(exchange, invalidJson);
     if (!isRequest(body)) return answerRpc(exchange, invalidRequest);
-    // Without the header, the version is 0.3 (A2A 1.0 §3.6).
+    // If the header is absent, the version is 0.3 (A2A 1.0 §3.6).
     const version = String(exchange.req.headers[A2A_VERSION_HEADER.toLowerCase()] || '0.3');
     if (version !== '1.0' && version !== '0.3') return answerRpc(exchange, versionNotSupported(body.id));
     const scope = Object.hasOwn(scopes, body.method) ? scopes[body.method] : undefined;

@@ -26,7 +26,7 @@ interface ErrorBody {
   max_age?: number;
 }
 
-/** A 401 has two challenges: that of the agent endpoints, and that of every 401 of the API (docs/contract.md#challenges). */
+/** A 401 has two challenges: the challenge of the agent endpoints, and the challenge of every 401 of the API (docs/contract.md#challenges). */
 export function answerError(exchange: Exchange, status: number, body: ErrorBody): void {
   answerJson(exchange, status, body, status === 401 ? { 'www-authenticate': challenges(body) } : {});
 }

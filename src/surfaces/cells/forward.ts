@@ -8,7 +8,7 @@ import { sendToCell } from '#foundation/http/cells.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { upstreamUnavailable } from '#foundation/problem.ts';
 
-/** Headers of one connection (RFC 9110 §7.6.1), and those that this cell sets itself. */
+/** Headers of one connection (RFC 9110 §7.6.1), and headers that this cell sets itself. */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
   ...['host', 'x-aep-cell', 'x-request-id', 'x-forwarded-for'],
@@ -57,7 +57,7 @@ export async function forwardToCell(cell: string, exchange: Exchange): Promise<b
     }
     res.writeHead(response.statusCode!, endToEnd(response.headers) as Record<string, string>);
     res.flushHeaders();
-    // A client that disconnects, or a cell that does, ends the other side.
+    // When the client or the cell disconnects, the other side is ended too.
     await pipeline(response, res).catch(() => {});
     return true;
   } finally {

@@ -81,7 +81,7 @@ function readObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Reads the body and puts it back for the handler. Null for one of unknown or too large size. */
+/** Reads the body and puts it back for the handler. Null for a body of unknown or too large size. */
 async function peek(req: IncomingMessage): Promise<string | null> {
   const length = Number(req.headers['content-length'] ?? 0);
   if (req.method !== 'POST' || !(length > 0 && length <= bytes.oauthBody)) return null;

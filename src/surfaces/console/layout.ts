@@ -19,7 +19,7 @@ export interface Visitor {
   person: SessionInUse['person'];
   /** The organizations that the person may read, in the order of joining. */
   organizations: readonly OwnOrganization[];
-  /** The caller's organization: that of the address, or else the one last chosen. */
+  /** The visitor's organization: the organization in the address, or else the organization that was chosen last. */
   organization: OwnOrganization | null;
   /** The field `csrf_token` of every form. */
   csrf: string;
@@ -92,7 +92,7 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {
   'cache-control': 'no-store',
 });
 
-/** The theme that the person chose in this browser; null for that of the system. */
+/** The theme that the person chose in this browser; null for the theme of the system. */
 const themeOf = ({ req }: Exchange): string | null =>
   /(?:^|; )theme=(light|dark)/.exec(req.headers.cookie ?? '')?.[1] ?? null;
 
@@ -177,7 +177,7 @@ const menuOf = (visitor: Visitor, path: string): Menu => ({
   hasScript: !/^\/(oauth|claim|v1)\b/.test(path),
 });
 
-/** The current organization, and links to the same page of the others; the application updates them. */
+/** The current organization, and links to the same page of the other organizations; the application updates them. */
 function switcher({ visitor: { organization, organizations }, path }: Menu): Html | null {
   if (!organization) return null;
   const base = organizationPath(organization.slug);

@@ -84,7 +84,7 @@ async function inOwn(
 /** Maximum number of a person's organizations that are searched for the record of an old address. */
 const maxLookedThrough = 20;
 
-/** Redirects to the person's organization that has the record, or else to the one last chosen. */
+/** Redirects to the person's organization that has the record, or else to the organization that was chosen last. */
 const redirectOld = ({ find }: OrganizationRoute, within: string, id: string): Handler =>
   personsPage(async (exchange, visitor) => {
     const { organization: current, organizations } = visitor;

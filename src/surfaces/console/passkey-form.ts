@@ -1,4 +1,4 @@
-// The forms in which a browser creates a passkey or signs in with one (passkey-script.ts), and the data that they send.
+// The forms in which a browser creates a passkey or signs in with a passkey (passkey-script.ts), and the data that they send.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { z } from 'zod';
 import { arePasskeysPossible } from '#domain/organization/people/passkeys.ts';

@@ -49,7 +49,7 @@ export function createSignIn(upstream: string | null): {
       return answerEmailForm(exchange, upstream, 200, { email: '', returnTo });
     },
 
-    /** The response is the same with or without an account: the first sign-in creates one. */
+    /** The response is the same with or without an account: the first sign-in creates the account. */
     async sendCode(exchange) {
       const form = await readOwnForm(exchange);
       const entered = { email: form.get('email') ?? '', returnTo: ownPath(form.get('return_to')) };

@@ -1,5 +1,5 @@
-// The page that offers the identity provider of an email address before a code is sent, the one that asks before a sign-in that another site
-// has started, and the card of an organization that requires its provider.
+// The page that offers the identity provider of an email address before a code is sent, the page that asks before a sign-in that another
+// site has started, and the card of an organization that requires its provider.
 import { type OfferedProvider, pathOf } from '#domain/identity/identity-providers/operations.ts';
 import type { FoundProvider } from '#domain/identity/identity-providers/sign-in.ts';
 import { type Html, html } from '#foundation/http/html.ts';

@@ -92,7 +92,7 @@ function pagesOf(issuer: string | null): Map<string, Methods> {
     ['/oauth/authorize', { GET: showConsent, POST: decideConsent }],
     ['/claim', { GET: showClaim }],
     ['/claim/complete', { POST: decideClaim }],
-    // auth.md specifies this path for the form, in addition to that of the console.
+    // auth.md specifies this path for the form, in addition to the path in the console.
     ['/v1/agent/identity/claim/complete', { POST: decideClaim }],
     ['/development/mailbox', { GET: showMailbox }],
   ]);

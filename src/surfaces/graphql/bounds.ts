@@ -12,8 +12,7 @@ const cachedDocuments = 200;
 const maxCachedLength = 4_000;
 
 /**
- * Plugins of GraphQL Armor with the limits of the service. Their errors contain the bound, and are reported together with those of
- * validation.
+ * Plugins of GraphQL Armor with the limits of the service. Their errors contain the bound, and are reported together with errors of validation.
  */
 export function boundPlugins(): Plugin[] {
   const reporting = {

@@ -1,4 +1,4 @@
-// GraphiQL at GET /graphql: a page for trying queries, served completely from here. The page contains no data; its requests need a
+// GraphiQL at GET /graphql: a page for trying queries, whose files all come from this server. The page contains no data; its requests need a
 // credential like any other.
 import { assets } from '#foundation/http/assets.ts';
 import { html, htmlText } from '#foundation/http/html.ts';

@@ -5,7 +5,7 @@ import type { Calls, ToolRecord } from './call.ts';
 /** Maximum number of values; the specification of MCP allows at most 100. */
 const maxCompletions = 100;
 
-/** A value with further text by which a person may search for it, such as a name. */
+/** A value, with further text by which a person may search for the value, such as a name. */
 type Candidate = [value: string, words?: string | null];
 
 type Candidates = (calls: Calls, resolvedArguments: Record<string, string>) => Promise<Candidate[]> | Candidate[];

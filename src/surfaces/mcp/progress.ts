@@ -17,7 +17,10 @@ const followers = createCapacity({
   description: 'Too many runs are being followed.',
 });
 
-/** Returns the started run with its status at that time. A caller that may not read runs, or follows too many, gets it unchanged. */
+/**
+ * Returns the started run with its status at that time. A caller that may not read runs, or already follows too many, gets the run as it
+ * was started.
+ */
 export async function followStart(
   started: ToolRecord,
   calls: Calls,

@@ -148,7 +148,7 @@ const lists: readonly { noun: string; tool: string; entry(record: ToolRecord): [
   { noun: 'artifacts', tool: 'list_artifacts', entry: ({ id, caption, kind }) => [id, caption ?? kind] },
 ];
 
-/** One page of one list, newest first; the cursor traverses all lists. @throws 400 for an invalid cursor */
+/** One page of one list, newest first; the cursor leads through all lists, one after the other. @throws 400 for an invalid cursor */
 export async function listResources(calls: Calls, cursor: string | undefined): Promise<ListResourcesResult> {
   const offeredLists = lists.filter(({ tool }) => calls.may(tool));
   const [, noun, inner] = /^(\w+)(?:\.(.+))?$/.exec(cursor ?? offeredLists[0]?.noun ?? '') ?? [];

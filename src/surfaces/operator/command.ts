@@ -16,11 +16,11 @@ export interface Place {
   ownSecretKey: boolean;
   /** The service key in the setting SECRET_KEY; null without the setting. */
   secretKey: Buffer | null;
-  /** Where scheduled backups are kept; null without them. */
+  /** Where scheduled backups are kept; null without scheduled backups. */
   backupUrl: string | null;
   /** Release of this program. */
   version: string;
-  /** Connection string of the database; empty for a command that needs none. */
+  /** Connection string of the database; empty for a command that needs no database. */
   connection: string | DatabaseConnection;
   /** The data folder of the embedded cluster; undefined with a DATABASE_URL. */
   data: string | undefined;
@@ -113,7 +113,7 @@ export function usage({ options }: Command): string {
   return words.join(' ');
 }
 
-/** The description of an option; an optional option inherits that of its inner schema. */
+/** The description of an option; an optional option has the description of its inner schema. */
 const descriptionOf = (schema: z.ZodType): string | undefined =>
   schema.description ??
   (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault

@@ -29,7 +29,7 @@ export interface GroupChange {
   members: MemberChange[];
 }
 
-/** The values of a group after the operations. @param group The present group; absent for a new one, and for one that is replaced */
+/** The values of a group after the operations. @param group The present group; absent for a new group, and for a group that is replaced */
 export function groupInput(operations: readonly PatchOperation[], group?: GroupInput): GroupChange {
   const draft = { displayName: group?.displayName ?? null, externalId: group?.externalId ?? null };
   const members: MemberChange[] = [];

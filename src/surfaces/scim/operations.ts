@@ -16,7 +16,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The member of that name, without regard to case. */
+/** The member with the name, regardless of case. */
 export const readMember = (object: JsonObject, name: string): unknown =>
   Object.entries(object).find(([key]) => key.toLowerCase() === name)?.[1];
 
@@ -72,7 +72,7 @@ const ignored: ReadonlySet<string> = new Set([
   ...['ims', 'photos', 'addresses', 'entitlements', 'roles', 'x509certificates', ''],
 ]);
 
-/** Handles an operation on an attribute that is not stored. @throws 400 for one that is read-only, or unknown and named by a path */
+/** Handles an operation on an attribute that is not stored. @throws 400 for an attribute that is read-only, or that is unknown and named by a path */
 export function refuseUnknown({ attribute, isNamed }: PatchOperation): void {
   if (!isNamed || ignored.has(attribute)) return;
   if (readOnly.has(attribute)) throw new ScimError(400, `path: ${attribute} is read-only.`, 'mutability');

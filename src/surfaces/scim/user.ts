@@ -34,7 +34,7 @@ const texts: Readonly<Record<string, 'userName' | 'externalId' | 'displayName'>>
   ...{ username: 'userName', externalid: 'externalId', displayname: 'displayName' },
 };
 
-/** The values of a user after the operations. @param user The present user; absent for a new one, and for one that is replaced */
+/** The values of a user after the operations. @param user The present user; absent for a new user, and for a user that is replaced */
 export function userInput(operations: readonly PatchOperation[], user?: UserInput, active = true): UserInput {
   const draft: Draft = user ? { ...user } : { ...emptyDraft, active };
   for (const operation of operations) apply(draft, operation);

@@ -122,7 +122,7 @@ async function challengeOf(serverUrl: string, fetchFn: ReturnType<typeof oauthFe
   return challenge;
 }
 
-/** The browser opens this address: one with another scheme could run code in it. */
+/** The browser opens this address: an address with another scheme could run code in the browser. */
 function usable(metadata: AuthorizationServerMetadata | undefined): AuthorizationServerMetadata {
   if (!metadata) throw conflict('The server does not name an authorization server.');
   const methods = metadata.code_challenge_methods_supported;

@@ -186,7 +186,7 @@ export async function admitCall(
   throw forbidden(`Each call of ${name} needs a person's approval, and nobody has approved this call.`);
 }
 
-/** Hexadecimal SHA-256 digests of the arguments and of the result of a call, as JSON; absent ones are unknown. */
+/** Hexadecimal SHA-256 digests of the arguments and of the result of a call, as JSON; an absent digest is unknown. */
 export interface CallDigests {
   arguments?: string | null | undefined;
   result?: string | null | undefined;

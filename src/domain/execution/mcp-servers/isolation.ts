@@ -9,7 +9,7 @@ export interface Launch {
   /** Packages to install, each as `name@version`. */
   packages: string[];
   /**
-   * Program to start: one of the packages' programs, or `node`. Null means the package's only program, or the one with the package's name.
+   * Program to start: one of the packages' programs, or `node`. Null means the package's only program, or the program with the package's name.
    */
   program: string | null;
   args: string[];

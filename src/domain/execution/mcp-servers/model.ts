@@ -52,9 +52,9 @@ export class McpBinding extends table('mcp_bindings', {
   /** Digest of the declaration at the time of binding; null means it was not declared. */
   declaredDigest: column<string | null>(),
   secretRefs: column<string[]>(),
-  /** Differences between the present declaration and the one that was bound; null means none. */
+  /** Differences between the present declaration and the declaration that was bound; null means that they are equal. */
   drift: column<Drift | null>(),
-  /** Hosts that requests may reach in addition to that of `pinnedUrl`. */
+  /** Hosts that requests may reach in addition to the host of `pinnedUrl`. */
   allowedEgressHosts: column<string[]>(),
   credentialFields: column<string[]>(),
   /** Whether the server rejected the credentials. */

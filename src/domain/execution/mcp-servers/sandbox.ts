@@ -1,5 +1,5 @@
 // MCP servers that run in the sandboxes of missions, for the runtime that holds a run: it starts them as declared, reports their tools, and
-// asks before each call. People approve the tools of such a server like those of a remote one.
+// asks before each call. People approve the tools of such a server like the tools of a remote server.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { invalid } from '#foundation/problem.ts';

@@ -75,7 +75,7 @@ export async function chooseAgents(
   return { ask: asked, until: now() + deadlineMs };
 }
 
-/** The question, or the reason why none is asked. */
+/** The question, or the reason why no question is asked. */
 async function questionFor(
   trx: Transaction,
   run: Run,

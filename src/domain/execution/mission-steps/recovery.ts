@@ -48,7 +48,7 @@ export async function checkpointBefore(trx: Transaction, run: Run, step: RunStep
   return found ? orderOfCheckpoint(found) : null;
 }
 
-/** The earlier steps, beginning with those of the continued run. */
+/** The earlier steps, beginning with the steps of the continued run. */
 async function historyOf(trx: Transaction, run: Run, { seq }: RunStep) {
   const continued = run.continuesStepId ? await RunStep.find({ id: run.continuesStepId }, trx) : undefined;
   const before = continued ? (await stepsOf(trx, continued.runId)).filter((one) => one.seq <= continued.seq) : [];

@@ -31,7 +31,7 @@ export async function chooseTeam(trx: Transaction, run: Run, project: Project, c
     .whereNot({ harness: 'shell' })
     .orderBy(['createdAt', 'id']);
   const owned = inOtherRoles.filter(canAnyRun);
-  // Among agents of one role, one that the claiming runtime can execute is preferred.
+  // Among agents of one role, an agent that the claiming runtime can execute is preferred.
   const inRole = (role: AgentRole): Agent | undefined =>
     owned.find((one) => one.role === role && canRun(one)) ?? owned.find((one) => one.role === role);
   const team: RunAgent[] = [];
@@ -51,7 +51,8 @@ export async function chooseTeam(trx: Transaction, run: Run, project: Project, c
 }
 
 /**
- * The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell.
+ * The agent named by the run; otherwise a builder before agents of other roles, the organization's own agents before built-in agents, and
+ * never the built-in agent that runs scripts.
  */
 async function chooseAgent(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent> {
   const withModel = run.agentModel === null ? null : await agentWithModel(trx, run, run.agentModel, project, canRun);

@@ -25,7 +25,7 @@ export async function commitNextEffect({ runId }: { runId: string }): Promise<vo
   });
   const effect = await claimEffect(runId);
   if (effect) return commitEffect(effect);
-  // An unfinished effect that cannot be claimed is held by another process, or by one that was lost.
+  // An unfinished effect that cannot be claimed is held by another process, which may have ended.
   if ((await countUnfinished(runId)) > 0) throw new Error('an outside effect is held by another process');
 }
 

@@ -25,7 +25,7 @@ export interface ChosenEffects {
 
 /**
  * Decides about effects that wait. Deciding the same twice changes nothing. @throws 404 for an unknown run or effect; 409 for an effect
- * that was decided otherwise or has changed since it was seen, for a pull request without its push, and when nothing waits
+ * that was decided differently or has changed since the person saw it, for a pull request without its push, and when no effect waits
  */
 export const decideEffects = (caller: Caller, decision: EffectDecision, asked: ChosenEffects): Promise<Run> =>
   transaction(async (trx) => {

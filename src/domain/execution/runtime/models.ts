@@ -61,8 +61,8 @@ const preferred = (connectors: readonly Connector[], project: Project): Connecto
   connectors[0];
 
 /**
- * The connectors that serve the present step of the run, at most one of each vendor: preferably one that names the step's model. Only such
- * a connector serves a model outside the catalog.
+ * The connectors that serve the present step of the run, at most one of each vendor: preferably a connector that names the step's model. A
+ * model outside the catalog is served only by a connector that names it.
  */
 async function servingConnectors(trx: Transaction, run: Run): Promise<Connector[]> {
   const connectors = await listModelConnectors([run.orgId], trx);

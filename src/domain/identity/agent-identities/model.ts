@@ -41,7 +41,7 @@ export class Registration extends table('agent_registrations', {
   /** Minimum seconds between two polls. */
   pollInterval: column<number>(),
   lastPolledAt: column<number | null>(),
-  /** Assertions contain the generation in which they were issued; only those of the present one are valid. */
+  /** Assertions contain the generation in which they were issued; only assertions of the present generation are valid. */
   generation: column<number>(),
   claimedAt: column<number | null>(),
   /** When the agent collected the tokens of its claim. */

@@ -46,7 +46,7 @@ export function revokeOwnRegistration(caller: Caller, id: string): Promise<Revok
   });
 }
 
-/** Revokes any registration, claimed or not, for the operator. @throws 404 for an unknown one */
+/** Revokes any registration, claimed or not, for the operator. @throws 404 for an unknown registration */
 export function revokeRegistration(id: string): Promise<RevokedRegistration> {
   return transaction(async (trx) => {
     const revoked = await end(trx, { id });
@@ -60,7 +60,7 @@ export async function endProviderUser(trx: Transaction, issuer: string, subject:
   if (live) await end(trx, { id: live.id });
 }
 
-/** Ends every agent that a person has claimed; its access tokens stop working with it. */
+/** Ends every agent that a person has claimed, and its access tokens. */
 export const revokeRegistrationsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
   Registration.patch(
     trx,

@@ -1,5 +1,5 @@
 // Delegations: the agents that a person has claimed and the clients that the person has signed in to
-// (docs/contract.md#delegations). A person lists and revokes their own, in one organization.
+// (docs/contract.md#delegations). A person lists and revokes their own delegations, in one organization.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

@@ -145,7 +145,7 @@ export interface Tested {
   isOwn: boolean;
 }
 
-/** Marks a provider as tested, with the answer to a test sign-in. @throws ProviderRejection as for a sign-in */
+/** Marks a provider as tested, if the answer to a test sign-in is valid. @throws ProviderRejection as for a sign-in */
 export const admitTest = (provider: IdentityProvider, user: ProviderUser, testerId: Id<'person'>): Promise<Tested> =>
   transaction(async (trx) => {
     await lockSettings(trx, provider);

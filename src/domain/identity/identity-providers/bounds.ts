@@ -12,7 +12,7 @@ export const providerText = {
   clientId: { min: 1, max: 500 },
   clientSecret: { min: 1, max: 2_000 },
   subject: { min: 1, max: 255 },
-  /** A longer return path is replaced by that of the console. */
+  /** A longer return path is replaced by the path of the console. */
   returnTo: { max: 2_000 },
 } as const;
 

@@ -18,7 +18,7 @@ export class ProviderIdentity extends table('provider_identities', {
 }
 
 export class ProviderSignIn extends table('provider_sign_ins', {
-  /** The random `state` of a request to an OpenID provider, or the id of one to a SAML provider. */
+  /** The random `state` of a request to an OpenID provider, or the id of a request to a SAML provider. */
   id: column<string>(),
   orgId: column<Id<'organization'>>(),
   providerId: column<Id<'identityProvider'>>(),

@@ -48,7 +48,7 @@ interface Known {
   updatedAt: number;
   until: number;
 }
-/** Endpoints and keys by provider, one entry each, so that changes of one provider do not fill the memory. */
+/** Endpoints and keys by provider, one entry per provider, so that changes of a provider do not fill the memory. */
 const known = new Map<string, Known>();
 
 /** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. */
@@ -96,6 +96,6 @@ export async function oidcUser(
   return { subject: claims.sub, email, name, hostedDomain: hostedDomainOf(claims) };
 }
 
-/** Google signs in everybody's accounts, but only those of a Workspace belong to a domain, which the claim `hd` names. */
+/** Google signs in every Google account, but only accounts of a Workspace belong to a domain, which the claim `hd` names. */
 const hostedDomainOf = ({ iss, hd }: { iss: string; hd?: unknown }): string | undefined =>
   iss === 'https://accounts.google.com' ? String(hd ?? '') : undefined;

@@ -150,7 +150,7 @@ export async function refuseRequired(trx: Transaction, { id, orgId }: IdentityPr
   if (domain) throw conflict(`${domain.domain} requires this provider. Remove the requirement first.`);
 }
 
-/** Deletes a provider with its known users; its domains have none afterwards. @throws 404, 409 while it is required */
+/** Deletes a provider and its known users; its domains have no provider afterwards. @throws 404, 409 while it is required */
 export async function deleteProvider(caller: Caller, providerId: string): Promise<{ ok: true; id: string }> {
   const { orgId } = ownProviders(caller);
   return transaction(async (trx) => {
@@ -173,7 +173,7 @@ export interface OfferedProvider {
 
 const provedSql = `select ${columnsOf(SignInDomain)} from sign_in_domains where domain = $1 and verified_at is not null`;
 
-/** The provider of an address; undefined when its domain has none that is tested. */
+/** The provider of an email address; undefined when the domain of the address has no tested provider. */
 export async function providerOfAddress(address: string): Promise<OfferedProvider | undefined> {
   const [domain] = await sql<SignInDomain>(provedSql, [domainOf(normalizeEmail(address))]);
   if (!domain?.providerId) return undefined;
@@ -186,7 +186,7 @@ export async function providerOfAddress(address: string): Promise<OfferedProvide
   return { id: provider.id, name: provider.name, organizationName: organization.name, orgId, required };
 }
 
-/** Forgets the person at the providers of an organization, for a person who is removed from it. */
+/** Deletes the provider identities of a person who is removed from the organization. */
 export const forgetIdentities = async (
   trx: Transaction,
   { orgId, userId }: Pick<ProviderIdentity, 'orgId' | 'userId'>,

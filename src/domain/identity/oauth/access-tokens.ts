@@ -71,7 +71,7 @@ export async function issueAccessToken(
   return { accessToken, expiresIn: Math.floor((expiresAt - createdAt) / 1_000), scope: scopes.join(' ') };
 }
 
-/** Revokes the tokens of an owner, or the one with this secret. Returns the number of live ones. */
+/** Revokes all tokens of an owner, or the token with this secret. Returns how many of them were live. */
 export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { secret: string }): Promise<number> {
   const which = 'secret' in by ? { digest: digest(by.secret) } : by;
   const revokedAt = now();

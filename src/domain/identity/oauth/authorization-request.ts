@@ -40,7 +40,7 @@ export interface ReturnedError extends ReturnAddress {
 
 export const offlineAccess = 'offline_access';
 
-/** Scopes that are offered to a client that names none: the scopes that a member of the organization may grant. */
+/** Scopes that are offered to a client that names no scopes: the scopes that a member of the organization may grant. */
 export const defaultScopes: readonly GrantableScope[] = catalog
   .filter((entry) => entry.isOffered && isAtLeast('member', entry.requiredRole))
   .map((entry) => entry.scope);
@@ -92,7 +92,7 @@ function readParameters(query: URLSearchParams) {
   return { codeChallenge, resource: oneResource(query.getAll('resource')), ...readScope(query.get('scope') ?? '') };
 }
 
-/** The only resource of a request: RFC 8707 allows several, but a token is for one. @throws invalid_target */
+/** The only resource of a request: RFC 8707 allows several, but a token is valid for one resource. @throws invalid_target */
 export function oneResource(uris: readonly string[]): Resource {
   const [first, ...others] = new Set(uris.filter((uri) => uri !== '').map(resourceOf));
   if (others.length > 0) throw invalidTarget('resource: a token is for one resource; name one.');

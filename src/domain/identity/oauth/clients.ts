@@ -1,5 +1,5 @@
-// OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the URL of their metadata document. All are
-// public: none has a secret, and a client's data about itself is unverified (docs/contract.md#client-registration).
+// OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the URL of their metadata document. All clients are
+// public: no client has a secret, and a client's data about itself is unverified (docs/contract.md#client-registration).
 
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';

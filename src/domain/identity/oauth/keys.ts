@@ -64,7 +64,7 @@ function readAgain(): Promise<Ring> {
 const selectKeysSql = `select kid, public_jwk, sealed_private_jwk, retired_at from signing_keys
   where expires_at is null or expires_at > $1 order by retired_at desc nulls first`;
 
-/** Reads the keys, and creates the first one if there is none. */
+/** Reads the keys, and creates the first key if there is none. */
 async function readRing(): Promise<Ring> {
   const keys = await sql<SigningKey>(selectKeysSql, [now()]);
   const active = keys[0];

@@ -1,5 +1,5 @@
-// The resources that tokens are issued for: API, MCP and A2A (RFC 8707, RFC 9728; docs/contract.md#tokens-and-resources). A token
-// is valid at one of them.
+// The resources that tokens are issued for: API, MCP and A2A (RFC 8707, RFC 9728; docs/contract.md#tokens-and-resources). A token is valid
+// at one resource.
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 import { addressOfCell, otherCells } from '#foundation/http/cells.ts';
 import { invalidTarget } from './errors.ts';

@@ -12,7 +12,7 @@ const findPresentedSql = `select s.client_id, r.sign_in_id from refresh_tokens r
   union all
   select s.client_id, null from access_tokens a join sign_ins s on s.id = a.sign_in_id where a.digest = $1`;
 
-/** Revokes the presented token. @throws invalid_client for a client other than the one the token was issued to (RFC 7009 §2.1) */
+/** Revokes the presented token. @throws invalid_client if the token was issued to another client (RFC 7009 §2.1) */
 export async function revokePresentedToken(secret: string, clientId: string | undefined): Promise<void> {
   const [found] = await sql<{ clientId: string; signInId: Id<'signIn'> | null }>(findPresentedSql, [digest(secret)]);
   if (found && clientId !== undefined && clientId !== found.clientId) {

@@ -69,7 +69,7 @@ export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<num
   return revokeAccessTokens(trx, { signInId: id });
 }
 
-/** Ends every sign-in of a person; its access and refresh tokens stop working with it. */
+/** Ends every sign-in of a person, and its access and refresh tokens. */
 export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
   SignIn.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 

@@ -1,4 +1,4 @@
-// Finds the connector for an agent session: the one whose credentials belong to the agent's account.
+// Finds the connector for an agent session: the connector whose credentials belong to the agent's account.
 import { seconds } from '#foundation/clock.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Integration, profiles } from '../../projects/integrations/model.ts';

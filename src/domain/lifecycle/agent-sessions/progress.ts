@@ -44,7 +44,10 @@ export interface ShownCall {
   activity: SessionActivity;
 }
 
-/** The newest tool call, if the pause since the last displayed call is over, and the time when the next may be displayed; null for none. */
+/**
+ * The newest tool call, if the pause since the last displayed call is over, and the time when the next call may be displayed; null if no
+ * call may be displayed now.
+ */
 export async function nextCall(run: Run, threadId: string): Promise<{ call: ShownCall | null; nextAt: number | null }> {
   const prefix = `${run.id} call `;
   const { count, last } = await countPosts(threadId, prefix);

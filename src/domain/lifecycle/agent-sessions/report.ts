@@ -96,7 +96,8 @@ async function begin({ sessions, connection }: OpenSessions, { id: threadId, cha
 }
 
 /**
- * Stores the activities that the session does not have yet. Returns when the next tool call may be displayed; null means that none will be.
+ * Stores the activities that the session does not have yet. Returns when the next tool call may be displayed; null means that no more calls
+ * will be displayed.
  */
 async function noteNews({ id: threadId }: Thread, run: Run): Promise<number | null> {
   const note = (cause: string, message: SessionActivity) =>

@@ -31,7 +31,7 @@ export interface FeedPage {
 }
 
 export interface FeedRequest {
-  /** Types such as `run.completed`, or `run.*` for all of a noun; empty for all. */
+  /** Types such as `run.completed`, or `run.*` for all types of a noun; an empty list means all types. */
   types: readonly string[];
   projectId?: string | undefined;
   /** Last number that the reader has read; absent means that the feed begins at the present end of the log. */

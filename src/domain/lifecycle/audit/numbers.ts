@@ -77,7 +77,7 @@ async function numberWaiting(orgId: string): Promise<void> {
   }
 }
 
-/** Numbers all committed changes of the organization and those of `trx`. Until it ends, no other transaction assigns numbers. */
+/** Numbers all committed changes of the organization and the changes of `trx`. Until `trx` ends, no other transaction assigns numbers. */
 export async function numberChangesIn(
   trx: Transaction,
   orgId: string,

@@ -76,7 +76,7 @@ interface Personal {
   actor: string | null;
 }
 
-/** Null when the person is not known: the value stays in plain text. */
+/** The person whom a value is about; null when the person is not known: the value then stays in plain text. */
 function subjectOf(orgId: string, { of, value, row, actor }: Personal): Subject | null {
   if (of === 'address') return typeof value === 'string' ? subjectOfAddress(orgId, value) : null;
   const person = of === 'actor' ? actor : row[of.of];
@@ -160,7 +160,7 @@ function open(key: Buffer, bound: string, text: string): PersonalValues | null {
   }
 }
 
-/** The event with those of its personal values that can be read. */
+/** The event with its personal values, as far as they can still be decrypted. */
 export function withPersonal(event: AuditEvent, { values }: Opened): AuditEvent {
   const changes = new Map(values.changes?.map((change) => [change.path, change]));
   return {

@@ -40,7 +40,7 @@ const longestSql = `select coalesce(max(coalesce(retention_days, ${retentionDays
 
 /**
  * Drops the partitions whose events are older than the longest retention of an organization. `first_number` advances before, in its own
- * transaction: a drop waits for readers, and numbering must not wait with it.
+ * transaction: a drop waits for readers, and the numbering of events must not wait for it.
  */
 async function dropOldPartitions(): Promise<void> {
   const [longest] = await sql<AuditRetention>(longestSql, []);

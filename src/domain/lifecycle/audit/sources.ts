@@ -64,7 +64,7 @@ export interface AuditSource {
   state?: string | undefined;
   /** Verbs by column, for columns with a time that is set once. */
   ends: Readonly<Record<string, string>>;
-  /** The column with the person who acts, for changes before anybody has signed in, such as a sign-in. */
+  /** The column with the person who acts, for changes that are made before the person has signed in, such as the sign-in itself. */
   person?: string | undefined;
   /** Columns with personal values, which are sealed with the key of their person (personal.ts). */
   personal: Readonly<Record<string, PersonalOf>>;
@@ -72,7 +72,7 @@ export interface AuditSource {
   addressOf?: string | undefined;
 }
 
-/** The person whom a value is about: the one whose id is in the column `of`, the one who acts, or, if the value is an email address, its owner. */
+/** The person whom a value is about: the person in the column `of`, the person who acts, or, for an email address, its owner. */
 export type PersonalOf = { of: string } | 'actor' | 'address';
 
 const ends = { revoked_at: 'revoked', accepted_at: 'accepted', ended_at: 'ended', resolved_at: 'resolved' };

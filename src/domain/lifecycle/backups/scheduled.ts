@@ -83,7 +83,8 @@ async function endInterrupted(place: BackupPlace, own: string): Promise<void> {
   for (const { name } of open) {
     const found = complete.find((one) => one.name === name);
     await recordEnd(name, found ? { sizeBytes: found.bytes } : { error: 'the service ended during the backup' });
-    // In a restored database, the unfinished attempt is that of the installation whose backup was restored: its id differs, and nothing is removed.
+    // In a restored database, the unfinished attempt belongs to the installation whose backup was restored: the id in its name differs, so
+    // nothing is removed.
     if (!found && isOf(own, name)) await place.remove(name).catch(() => {});
   }
 }

@@ -10,7 +10,7 @@ export interface BackupPlan {
 export interface BackupAttempt {
   name: string;
   startedAt: number;
-  /** Null while the backup is being written. */
+  /** When the backup ended; null while it is being written. */
   endedAt: number | null;
   sizeBytes: number | null;
   /** Why the backup failed; null when it is complete or being written. */

@@ -33,7 +33,7 @@ export async function copyContents(from: string, to: string): Promise<void> {
   if (existsSync(from)) await cp(from, to, { recursive: true, filter });
 }
 
-/** Writes a backup into the new folder `target`, which has this name only once everything is in it. */
+/** Writes a backup into the new folder `target`, which gets this name only when the backup is complete. */
 export function writeBackup(source: BackupSource, target: string, signal?: AbortSignal): Promise<Backup> {
   const { connection, data, dataDir, contentsFolder, ownSecretKey, version } = source;
   return backUp(connection, data, target, {

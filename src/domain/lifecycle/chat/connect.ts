@@ -80,7 +80,7 @@ export interface ChatCredentials {
   signingSecret?: string | undefined;
 }
 
-/** Replaces the token, the signing secret or both; the earlier ones are refused at once. @throws 404, 400, 502 */
+/** Replaces the token, the signing secret or both; the earlier token and secret are refused at once. @throws 404, 400, 502 */
 export async function rotateChat(
   caller: Caller,
   integrationId: string,

@@ -18,7 +18,7 @@ export async function eraseClosedOrganizations(): Promise<void> {
 }
 
 // All tables whose rows are deleted with their organization. Tables to which more foreign keys refer come later, so that deleting their
-// rows cascades to fewer others. The row of an artifact's content is kept until the sweep has removed the bytes.
+// rows cascades to fewer other tables. The row of an artifact's content is kept until the sweep has removed the bytes.
 const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint c
   where c.contype = 'f' and c.confrelid = 'organizations'::regclass and c.confdeltype = 'c'
     and c.conrelid <> 'org_closures'::regclass
@@ -33,7 +33,7 @@ async function erase(orgId: OrgClosure['orgId']): Promise<void> {
     try {
       while ((await sql(eraseBatchSql(name), [orgId])).length > 0);
     } catch (error) {
-      // The ledger refuses to delete entries of an existing organization: they are deleted with it.
+      // The ledger refuses to delete entries of an existing organization: they are deleted with the organization.
       if (databaseErrorKind(error) !== 'final') throw error;
     }
   }

@@ -13,7 +13,7 @@ import { writeArchive } from './archive.ts';
 import { closedRetentionMs, OrgClosure, OrgExport } from './model.ts';
 
 /**
- * Requests the export. A repeated request returns the same export, unless that failed. @throws 403 unless the caller is an owner, 404, 409
+ * Requests the export. A repeated request returns the same export, unless the export has failed. @throws 403 unless the caller is an owner, 404, 409
  * for an organization that is not closed
  */
 export async function exportOrganization(caller: Caller, orgId: string): Promise<OrgExport> {

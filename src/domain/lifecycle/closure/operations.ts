@@ -13,7 +13,7 @@ import { findOrganization, lockOrganization } from '../../organization/organizat
 import { type ClosureBasis, OrgClosure } from './model.ts';
 import { settleClosure } from './steps.ts';
 
-/** The closure of an organization. @throws 404 for an organization that is not closed, and for that of another owner */
+/** The closure of an organization. @throws 404 for an organization that is not closed, and for an organization of another owner */
 export async function findClosure(caller: Caller, orgId: string): Promise<OrgClosure> {
   const { id } = await findOrganization(caller, orgId);
   return OrgClosure.get({ orgId: id });

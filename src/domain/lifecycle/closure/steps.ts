@@ -1,5 +1,5 @@
-// The steps after the closing of an organization, one transaction each. A process may be lost between any two of them: the sweep
-// continues with the first that is not completed.
+// The steps after the closing of an organization, one transaction each. A process may be lost between any two of them: the sweep continues
+// with the first step that is not completed.
 
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';

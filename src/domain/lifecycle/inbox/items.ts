@@ -106,7 +106,7 @@ interface Plan {
   steps?: unknown;
 }
 
-/** The steps of a plan as lines; the text itself if it is not such a plan. */
+/** The steps of a plan as lines; the text itself if it is not a plan with steps. */
 function textOfPlan(output: string): string {
   try {
     const { steps } = JSON.parse(output) as Plan;

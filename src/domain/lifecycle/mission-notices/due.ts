@@ -10,7 +10,7 @@ import { followersSql } from '../../work/runs/followers.ts';
 import { runNewsSql } from '../../work/runs/news.ts';
 import type { MissionNoticeKind } from './model.ts';
 
-/** Maximum age of the end of a mission that causes a notice. After a longer downtime, older ends cause none. */
+/** Maximum age of the end of a mission that causes a notice. After a longer downtime, earlier ends cause no notice. */
 const recentMs = hours(3);
 const batch = 100;
 

@@ -13,10 +13,10 @@ export const findPath = '/cells/find';
 const rememberedMs = seconds(5);
 const maxRemembered = 10_000;
 
-/** Cells by key, with the time until which they count. */
+/** Cells by key, with the time until which each entry is valid. */
 const remembered = new Map<string, { cell: string; until: number }>();
 const textOf = ({ kind, value }: RequestKey): string => kind + value;
-/** Forgets the cell of a key, which has said that the key is not there. */
+/** Forgets the remembered cell of a key, after the cell has answered that it does not have the key. */
 export const forgetCell = (key: RequestKey): void => void remembered.delete(textOf(key));
 
 // Unknown secrets are asked for in every cell, so that guesses must not exhaust the connections between cells.
@@ -29,8 +29,8 @@ const questions = createCapacity({
 });
 
 /**
- * The cell of a key, as this cell knows it; null for an unknown key. An organization that is arriving here is still served by the cell that
- * it comes from, which answers for it.
+ * The cell of a key according to the database of this cell; null for an unknown key. Until an organization has arrived here, the cell that
+ * it comes from serves it.
  */
 export async function knownCell(key: RequestKey): Promise<string | null> {
   const orgId = await organizationOfKey(key);

@@ -1,5 +1,5 @@
 // Keys of personal values about an email address without an account are found by a keyed digest of the address, which differs in each
-// installation. A file has the addresses of the digests in it, so that they can be found where the organization joins.
+// installation. A file therefore contains the addresses themselves, so that the keys can be found in the installation that the organization joins.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { subjectOfAddress } from '../../organization/person-keys/keys.ts';
@@ -7,7 +7,7 @@ import { ownCondition, type PackedTable } from './tables.ts';
 
 type Addresses = Readonly<Record<string, string>>;
 
-/** The addresses that records of the organization contain, by the digests that stand for them in other records. */
+/** The addresses that records of the organization contain, by the digests that replace them in other records. */
 export async function addressesInFile(
   trx: Transaction,
   orgId: string,

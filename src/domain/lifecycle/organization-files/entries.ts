@@ -1,4 +1,4 @@
-// The entries of a file one after the other, with a look at the next one.
+// Reads the entries of a file one after the other; the next entry can be inspected before it is read.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { ArchiveEntry } from '#foundation/archive/tar.ts';

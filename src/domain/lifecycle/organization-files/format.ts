@@ -63,7 +63,7 @@ export const manifestSchema = z.object({
   header: hash,
   /** Rows of each table: their number, their size as text, and the SHA-256 of the text. */
   tables: z.record(z.string(), z.object({ rows: count, bytes: count, sha256: hash })),
-  /** Contents of the storage; the SHA-256 is that of the line `KEY SIZE` before each, and its bytes. */
+  /** Contents of the storage; the SHA-256 covers the line `KEY SIZE` before each content, and its bytes. */
   contents: z.object({ files: count, bytes: count, sha256: hash, missing: z.array(z.string()) }),
 });
 export type Manifest = z.output<typeof manifestSchema>;

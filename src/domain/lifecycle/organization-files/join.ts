@@ -34,7 +34,8 @@ export interface Joined {
 
 /**
  * Joins the organization of a file to this installation. Nothing is left of a join that fails.
- * @throws OrganizationFileError for a file that is damaged, of another schema or another secret, and for an organization that is here already
+ * @throws OrganizationFileError for a file that is damaged, has another schema or was encrypted with another secret, and for an
+ * organization that this installation already has
  */
 export async function joinOrganization(source: AsyncIterable<Uint8Array>, secret: string): Promise<Joined> {
   const received: string[] = [];
@@ -177,7 +178,7 @@ async function addKeys(trx: Transaction, { organization, auditKeys, createdAt }:
     if (!own.has(key.publicKey)) await insertJoinedKey(trx, organization.id, { ...key, retiredAt });
 }
 
-/** Errors of the file as such; errors of the database, the storage and the disk stay what they are. */
+/** Errors of the file as such; errors of the database, the storage and the disk are returned unchanged. */
 function asFileError(error: unknown): unknown {
   if (error instanceof ArchiveError) return new OrganizationFileError(error.message);
   const { code } = error as { code?: string };

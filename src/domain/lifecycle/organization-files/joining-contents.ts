@@ -1,5 +1,5 @@
-// Contents of a file in the storage of this installation. Each has a row before its bytes arrive, as every upload: the sweep removes what a
-// killed join has left.
+// Stores the contents of a file in the storage of this installation. Each content has a row before its bytes arrive, like every upload: the
+// sweep removes what a killed join has left.
 import { createHash } from 'node:crypto';
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import { storage } from '#foundation/storage/storage.ts';
@@ -50,7 +50,7 @@ async function isStored(key: string): Promise<boolean> {
   return content !== null;
 }
 
-/** Completes the rows of received contents with those of the file. Returns the keys of those that were not received. */
+/** Completes the rows of received contents with the rows of the file. Returns the keys of contents that were not received. */
 export async function adoptContents(loading: Loading, table: PackedTable): Promise<string[]> {
   const { trx } = loading;
   const joining = await loadTemporary(loading, table);

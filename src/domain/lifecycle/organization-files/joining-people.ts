@@ -1,5 +1,5 @@
-// People are accounts of an installation: whoever has an account with the same email address here gets the organization with it, and others
-// come with their ids.
+// People are accounts of an installation: a person of the file who has an account with the same email address here gets the organization
+// with this account; other people are added with their ids.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import { OrganizationFileError } from './format.ts';
 import { type Loading, loadTemporary } from './joining-rows.ts';
@@ -11,7 +11,7 @@ export interface JoinedPeople {
   known: { email: string; inFile: string; here: string }[];
 }
 
-/** Adds the people and clients of the file that are not here yet, and replaces the ids of those who are. */
+/** Adds the people and clients of the file that are not here yet, and replaces the ids of people who have an account here. */
 export async function joinPeople(loading: Loading, tables: readonly PackedTable[]): Promise<JoinedPeople> {
   const [people, clients] = sharedTables.map((name) => tables.find((table) => table.name === name)!);
   const result = await addPeople(loading, people!);

@@ -11,7 +11,7 @@ export interface Loading {
   trx: Transaction;
   entries: EntryCursor;
   key: Buffer;
-  /** Ids that are others here. */
+  /** Ids of the file, with the ids that replace them here. */
   replaced: Map<string, string>;
   /** Rows that were read, by table. */
   counts: Record<string, RowCount>;

@@ -50,7 +50,7 @@ export const sealedColumns: Readonly<Record<string, Readonly<Record<string, Purp
 };
 
 const inFile = 'file.';
-/** A value that could not be read where the file was written, such as one from before a change of the service key. */
+/** A value that could not be read where the file was written, such as a value from before a change of the service key. */
 const unreadable = 'unreadable';
 
 /** Seals a value for the file that has this key. */

@@ -25,7 +25,7 @@ export async function verifyJoined(trx: Transaction, arrived: Arrived): Promise<
     ...(await compareRows(trx, arrived)),
     ...(await checkKeys(trx, arrived)),
   ];
-  // A finding above explains those of the ledger and of the log.
+  // An earlier finding also explains findings in the ledger and the log, so these are verified only if there is no earlier finding.
   if (findings.length === 0) {
     findings.push(...(await verifyLedger(trx, arrived.orgId)).map((finding) => `ledger: ${finding}`));
     const { findings: ofLog } = await verifyLogIn(trx, arrived.orgId, []);

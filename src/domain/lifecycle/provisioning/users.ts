@@ -47,7 +47,7 @@ export const findUser = (caller: Caller, id: string): Promise<DirectoryUser> =>
   DirectoryUser.get({ id, orgId: ownOrganization(caller) });
 
 /**
- * Changes a user. Another address is another person: the present one loses access, and the other one may join.
+ * Changes a user. A new email address means another person: the present person loses access, and the other person may join.
  * @param change Returns the new values, or throws
  * @throws 404, 409 as `createUser`, and when the last owner would be removed
  */

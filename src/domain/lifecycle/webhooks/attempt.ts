@@ -10,7 +10,7 @@ export interface WebhookAttempt {
   answerBody: string | null;
   /** Reason why no response arrived. */
   error: string | null;
-  /** Milliseconds that the receiver asks to wait; absent without such a request. */
+  /** Milliseconds that the receiver asks to wait; absent if it does not ask. */
   retryAfterMs?: number | undefined;
 }
 

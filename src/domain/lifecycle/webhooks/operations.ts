@@ -125,7 +125,7 @@ export async function changeEndpoint(
 const endRestSql = 'update webhook_endpoints set claimed_until = least(claimed_until, $2) where id = $1';
 const dueNowSql = 'update webhook_deliveries set due_at = $2 where endpoint_id = $1 and due_at > $2';
 
-/** Ends the time for which the endpoint gets no request, such as that of `Retry-After`, except for the rest of a worker's lease. */
+/** Ends the pause in which the endpoint gets no request, such as the time in `Retry-After`, except for the rest of a worker's lease. */
 export const endRest = (trx: Transaction, id: WebhookEndpoint['id']): Promise<unknown> =>
   sql(endRestSql, [id, now() + leaseMs], trx);
 

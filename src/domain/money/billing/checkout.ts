@@ -21,7 +21,7 @@ export interface NewCheckout {
 }
 
 /**
- * Creates a checkout and its payment page at the provider. A request repeated with its idempotency key, before the first was answered,
+ * Creates a checkout and its payment page at the provider. A request repeated with its idempotency key, before the first request was answered,
  * continues with the same checkout and page. @throws 400 for members that do not belong to the offer, 409 while a subscription is not
  * canceled
  */
@@ -92,7 +92,7 @@ export async function findCheckout(caller: Caller, id: string): Promise<BillingC
 }
 
 /**
- * Pays a checkout of the built-in provider. Repeated payments create one order. @throws 409 for an expired checkout, and for one of
+ * Pays a checkout of the built-in provider. Repeated payments create one order. @throws 409 for an expired checkout, and for a checkout of
  * another provider
  */
 export async function payInTestMoney(caller: Caller, id: string): Promise<void> {

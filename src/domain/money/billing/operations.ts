@@ -50,7 +50,7 @@ export async function setEnterprise(trx: Transaction, orgId: string, isEnterpris
   await BillingSettings.upsert(trx, { orgId: orgId as BillingSettings['orgId'], isEnterprise, updatedAt: now() });
 }
 
-/** Checks that the id is absent or that of the caller's organization. @throws 404 for the id of another organization */
+/** Checks that the id is absent or is the id of the caller's organization. @throws 404 for the id of another organization */
 export function requireOwn(caller: Caller, orgId: string | null | undefined): void {
   if (orgId != null && orgId !== ownOrganization(caller)) Organization.refuse();
 }

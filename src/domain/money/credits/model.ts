@@ -55,7 +55,7 @@ export class CreditEntry extends table('credit_entries', {
   transferId: column<CreditTransfer['id']>(),
   lotId: column<CreditLot['id']>(),
   account: column<Account>(),
-  /** The run that the account `reserved` is for; empty for the others. */
+  /** The run that the account `reserved` is for; empty for the other accounts. */
   runId: column<string>(),
   amount: column<number>(),
   /** Number of the entry: 1, 2, 3 … within the account. */

@@ -13,7 +13,7 @@ const recordSql = `with counted as (
     on conflict (hour, org_id, kind, actor_id) do update set count = r.count + 1 returning count)
   insert into audit_changes (org_id, source, origin, after) select $1, $2, ${originSql}, $5 from counted where count <= ${recordedPerHour}`;
 
-/** Records a refusal, or counts it when this hour has enough of them. @param actorId The refused credential or person */
+/** Records a refusal, or only counts it when enough refusals were recorded in this hour. @param actorId The refused credential or person */
 export async function recordRefusal(orgId: string, actorId: string, refusal: Refusal): Promise<void> {
   const { kind, id, name, userId, reason } = refusal;
   await sql(recordSql, [

@@ -6,7 +6,7 @@ import { retrying } from '#foundation/postgres/database-errors.ts';
 
 /** Beginning of the names of the triggers: those of a table are fired in the order of their names. */
 const trigger = 'aa_moving_';
-/** How long a table may wait for its writers, and its new writers for it. */
+/** How long the change of a table may wait for writers of the table, which delays new writers for the same time. */
 const lockTimeout = '2s';
 const budgetMs = minutes(2);
 
@@ -14,7 +14,10 @@ interface Guarded {
   name: string;
   /** Name of the trigger. */
   trigger: string;
-  /** Arguments of the trigger: the column of the organization, or that of a record which has it, with its table and key. */
+  /**
+   * Arguments of the trigger: the column of the organization, or the column of a record that has the organization, with the table and key
+   * of the record.
+   */
   arguments: string;
   /** Operations that are guarded. */
   operations: string;

@@ -4,7 +4,7 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { asService } from '#foundation/postgres/origin.ts';
 import { CellOrganization } from './model.ts';
 
-/** The state of an organization; undefined for one of this cell alone. */
+/** The state of an organization; undefined for an organization that is only in this cell. */
 export const moveStateOf = (orgId: string): Promise<CellOrganization | undefined> =>
   CellOrganization.find({ orgId: orgId as CellOrganization['orgId'] });
 

@@ -1,4 +1,4 @@
-// The transaction of a change of a directory: changes are serialized per organization, together with those of its memberships.
+// The transaction of a change of a directory: changes are serialized per organization, together with changes of its memberships.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';

@@ -80,7 +80,7 @@ async function insertInvite(
   return invite;
 }
 
-/** Revokes a pending invite; a revoked or expired one is unchanged. @throws 404, 409 for an accepted one */
+/** Revokes a pending invite; a revoked or expired invite is unchanged. @throws 404, 409 for an accepted invite */
 export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ ok: true }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -154,7 +154,7 @@ export async function acceptInviteTo(
   return invite?.role;
 }
 
-/** Adds the invited person as a member, once. @throws 404 for an invite to another address, 409 for one that is no longer pending */
+/** Adds the invited person as a member, once. @throws 404 for an invite to another address, 409 for an invite that is no longer pending */
 export async function acceptInvite(
   person: Pick<Person, 'id' | 'email'>,
   inviteId: string,

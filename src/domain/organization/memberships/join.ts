@@ -10,8 +10,9 @@ export const joinMembershipSql = (alias: string): string =>
   `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id and m.closed_at is null`;
 
 /**
- * Joins one membership `m` of the person in column `userId`: that in the `requested` organization or, when that is null, the one in
- * `preferred`, or else the oldest. The columns of `m` are null without a match. A closed organization matches only for an owner, when it
+ * Joins one membership `m` of the person in column `userId`: the membership in the `requested` organization or, when `requested` is null,
+ * in the `preferred` organization, or else the oldest. The columns of `m` are null without a match. A closed organization matches only for
+ * an owner, when it
  * is `requested` or `preferred`. @param by.reached SQL condition on a row of `memberships`: the session reaches the organization
  */
 export const joinOneMembershipSql = (

@@ -94,7 +94,7 @@ export async function foundOrganization(
   { name, slug, id = newId('organization') }: NewOrganization,
   admitIn?: (trx: Transaction, founder: Id<'person'>) => Promise<void>,
 ): Promise<Organization> {
-  // A derived slug may come into use between the read and the insert; then another one is derived.
+  // A derived slug may come into use between the read and the insert; then another slug is derived.
   const elsewhere = new Set<string>();
   for (;;) {
     const chosen = slug ?? (await slugFor(name, elsewhere));

@@ -47,7 +47,7 @@ export async function findSignInLink(secret: string): Promise<{ email: string; c
 
 /**
  * The person that a link was created for; the code of the same mail ends with it. `returnTo` is null in any browser other than the one
- * that requested the mail: a stranger who requests one cannot choose the person's destination. @throws 401
+ * that requested the mail: a stranger who requests a link cannot choose the person's destination. @throws 401
  */
 export const useSignInLink = (
   secret: string,

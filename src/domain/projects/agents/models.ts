@@ -1,4 +1,4 @@
-// The models that agents may have: those of the catalog, and those that connectors of the organization name.
+// The models that agents may have: models of the catalog, and models that connectors of the organization name.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { lookUp, type Transaction } from '#foundation/postgres/database.ts';

@@ -40,7 +40,7 @@ const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
       }) as AgentRecord,
   );
 
-// The stored agents of an organization ($1) and those of the catalog ($2) as one list, so that a page may contain both.
+// The stored agents of an organization ($1) and the agents of the catalog ($2) as one list, so that a page may contain both.
 const columns = columnsOf(Agent);
 const selectAgentsSql = `select ${columns}, is_builtin from (
   select ${columns}, false as is_builtin from agents where org_id = $1
@@ -181,8 +181,7 @@ export async function lockAgent(trx: Transaction, caller: Caller, agentId: strin
 }
 
 /**
- * The settings of the agent with the changes. @throws 400 for an unknown template, and for a new harness or model that does not match the
- * other
+ * The settings of the agent with the changes. @throws 400 for an unknown template, and for a harness and a model that do not match
  */
 export async function changedSettings(
   trx: Transaction,

@@ -85,7 +85,7 @@ const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
 /**
- * SQL condition: the runtime can execute the named agent or, where `named` is null, any agent that may work on a mission that names none.
+ * SQL condition: the runtime can execute the named agent or, where `named` is null, any agent that may work on a mission that names no agent.
  */
 export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): string =>
   `(exists (select from agents a where a.org_id = ${orgId} and ${isRunnable('a.harness', vendorOf('a'), orgId, offer)}
@@ -104,7 +104,7 @@ export const isOffered = (harness: string, vendor: string, orgId: string, since:
     and ${isConnected(orgId, since)} and ${hasLabels('h.labels', labels)})`;
 
 /**
- * SQL expression: the labels that no connected runtime has or, where each is there, all of them if no runtime has all; null otherwise.
+ * SQL expression: the labels that no connected runtime has; all labels, if each has a runtime but no runtime has all; null otherwise.
  */
 export const missingLabels = (labels: string, orgId: string, since: string): string =>
   `case when ${labels} <> '{}' and not exists (select from runtime_harnesses h
@@ -124,13 +124,13 @@ export const noticeOf = (orgId: string, since: string): string =>
   `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
     and ${isConnected(orgId, since)} order by h.seen_at desc, h.runtime limit 1)`;
 
-/** SQL query: harness and vendor of the agent or, where `agentId` is null, of all agents that may work on a mission that names none. */
+/** SQL query: harness and vendor of the agent or, where `agentId` is null, of all agents that may work on a mission that names no agent. */
 export const harnessesFor = (orgId: string, agentId: string): string =>
   `select harness, ${vendorOf('a')} as vendor from agents a where a.org_id = ${orgId} and ${mayWork('a', agentId)}
     union select b.harness, b.vendor from ${builtinRows} where ${mayWork('b', agentId)}`;
 
 /**
- * SQL condition: no model is needed, the organization has connected one, or a runtime has credentials for it. A runtime counts for a day
+ * SQL condition: no model is needed, the organization has connected a model, or a runtime has credentials for one. A runtime counts for a day
  * after it was last seen, so that its restart blocks no schedule.
  */
 export const isModelKnown = (harness: string, vendor: string, orgId: string): string =>
@@ -138,12 +138,12 @@ export const isModelKnown = (harness: string, vendor: string, orgId: string): st
     where (h.org_id is null or h.org_id = ${orgId}) and (${vendor} = any(h.vendors)
       or h.vendors is null and h.harness = ${harness} and not ${isNamedModel(vendor)})))`;
 
-/** SQL expression: the sandbox template of the agent, if it is one of the organization with a template of its own; null otherwise. */
+/** SQL expression: the sandbox template of the agent, if the agent belongs to the organization and has a template; null otherwise. */
 export const templateOfAgent = (agentId: string): string =>
   `(select nullif(a.sandbox_template_id, '${standardTemplateId}') from agents a where a.id = ${agentId})`;
 
 const builtinIds = builtinAgents.map((agent) => `'${builtinAgentId(agent)}'`).join(', ');
 
-/** SQL condition: no agent has this id, neither a stored nor a built-in one. */
+/** SQL condition: neither a stored agent nor a built-in agent has this id. */
 export const isNoAgent = (agentId: string): string =>
   `${agentId} not in (${builtinIds}) and not exists (select from agents a where a.id = ${agentId})`;

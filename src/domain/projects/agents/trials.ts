@@ -21,8 +21,8 @@ export interface NewTrial {
 }
 
 /**
- * Lets a share of the agent's missions try another version, in place of an earlier trial. @throws 400 unless there are either changes or a
- * number, and for the present version; 404; 409 for a built-in agent
+ * Lets a share of the agent's missions try another version, in place of an earlier trial. @throws 400 unless the request has either changes
+ * or the number of a version, and for the number of the present version; 404; 409 for a built-in agent
  */
 export async function startTrial(caller: Caller, agentId: string, input: NewTrial): Promise<AgentRecord> {
   beyondOneProject(caller);
@@ -62,7 +62,7 @@ export async function endTrial(caller: Caller, agentId: string, promote: boolean
 const drawOf = (agentId: string, branch: string): number =>
   createHash('sha256').update(`${agentId} ${branch}`).digest().readUInt32BE() % 100;
 
-/** The agent with the settings that apply on the branch: those of its trial for a share of the branches, if `canRun` accepts them. */
+/** The agent with the settings that apply on the branch: the settings of its trial for a share of the branches, if `canRun` accepts them. */
 export async function onBranch(trx: Transaction, agent: Agent, branch: string, canRun: CanRun): Promise<Agent> {
   const { id: agentId, trialVersion: number, trialPercent } = agent;
   if (number === null || drawOf(agentId, branch) >= trialPercent!) return agent;

@@ -13,7 +13,7 @@ export class AgentVersion extends table('agent_versions', {
   ...settingColumns,
   note: column<string | null>(),
   authorUserId: column<Id<'person'> | null>(),
-  /** The author's name at that time; null where no person is known. */
+  /** The name that the author had when the version was created; null if no person is known. */
   author: column<string | null>(),
   createdAt: column<number>(),
 }) {

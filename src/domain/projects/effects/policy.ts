@@ -12,7 +12,7 @@ export function combinePolicies(policies: readonly (EffectPolicy | null | undefi
   return { waits: [...waits], allowedTools };
 }
 
-/** Whether the policy allows the tool, by its own name or by that of its server. Server names contain no dots. */
+/** Whether the policy allows the tool, by the tool's name or by its server's name. Server names contain no dots. */
 const allows = ({ allowedTools }: EffectPolicy, name: string): boolean =>
   allowedTools.includes(name) || allowedTools.includes(name.split('.', 1)[0]!);
 

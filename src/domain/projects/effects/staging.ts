@@ -1,5 +1,5 @@
 // Stages effects: each is stored in place of a request to another system, until a person decides. The newest effect on an external object
-// replaces one that waits.
+// replaces an effect on it that waits.
 import { createHash } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -40,7 +40,7 @@ const insertSql = `insert into outside_effects
   returning id`;
 
 /**
- * Stores an effect that waits. Returns its id; null when a person has decided about the same effect already.
+ * Stores an effect that waits. Returns the id of the effect; null when a person has already decided about the same effect.
  * @throws 409 above the bound of a run
  */
 export async function stageEffect<K extends EffectKind>(

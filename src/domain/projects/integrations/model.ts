@@ -19,7 +19,7 @@ export interface VendorProfile {
   kinds: readonly VendorKind[];
   /** Description of the vendor in the graph. */
   about: string;
-  /** Base address of the API without a trailing slash; null for the built-in vendor, which has none. A setting may replace it. */
+  /** Base address of the API without a trailing slash; null for the built-in vendor, which has no API. A setting may replace it. */
   address: string | null;
   /** Whether servers of other operators offer the vendor's API, at addresses of their own. */
   hasOtherServers?: true;
@@ -27,7 +27,7 @@ export interface VendorProfile {
   tracker?: string;
   /** Descriptions of the events that hooks of the vendor receive, and of their signature; only for a vendor whose events are read. */
   hook?: { about: string; signature: string };
-  /** Descriptions like those of `hook`, for a chat vendor, whose hooks belong to its connections. */
+  /** Descriptions like the descriptions in `hook`, for a chat vendor, whose hooks belong to its connections. */
   chat?: { about: string; signature: string };
 }
 

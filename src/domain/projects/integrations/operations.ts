@@ -42,7 +42,7 @@ export interface NewIntegration {
   externalOrgId?: string | undefined;
   /** The address of a server other than the vendor's own. */
   baseUrl?: string | undefined;
-  /** Models that the connector names; absent means none. */
+  /** Models that the connector names; absent means no models. */
   models?: ConnectorModel[] | undefined;
   /** The vendor's API credentials; sealed with the service key. */
   credentials?: string | undefined;

@@ -50,7 +50,7 @@ const anthropic = {
   title: 'Anthropic',
   kinds: ['llm'],
   about: 'Anthropic, whose models are the Claude models.',
-  // The addresses of Anthropic and of servers compatible with it do not contain the API version, unlike those of OpenAI.
+  // The addresses of Anthropic and of servers compatible with it do not contain the API version, unlike addresses of OpenAI.
   address: 'https://api.anthropic.com',
   hasOtherServers: true,
 } as const;

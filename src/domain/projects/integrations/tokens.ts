@@ -1,4 +1,4 @@
-// Access tokens that a vendor has issued for the credentials of a connector. All processes use the same one.
+// Access tokens that a vendor has issued for the credentials of a connector. All processes use the same token.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';

@@ -55,7 +55,7 @@ export class Project extends table('projects', {
   autoMerge: column<boolean>(),
   /** The prefix of issue keys, such as `WEB` in WEB-12. */
   issueCode: column<string | null>(),
-  /** The sandbox template of agents that have not chosen one; null means the built-in one. */
+  /** The sandbox template of agents that have not chosen a template; null means the built-in template. */
   defaultSandboxTemplateId: column<string | null>(),
   /**
    * Whether builders work with a planner, a reviewer and QA; null means that they work with the organization's own agents of these
@@ -64,7 +64,7 @@ export class Project extends table('projects', {
   hasTeam: column<boolean | null>(),
   /** Bounds within which a pull request continues its mission; null means the defaults. */
   pullRequestLoop: column<PullRequestLoop | null>(),
-  /** Effects outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects wait for a person; null means that none waits. */
   effectPolicy: column<EffectPolicy | null>(),
   createdAt: column<number>(),
 }) {

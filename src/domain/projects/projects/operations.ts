@@ -192,7 +192,7 @@ export async function nameRepository(
 /** Sets the time for a trigger of the database, which records a milestone of the setup guide when a project chooses a template. */
 const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
 
-/** Sets the template of the locked project to one that was created in this transaction. */
+/** Sets the template of the locked project to a template that was created in this transaction. */
 export async function chooseNewTemplate(trx: Transaction, { id }: Project, templateId: string): Promise<void> {
   await setMilestoneTime(trx);
   await Project.patch(trx, { id }, { defaultSandboxTemplateId: templateId });

@@ -34,7 +34,7 @@ export class SandboxTemplate extends table('sandbox_templates', {
   maxMinutes: column<number | null>(),
   maxModelCalls: column<number | null>(),
   maxTokens: column<number | null>(),
-  /** Effects outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects wait for a person; null means that none waits. */
   effectPolicy: column<EffectPolicy | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
@@ -56,6 +56,6 @@ export class SandboxTemplate extends table('sandbox_templates', {
     };
   }
 
-  /** Whether the template is the built-in one; computed. */
+  /** Whether this is the built-in template; computed. */
   declare isBuiltin: boolean;
 }

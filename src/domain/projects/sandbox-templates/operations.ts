@@ -1,4 +1,4 @@
-// Operations on sandbox templates: list, read, create, update, delete. The built-in one exists in every organization and cannot be changed.
+// Operations on sandbox templates: list, read, create, update, delete. The built-in template exists in every organization and cannot be changed.
 // Templates belong to the whole organization, so a project-bound credential cannot reach them.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -31,7 +31,7 @@ const standardOf = (orgId: Id<'organization'>): TemplateRecord =>
     isBuiltin: true,
   }) as unknown as TemplateRecord;
 
-// The stored templates of an organization ($1) and the built-in one ($2) as one list, so that a page may hold both.
+// The stored templates of an organization ($1) and the built-in template ($2) as one list, so that a page may contain both.
 const columns = columnsOf(SandboxTemplate);
 const selectTemplatesSql = `select ${columns}, is_builtin from (
   select ${columns}, false as is_builtin from sandbox_templates where org_id = $1
@@ -40,7 +40,7 @@ const selectTemplatesSql = `select ${columns}, is_builtin from (
 const asRow = (template: TemplateRecord) =>
   Object.fromEntries(SandboxTemplate.columns.map((name) => [snake(name), template[name as keyof TemplateRecord]]));
 
-/** The organization's own templates, newest first, then the built-in one. */
+/** The organization's own templates, newest first, then the built-in template. */
 export async function listSandboxTemplates(caller: Caller, page: PageRequest): Promise<Page<TemplateRecord>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -63,7 +63,7 @@ export async function findTemplates(caller: Caller, ids: readonly string[]): Pro
   return [...builtin, ...(await SandboxTemplate.findByKeys('id', ids, { orgId }))];
 }
 
-/** Absent fields keep their value; in a new template they default to those of the built-in one. */
+/** Absent fields keep their value; in a new template they default to the values of the built-in template. */
 export type TemplateChanges = { [K in keyof TemplateSettings]?: TemplateSettings[K] | undefined } & {
   description?: string | null | undefined;
 };
@@ -103,7 +103,7 @@ export async function insertTemplate(
   return { ...template, isBuiltin: false };
 }
 
-/** Changes a template. @throws as `createTemplate`; 404; 409 for the built-in one */
+/** Changes a template. @throws as `createTemplate`; 404; 409 for the built-in template */
 export async function updateTemplate(
   caller: Caller,
   templateId: string,
@@ -118,7 +118,7 @@ export async function updateTemplate(
 
 /**
  * Runs a change while the template is locked. Concurrent choices of the template wait for the lock in `lockTemplateOf`. @throws 404; 409
- * for the built-in one
+ * for the built-in template
  */
 function withLocked<T>(
   caller: Caller,
@@ -164,7 +164,7 @@ export interface TemplateUse {
 /** Describes as text which projects, agents and missions use a template. */
 export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
 
-/** Deletes a template with its variables and secrets. @throws 404; 409 for the built-in one, and where it is used */
+/** Deletes a template with its variables and secrets. @throws 404; 409 for the built-in template, and for a template that is used */
 export async function deleteTemplate(
   caller: Caller,
   templateId: string,

@@ -28,15 +28,15 @@ const storedSql = `select id, scope, kind, name, sealed_value, hosts, setup_only
 interface Place {
   orgId: string;
   projectId: string;
-  /** Id of the sandbox template; null means the built-in one, which has no secrets. */
+  /** Id of the sandbox template; null means the built-in template, which has no secrets. */
   templateId: string | null;
-  /** Whether the step gets only the secrets of the template, not those of the organization and the project. */
+  /** Whether the step gets only the secrets of the template, not the secrets of the organization and the project. */
   isNarrow: boolean;
 }
 
 /**
  * The secrets of a step. If several have the same name, the first of these applies: template secret, template variable, project,
- * organization. Each use is recorded. Values that were sealed with another key are left out.
+ * organization. Each use is recorded. Values that were sealed with another service key are left out.
  */
 export async function deliverSecrets(
   trx: Transaction,

@@ -1,5 +1,5 @@
-// Operations on secrets and variables: list by name, create, replace, delete. A project-bound credential can reach only those of its
-// project.
+// Operations on secrets and variables: list by name, create, replace, delete. A project-bound credential can reach only the secrets and
+// variables of its project.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';

@@ -1,5 +1,5 @@
-// Sessions of an agent at a tracker, such as those of Linear: people delegate an issue to the agent or mention it, talk to it in the
-// session, and see there what it does. Each vendor that has such sessions implements this port.
+// Sessions of an agent at a tracker, such as Linear's agent sessions: people delegate an issue to the agent or mention the agent, talk to
+// the agent in the session, and see in it what the agent does. Each vendor that has such sessions implements this port.
 import type { VendorConnection } from './connection.ts';
 
 export const planStatuses = ['pending', 'inProgress', 'completed', 'canceled'] as const;
@@ -14,7 +14,7 @@ export type SessionActivity =
   /** A thought; with `isBrief`, the next activity replaces it. */
   | { type: 'thought'; body: string; isBrief?: boolean }
   | { type: 'action'; action: string; parameter: string; result?: string }
-  /** A question with suggested answers; people may answer in other words. */
+  /** A question with suggested answers; people may give a different answer. */
   | { type: 'elicitation'; body: string; choices: string[] }
   | { type: 'response' | 'error'; body: string };
 
@@ -44,7 +44,7 @@ export interface AgentSessions {
   isAgent(connection: VendorConnection, agentId: string): Promise<boolean>;
   /** Shows at the issue that the agent works on it. Fields that a person has already set stay unchanged. */
   begin(connection: VendorConnection, agentId: string, issueId: string): Promise<void>;
-  /** Adds an activity; a repeated call with the same key adds none. */
+  /** Adds an activity; a repeated call with the same key adds no second activity. */
   send(connection: VendorConnection, sessionId: string, key: string, activity: SessionActivity): Promise<void>;
   update(connection: VendorConnection, sessionId: string, state: SessionState): Promise<void>;
 }

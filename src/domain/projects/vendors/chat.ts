@@ -90,7 +90,7 @@ export interface Chat {
   reply(connection: VendorConnection, to: ChatReply, text: string): Promise<void>;
   /** Converts a stored request to an event. @param account The account of the connection, whose own messages are ignored */
   read(name: string, payload: unknown, account: ChatAccount): ChatEvent | UnusedEvent;
-  /** The configuration of an app at the vendor, which a person pastes there; its events are sent to `address`. */
+  /** The configuration of an app at the vendor, which a person pastes into the vendor's page; its events are sent to `address`. */
   manifest(address: string): string;
 }
 

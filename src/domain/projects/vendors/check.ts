@@ -61,8 +61,8 @@ async function resultOf(connector: Integration): Promise<CheckResult> {
 }
 
 /**
- * Whether the vendor accepts the credentials. An acceptance is reused for five minutes, a rejection for one; otherwise the credentials
- * are checked.
+ * Whether the vendor accepts the credentials. An acceptance is cached for five minutes, a rejection for one minute; after that the
+ * credentials are checked again.
  */
 export async function isUsableForInference(orgId: string, id: string, vendor: ModelVendor): Promise<boolean> {
   const connector = await Integration.find({ id, orgId, vendor, vendorKind: 'llm' });

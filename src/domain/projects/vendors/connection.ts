@@ -83,8 +83,8 @@ export type VendorCall = Omit<OutboundRequest, 'signal' | 'maxBytes'> & {
 };
 
 /**
- * Returns the response with any status but that of a rate limit, which pauses all calls of the connector.
- * @throws 502 to 504, retryable, without a response; 503 while the connector is paused; ResponseTooLarge beyond `maxBytes`
+ * Returns the response with any status, except a rate limit, which pauses all calls of the connector. @throws 502 to 504, retryable, when
+ * there is no response; 503 while the connector is paused; ResponseTooLarge beyond `maxBytes`
  */
 export async function call(
   connection: VendorConnection,

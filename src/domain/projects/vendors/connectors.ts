@@ -175,7 +175,7 @@ export async function disconnect(
 }
 
 /**
- * Deletes a connector. Projects that use it get another one of the organization in its place, if one exists: preferably one of the same
+ * Deletes a connector. Projects that use it get another connector of the organization instead, if there is one: preferably of the same
  * server, else the oldest.
  * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
  */
@@ -194,7 +194,7 @@ export const disconnectIntegration = (id: string, detachesProjects = false): Pro
       const projects = await Project.query(trx).where(using).resultSize();
       if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
     }
-    // A tracker can only be replaced by one of the same vendor, because existing issues stay at their tracker.
+    // A tracker can only be replaced by a tracker of the same vendor, because existing issues stay at their tracker.
     const like = vendorKind === 'tracker' ? { orgId, vendorKind, vendor } : { orgId, vendorKind };
     const others = (await Integration.findAll(like, trx)).filter((one) => one.id !== id);
     const next = others.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? others[0];

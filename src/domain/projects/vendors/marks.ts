@@ -41,7 +41,7 @@ export function shareCall<T>(key: string, work: () => Promise<T>): Promise<T> {
 
 const waiting = new Map<string, Promise<void>>();
 
-/** Runs calls with the same key one after the other, over all processes, so that a later call finds the comment of the earlier one. */
+/** Runs calls with the same key one after the other, over all processes, so that a later call finds the comment that an earlier call has written. */
 export function queueCall(key: string, work: () => Promise<void>): Promise<void> {
   const before = waiting.get(key)?.catch(() => {}) ?? Promise.resolve();
   const begun = before

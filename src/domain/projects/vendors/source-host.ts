@@ -134,7 +134,7 @@ export interface PullRequests {
   resolveThread(project: Project, number: number, key: string, isResolved: boolean): Promise<void>;
   /** Writes a comment in a thread; a repeated call with the same id writes nothing. */
   answerThread(project: Project, number: number, key: string, comment: ThreadAnswer): Promise<void>;
-  /** Sets the mission's status of a commit, in place of an earlier one. */
+  /** Sets the mission's status of a commit; it replaces an earlier status of the mission. */
   setStatus(project: Project, sha: string, status: CommitStatus): Promise<void>;
   /**
    * Shows the mission as a check of the commit, one per run. Returns false when the credentials cannot create checks: a status is set
@@ -156,7 +156,7 @@ export interface CiRun {
   jobs: readonly string[];
 }
 
-/** An issue or pull request: a host may number both in one sequence, or each in its own. */
+/** An issue or pull request: a host may number both in one sequence, or in two separate sequences. */
 export interface CommentPlace {
   kind: 'issue' | 'pullRequest';
   number: number;

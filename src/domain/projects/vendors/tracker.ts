@@ -37,7 +37,7 @@ export interface Tracker {
   createIssue(project: Project, issue: NewIssue): Promise<CreatedIssue>;
   /** Present only for the built-in tracker, which creates the issues of runs in the transaction that writes the runs. */
   local?: {
-    /** Id and address for a new issue of the organization with that slug. */
+    /** Id and address for a new issue of the organization with the slug `slug`. */
     name(slug: string): CreatedIssue;
     create(named: readonly AskedIssue[], trx: Transaction): Promise<unknown>;
   };

@@ -61,7 +61,7 @@ const saveSql = `insert into a2a_push_configs (run_id, id, org_id, user_id, url,
   on conflict (run_id, id) do update set url = excluded.url, sealed_secrets = excluded.sealed_secrets, user_id = excluded.user_id`;
 
 /**
- * Registers an address, or replaces the one with the same id. @throws 400 for an address that is not public, 404 for
+ * Registers an address, or replaces the address with the same id. @throws 400 for an address that is not public, 404 for
  * an unknown task, 409 beyond the maximum of a task
  */
 export async function savePushConfig(

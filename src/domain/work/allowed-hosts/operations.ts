@@ -26,8 +26,9 @@ export interface BlockedHost {
 }
 
 /**
- * Adds a host that was blocked in a run to the template that decides on it: that of the step that asked, else that of the project.
- * If that is the built-in one, the project gets a new template with the host. Changes of the organization's templates by this
+ * Adds a host that was blocked in a run to the template that decides on it: the template of the step that requested the host, else the
+ * template of the project. If this is the built-in template, the project gets a new template with the host. Changes of the organization's
+ * templates by this
  * operation are serialized, so that none is lost and a repeated call changes nothing.
  * @throws 404, 400 for a host that was not blocked or that no policy can name, 403 where a template has to be chosen without
  *   `projects:write`, 409 for a policy or an organization that is full
@@ -66,7 +67,7 @@ export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): 
   });
 }
 
-/** A free name for the new template: that of the project, with a number if another template has it. */
+/** A free name for the new template: the name of the project, followed by a number if another template has that name. */
 async function freeName(trx: Transaction, { orgId, name }: Project): Promise<string> {
   const taken = new Set(
     (await SandboxTemplate.query(trx).select('name').where({ orgId })).map((one) => one.name.toLowerCase()),

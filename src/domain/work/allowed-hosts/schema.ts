@@ -15,7 +15,7 @@ const projects = toOne(findDefaultTemplates, ({ id }) => id);
 type ConnectionParent = typeof ConnectionType.$inferType;
 type Loading = Parameters<typeof projects>[0];
 
-/** The template of the step where it still exists, else that of the project, else the built-in one. */
+/** The template of the step if it still exists, else the template of the project, else the built-in template. */
 async function templateOf({ templateId, projectId }: ConnectionParent, context: Loading) {
   const ofStep = templateId === standardTemplateId ? null : await loadTemplate(context).load(templateId);
   if (ofStep) return ofStep;

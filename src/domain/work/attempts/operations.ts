@@ -1,4 +1,4 @@
-// Decides between attempts at one task: a person chooses one or closes all of them. The decision is final; the database determines which of
+// Decides between attempts at one task: a person chooses one attempt or closes all attempts. The decision is final; the database determines which of
 // two concurrent decisions is first. The effects at the source host follow in the background (./settle.ts).
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
@@ -87,7 +87,7 @@ export const closeAttempts = (caller: Caller, groupId: string): Promise<AttemptG
     return decide(trx, caller, group, { state: 'closed', chosenRunId: null });
   });
 
-/** Rejects a second decision. @throws 409 that names the first one */
+/** Rejects a second decision. @throws 409, which names the first decision */
 function refuseDecided({ state, chosenRunId, decidedBy }: AttemptGroup, attempts: readonly Run[]): void {
   if (state === 'open') return;
   const chosen = attempts.find(({ id }) => id === chosenRunId);

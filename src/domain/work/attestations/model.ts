@@ -14,7 +14,7 @@ export class Attestation extends table('attestations', {
   stepId: column<Id<'runStep'>>(),
   /** The credential of the runtime that has reported the commit. */
   reporterId: column<string>(),
-  /** Position of the commit among those of the run, counted from 1. */
+  /** Position of the commit among the commits of the run, counted from 1. */
   position: column<number>(),
   createdAt: column<number>(),
   /** The signed statement; null until it is signed. */

@@ -29,7 +29,7 @@ const starts = (): [day: number, month: number] => [presentPeriod('day').start, 
 
 const startOf = (budget: string): string => `case ${budget}.period when 'day' then $1::bigint else $2::bigint end`;
 
-/** A budget with the costs of its current period. `name` is that of its project or person. */
+/** A budget with the costs of its current period. `name` is the name of its project or person. */
 export type BudgetUse = Pick<Budget, 'id' | 'orgId' | 'subject' | 'projectId' | 'userId' | 'period' | 'amountUsd'> & {
   name: string | null;
   spentUsd: number;

@@ -1,4 +1,4 @@
-// Versions of a change: recorded with each report of the branch, and shown to reviewers, who may look at an earlier one.
+// Versions of a change: recorded with each report of the branch, and shown to reviewers, who may also read an earlier version.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

@@ -137,7 +137,7 @@ export interface ForkableCall extends Omit<RecordedCall, 'path'> {
   role: RecordedStep['role'];
 }
 
-/** The calls of models in the recording of a run, in order. @throws 404 for the run, and for one without a recording */
+/** The calls of models in the recording of a run, in order. @throws 404 for an unknown run, and for a run without a recording */
 export async function listForkableCalls(
   caller: Caller,
   runId: string,

@@ -1,4 +1,4 @@
-// The steps of a fork: copies of the steps of its source up to the one with the call, then a step that continues its session.
+// The steps of a fork: copies of the steps of its source up to the step with the call, then a step that continues the session of that step.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { createRecordingAddress } from '../artifacts/address.ts';
 import type { Run, RunAgent } from '../runs/model.ts';
@@ -39,13 +39,14 @@ export function repeatedStep(source: readonly RunStep[], seq: number, own: reado
   return { agent, round, prompt, hasSchema, isRepeated, resumeSessionId: session };
 }
 
-/** A step that is not a replay, with the agents from it on. */
+/** A step that is not a replay, with the agents of the run from this step on. */
 export type LiveStep = NewStep & Pick<Run, 'isReplaying'> & { team: RunAgent[] };
 
 const noSession = 'The harness has kept no session at the call: the mission cannot continue from it.';
 
 /**
- * The step after a replayed one, and the agents from it on. The replay is over after the step with the call; the mission then continues
+ * The step after a replayed step, and the agents of the run from this step on. The replay is over after the step with the call; the mission
+ * then continues
  * without the recording.
  */
 export async function nextOfFork(

@@ -121,7 +121,7 @@ export type ConnectorHook = Pick<InboundHook, 'orgId' | 'name' | 'createdByUserI
 export const insertConnectorHook = (trx: Transaction, hook: ConnectorHook, secret: string): Promise<InboundHook> =>
   insertHook(trx, { ...hook, signature: hook.vendor, signatureHeader: null }, secret);
 
-/** Replaces the secret of an integration's hook; the earlier one is invalid at once. */
+/** Replaces the secret of an integration's hook; the earlier secret is invalid at once. */
 export async function setConnectorHookSecret(integrationId: Id<'integration'>, secret: string): Promise<void> {
   const { id, updatedAt } = await InboundHook.get({ integrationId });
   const patch = { sealedSecret: seal(hookPurpose(id), secret), updatedAt: nowAfter(updatedAt) };
@@ -157,7 +157,7 @@ export const changeHook = (
 ): Promise<InboundHook> =>
   change(caller, hookId, { ...(name !== undefined && { name }), ...(enabled !== undefined && { enabled }) });
 
-/** Replaces the secret of a hook; the earlier one is invalid at once. */
+/** Replaces the secret of a hook; the earlier secret is invalid at once. */
 export async function replaceHookSecret(
   caller: Caller,
   hookId: string,

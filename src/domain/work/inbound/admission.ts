@@ -145,7 +145,7 @@ export async function authorRefusal(
   const isUnknown = `${author.login} is not known as a member of the organization.`;
   if (member === null && (policy === 'members' || from === 'members')) return waiting(isUnknown);
   if (from !== 'writers') return null;
-  // The tracker's login names are not those of the source host, so the author's access cannot be checked.
+  // Login names of the tracker are not login names of the source host, so the author's access cannot be checked.
   if (repository === null) return waiting(isUnknown);
   const reason = await writeRefusal(project, author.login);
   return reason === null ? null : waiting(reason);

@@ -34,7 +34,7 @@ export async function findDelivery(caller: Caller, hookId: string, deliveryId: s
   return InboundDelivery.get({ id: deliveryId, hookId: hookId as never, orgId: ownOrganization(caller) });
 }
 
-/** Processes the payload once more, as a new delivery. @throws 403 without `missions:run`, 409 for one without payload */
+/** Processes the payload once more, as a new delivery. @throws 403 without `missions:run`, 409 for a delivery without a payload */
 export async function redeliver(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
   admit(caller, 'missions:run');
   const hook = await findHook(caller, hookId);

@@ -35,7 +35,7 @@ const withText = (event: InboundEvent, more: string): InboundEvent => {
 
 /**
  * Lets projects follow a repository that was renamed or transferred, before the event is compared with their rules. Returns the reason why
- * a project cannot; null when none has to follow, or all did. @throws retryable Problems of the source host
+ * a project cannot follow; null when no project has to follow, or all have followed. @throws retryable Problems of the source host
  */
 export async function followRepositories(
   { orgId, vendor }: InboundHook,

@@ -70,7 +70,7 @@ export interface IssueChanges {
 }
 
 /**
- * Changes an issue. Closing it cancels its mission; reopening it starts none.
+ * Changes an issue. Closing an issue cancels its mission; reopening an issue starts no mission.
  * @throws 404, 409 when the issue has changed since the caller read it
  */
 export const updateIssue = (

@@ -55,7 +55,7 @@ export async function startMissions(caller: Caller, request: MissionsOnIssues): 
   for (let i = 0; i < issues.length; i += readAtOnce)
     found.push(...(await Promise.all(issues.slice(i, i + readAtOnce).map((chosen) => find(caller, chosen)))));
   let started: WaitingRun[] = [];
-  // The runs are committed before trackers are called; a repeated request gets the same runs and starts none.
+  // The runs are committed before trackers are called; a repeated request gets the same runs and starts no further runs.
   const outcomes = await firstStep(async () => {
     const written = await transaction((trx) => writeAll(trx, caller, found, settings));
     started = written.flatMap(({ run }) => run ?? []);

@@ -8,7 +8,7 @@ export interface VersionComparison {
   second: QualityFigures | null;
 }
 
-/** Figures of both versions; null for a version without missions. @throws 404 */
+/** Figures of two versions; null for a version without missions. @throws 404 */
 export async function compareVersions(
   caller: Caller,
   { agentId, first, second, days }: { agentId: string; first: number; second: number; days: number },

@@ -30,7 +30,7 @@ export interface RecordedStep {
 export const isModelCall = ({ path }: Pick<RecordedCall, 'path'>): boolean =>
   /^\/(anthropic\/v1\/messages|openai\/v1\/(responses|chat\/completions))(\?|$)/.test(path);
 
-/** The steps of the recording of a run, in their order; none without a recording. @throws 404, 502, and 503 while others read recordings */
+/** The steps of the recording of a run, in their order; empty without a recording. @throws 404, 502, and 503 while others read recordings */
 export async function readSteps(runId: string): Promise<RecordedStep[]> {
   const parts = await partsOfRun(runId);
   if (parts.length === 0) return [];

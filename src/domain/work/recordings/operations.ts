@@ -32,7 +32,7 @@ const partsSql = `select p.id, p.org_id, p.content_key, p.calls, p.omitted, p.si
 /** The parts that have not expired, in order. */
 export const partsOfRun = (runId: string): Promise<DatedPart[]> => sql<DatedPart>(partsSql, [runId, now()]);
 
-/** The recording of a run that the caller can reach. @throws 404 for the run, and for one without a recording */
+/** The recording of a run that the caller can reach. @throws 404 for an unknown run, and for a run without a recording */
 export async function findRecording(caller: Caller, runId: string): Promise<Recording> {
   const run = await findRun(caller, runId);
   const parts = await partsOfRun(run.id);

@@ -68,7 +68,7 @@ const withEventsSql = `select ${columnsOf(RecurringMission)} from recurring_miss
 /** The organization's enabled recurring missions with event triggers. */
 export const listMissionsWithEvents = (orgId: string): Promise<RecurringMission[]> => sql(withEventsSql, [orgId]);
 
-/** The event that starts a mission: its text for the agent, and the issue that the run works on instead of one of its own. */
+/** The event that starts a mission: its text for the agent, and the issue that the run works on instead of a new issue. */
 export interface StartingEvent {
   text: string;
   issue: CreatedIssue | null;

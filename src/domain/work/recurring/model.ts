@@ -63,7 +63,7 @@ export class RecurringMission extends table('recurring_missions', {
   enabled: column<boolean>(),
   /** The only agent that may work on the runs, possibly a built-in one; null means any. */
   agentId: column<string | null>(),
-  /** Effects of its missions outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects of its missions wait for a person; null means that none waits. */
   effectPolicy: column<EffectPolicy | null>(),
   /**
    * Time of the next run; null while the mission is disabled, and without a schedule. Changes only when a run is due, or when the triggers
@@ -74,7 +74,8 @@ export class RecurringMission extends table('recurring_missions', {
   lastRunAt: column<number | null>(),
   createdByUserId: column<Id<'person'>>(),
   /**
-   * The person who last changed the task, project, agent or schedule; null while that is the creator. Scheduled runs are billed to them.
+   * The person who last changed the task, project, agent or schedule; null while nobody but the creator has changed them. Scheduled runs
+   * are billed to them.
    */
   updatedByUserId: column<Id<'person'> | null>(),
   createdAt: column<number>(),

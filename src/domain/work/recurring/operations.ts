@@ -26,7 +26,7 @@ export interface RecurringFilter extends PageRequest {
   projectId?: string | null | undefined;
 }
 
-/** Recurring missions, newest first; none of a project that the caller cannot reach. */
+/** Recurring missions, newest first; empty for a project that the caller cannot reach. */
 export async function listRecurring(
   missions: Kind,
   caller: Caller,
@@ -111,7 +111,7 @@ export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | u
 
 /**
  * Changes a recurring mission. The next run changes only with the triggers or `enabled`, never with a rename. After a change of the task,
- * project, agent or schedule, later runs are billed to its author.
+ * project, agent or schedule, later runs are billed to the author of the change.
  * @throws 403 for such a change without `missions:run`; 404 for an unknown project or agent
  */
 export function changeRecurring(
@@ -204,7 +204,7 @@ export interface StartedRun {
 }
 
 /**
- * Runs a mission at once, even a disabled one. If the tracker fails, the issue is created later and the result contains none.
+ * Runs a mission at once, even a disabled one. If the tracker fails, the issue is created later and the result contains no issue.
  * @throws 402 when the budget is used up, 409 when the project is not active
  */
 export async function runNow(missions: Kind, caller: Caller, id: string): Promise<StartedRun> {

@@ -1,4 +1,4 @@
-// Blockers of recurring missions: those of every mission, a deleted agent, or an open earlier run. Read while the missions are locked, so
+// Blockers of recurring missions: the blockers of every mission, a deleted agent, or an open earlier run. Read while the missions are locked, so
 // that of two concurrent starts the second sees the run of the first.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -14,7 +14,7 @@ import type { RecurringMission } from './model.ts';
 interface Start {
   /** The person to whom a run of the mission is charged. */
   actorOf(mission: RecurringMission): Run['billingActorUserId'];
-  /** Whether the budget is assumed to suffice, with the ledgers still unlocked. */
+  /** Whether the budget is assumed to suffice, because the ledgers are not locked yet. */
   assumesBudget: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Upcoming occurrences of one recurring mission, and of all in an organization.
+// Upcoming occurrences of one recurring mission, and of all recurring missions in an organization.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { withinProject } from '#access/reach.ts';

@@ -108,7 +108,7 @@ export interface SharedRun {
 const useSql = `update run_shares set uses = uses + 1, last_used_at = $2
   where token_hash = $1 and revoked_at is null and expires_at > $2 returning run_id, org_id, expires_at`;
 
-/** The run of a link, for the holder of its token. @throws 404 for an unknown, expired or revoked one */
+/** The run of a link, for the holder of its token. @throws 404 for an unknown, expired or revoked link */
 export async function readShared(token: string, at: number | null): Promise<SharedRun> {
   const used = await transaction(async (trx) => {
     const [found] = await sql<Pick<RunShare, 'runId' | 'orgId' | 'expiresAt'>>(useSql, [digest(token), now()], trx);

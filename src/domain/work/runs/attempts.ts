@@ -36,7 +36,7 @@ export const attemptIds = (group: string): string => `(select id from runs where
 
 const costSql = `select coalesce(sum(mission_cost_usd), 0)::float8 as usd from runs where attempt_group_id = $1`;
 
-/** The cost that counts against the budget of a run, in US dollars: its own, and that of the other attempts at its task. */
+/** The cost that counts against the budget of a run, in US dollars: the cost of the run, and the costs of the other attempts at its task. */
 export async function costOfTask(
   trx: Transaction,
   { attemptGroupId, missionCostUsd }: Pick<Run, 'attemptGroupId' | 'missionCostUsd'>,

@@ -40,7 +40,8 @@ const claimOldestSql = claimSql(`with waiting as (
     select r.id from runs r where ${claimable} order by r.created_at, r.id limit 1 for update skip locked
   )`);
 
-// The oldest run of the organization with the fewest running ones on runtimes of all organizations. Organizations with waiting runs are found by jumping from one to the next
+// The oldest waiting run of the organization that has the fewest running runs on runtimes of all organizations. Organizations with waiting
+// runs are found by jumping from one to the next
 // in the index, because a scan would pass all runs of an organization with thousands of them.
 const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
@@ -80,7 +81,8 @@ export interface LeaseRequest {
 
 /**
  * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A runtime of all
- * organizations serves the one with the fewest running runs on such runtimes first. A script runs only where the run names its agent.
+ * organizations first serves the organization that has the fewest running runs on such runtimes. A script runs only where the run names its
+ * agent.
  */
 export async function claimLongestWaitingRun(
   trx: Transaction,
@@ -88,7 +90,7 @@ export async function claimLongestWaitingRun(
   { runtime, harnesses, modelVendors, types, labels, replays, runId, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
-    // Equal claims are executed one after the other; the later one returns the run of the earlier one.
+    // Equal claims are executed one after the other; the later claim returns the run of the earlier claim.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
     const [renewed] = await sql<Pick<Run, 'id'>>(renewLeaseSql, [leaseId, leaseUntil], trx);
     if (renewed && runId && renewed.id !== runId) return undefined;
@@ -183,6 +185,6 @@ export async function renewLeases(
   return sql<HeldRun>(heldRunsSql, [...columns.slice(0, 2), orgId], trx);
 }
 
-/** SQL condition on columns of another table: the run with that id has that lease and is in one of the states. */
+/** SQL condition on columns of another table: the run whose id is in `runId` has the lease in `leaseId` and is in one of the states. */
 export const isRunHeld = (runId: string, leaseId: string, states: readonly RunState[]): string =>
   `exists (select from runs r where r.id = ${runId} and r.lease_id = ${leaseId} and ${isInState(states, 'r')})`;

@@ -29,7 +29,7 @@ export interface OfferSql extends Placeholders {
 
 /**
  * SQL condition: a runtime with the offer can work on the run `r`, which waits. Between steps, it needs the harness and a model of the next
- * step; before the first step, those of the agent named by the run, or of any agent of its organization.
+ * step; before the first step, it needs the harness and a model of the agent named by the run, or of any agent of its organization.
  */
 export const canTake = (offer: OfferSql): string =>
   `${waitsForRuntime('r')} and (r.recurring_id is not null or r.prompt is not null)

@@ -30,13 +30,13 @@ export type NewRun = Pick<
   /** Whether a person must approve the plan; absent means the organization's setting. */
   planApproval?: boolean | null;
   budgetUsd?: number | null;
-  /** Instance type; absent means that of the sandbox template. */
+  /** Instance type; absent means the instance type of the sandbox template. */
   instanceType?: Run['instanceType'];
   /** Sandbox template for all agents of the run; absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'];
   /** Policy that decides which effects wait for a person; absent means that only the other policies apply. */
   effectPolicy?: EffectPolicy | null;
-  /** Limits of the run; an absent limit is that of the sandbox template. */
+  /** Limits of the run; for an absent limit, the limit of the sandbox template applies. */
   maxMinutes?: number | null;
   maxModelCalls?: number | null;
   maxTokens?: number | null;

@@ -1,4 +1,5 @@
-// Figures of quality, computed from the runs of a period. A mission is the runs on one branch, or a run without one; its agent is the
+// Figures of quality, computed from the runs of a period. A mission consists of the runs on one branch, or of one run without a branch; its
+// agent is the
 // builder of its first run, and its end is that of its latest run.
 import type { Caller } from '#access/principal.ts';
 import { withinProject } from '#access/reach.ts';
@@ -99,7 +100,7 @@ const parametersOf = (
   return reach && [reach.orgId, now() - days(count), reach.projectId ?? null, agentId ?? null, versions ?? null];
 };
 
-/** The figures of each group, most missions first; none for a project that the caller does not reach. */
+/** The figures of each group, most missions first; empty for a project that the caller does not reach. */
 export async function qualityFigures(caller: Caller, filter: QualityFilter): Promise<QualityFigures[]> {
   const values = parametersOf(caller, filter);
   return values ? sql<QualityFigures>(figuresSql(filter.groupBy), values) : [];

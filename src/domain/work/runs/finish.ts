@@ -85,7 +85,7 @@ async function finishRun(
 
 /**
  * Ends the lease, so that another runtime can claim the run after a short pause. The caller has locked the run. Nothing happens when the
- * lease is not that of the run.
+ * run has another lease.
  */
 export async function handBackRun(
   trx: Transaction,

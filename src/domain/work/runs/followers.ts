@@ -1,4 +1,4 @@
-// People follow and unfollow runs. Attempts at one task are followed together, and a run that continues a followed one is followed, too.
+// People follow and unfollow runs. Attempts at one task are followed together, and a run that continues a followed run is followed, too.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -50,7 +50,7 @@ export async function stopFollowing(caller: Caller, runId: string): Promise<Run>
 export const followedOf = async (runIds: readonly string[], { userId }: Caller): Promise<RunFollower[]> =>
   userId === null ? [] : RunFollower.findByKeys('runId', runIds, { userId });
 
-/** Lets the followers of a run follow the one that continues it. */
+/** Lets the followers of a run follow the run that continues it. */
 export const keepFollowers = async (trx: Transaction, before: Run['id'], runId: Run['id']): Promise<void> => {
   const copySql = `insert into run_followers (run_id, user_id, org_id, created_at)
     select $2, user_id, org_id, $3 from run_followers where run_id = $1`;

@@ -1,5 +1,5 @@
-// Names of the semantic conventions for generative AI, which are not stable: by default those of version 1.36.0, and with
-// `gen_ai_latest_experimental` in OTEL_SEMCONV_STABILITY_OPT_IN those of release 0.1.0 of their own repository. Labels of metrics come from
+// Names of the semantic conventions for generative AI, which are not stable: by default the names of version 1.36.0, and with
+// `gen_ai_latest_experimental` in OTEL_SEMCONV_STABILITY_OPT_IN the names of release 0.1.0 of their own repository. Labels of metrics come from
 // bounded sets, so agents, tools and models are attributes of spans only.
 import { Counter, Histogram } from 'prom-client';
 import { seconds } from '#foundation/clock.ts';

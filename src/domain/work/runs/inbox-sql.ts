@@ -85,7 +85,7 @@ const questionsSql = `${itemSql({
 /** Open runs that wait for a person who may run missions. */
 export const waitingItemsSql = [plansSql, parkedSql, questionsSql].join(' union all ');
 
-/** A limit of the organization that holds missions back, for people who may raise it; its run is the one that has waited longest. */
+/** A limit of the organization that holds missions back, for people who may raise it; the item has the run that has waited longest. */
 export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budget')[]): string => `${itemSql({
   id: `'spending-' || p.parked_by`,
   kind: `'spending'`,
@@ -117,8 +117,8 @@ const isNewest = (
 ): string => `coalesce((select n.id from runs n where ${same} and n.status <> 'skipped'
     order by n.created_at desc, n.id desc limit 1), ${run}.id) = ${run}.id`;
 
-// A failure disappears when a later run of the same task or issue exists; for a run that an event has started, only later runs by the same
-// event count.
+// A failure disappears when there is a later run of the same task or issue; for a run that an event has started, only a later run that the
+// same event has started counts.
 export const failureItemsSql = `${itemSql({
   ...ofRun,
   id: `'failure-' || r.id`,
@@ -134,7 +134,7 @@ export const failureItemsSql = `${itemSql({
   ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
     and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
 
-/** SQL for outside effects that wait for a person: those of ended missions, and tool calls that agents of open missions have staged. */
+/** SQL for outside effects that wait for a person: effects of ended missions, and tool calls that agents of open missions have staged. */
 export const effectItemsSql = `${itemSql({
   ...ofRun,
   id: `'effects-' || r.id`,
@@ -164,7 +164,7 @@ export const reviewItemsSql = (isReviewed: (run: string) => string): string => `
     and ${isNewest('r', 'n.project_id = r.project_id and n.branch = r.branch')}
     and not ${isUnpushedSql('r')} and not ${isReviewed('r')}`;
 
-/** Tasks whose attempts have all ended: a person chooses one of them. The item has the first attempt. */
+/** Tasks whose attempts have all ended: a person then chooses an attempt. The item shows the first attempt. */
 export const attemptItemsSql = `${itemSql({
   id: `'attempts-' || a.attempt_group_id`,
   kind: `'attempts'`,

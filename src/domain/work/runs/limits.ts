@@ -12,7 +12,7 @@ import { lockRunInReach, refuseEnded } from './steering.ts';
 import { tokensOfRun } from './steps.ts';
 
 /**
- * Sets the total budget of an open run; for an attempt, that of all attempts at the task. @throws 400 for less than the cost so far, 404,
+ * Sets the total budget of an open run; for an attempt, the total budget of all attempts at the task. @throws 400 for less than the cost so far, 404,
  * 409 for an ended run
  */
 export const setBudget = (caller: Caller, { runId, budgetUsd }: { runId: string; budgetUsd: number }): Promise<Run> =>

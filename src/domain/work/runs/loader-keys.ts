@@ -1,4 +1,4 @@
-// Keys for loaders of records that several runs share: those of a branch, and those of a pull request.
+// Keys for loaders of records that several runs share: records of a branch, and records of a pull request.
 import type { Run } from './model.ts';
 
 /** Key of a branch. A space separates its two parts, because neither ids nor branch names contain one (git-check-ref-format). */

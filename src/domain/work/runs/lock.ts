@@ -18,7 +18,7 @@ export const lockRunWithAttempts = async (trx: Transaction, { id, attemptGroupId
     .orderBy('id')
     .forNoKeyUpdate();
 
-/** Condition for records that a service may report on: all, or only those of the organization to which its token is bound. */
+/** Condition for records that a service may report on: all records, or only records of the organization to which the service's token is bound. */
 export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
 
 /** States in which reports are accepted. They include `canceled`, because the runtime may still send outstanding reports. */

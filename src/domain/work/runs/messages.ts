@@ -153,7 +153,7 @@ export interface ToolApproval {
   arguments: string;
 }
 
-/** Consumes the approval of one call with these arguments. Returns false when there is none. */
+/** Consumes the approval of one call with these arguments. Returns false when there is no such approval. */
 export async function useApproval(approval: ToolApproval): Promise<boolean> {
   const { runId, leaseId, questionId, tool, arguments: given } = approval;
   return (await sql(useApprovalSql, [runId, leaseId, questionId, tool, given, now()])).length > 0;

@@ -1,4 +1,4 @@
-// The task of a run: that of its recurring mission or, without one, its own.
+// The task of a run: the task of its recurring mission or, if it has none, the run's own prompt.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Run, WaitingRun } from './model.ts';
 

@@ -112,7 +112,7 @@ export class Run extends table('runs', {
   changedFiles: column<number | null>(),
   insertions: column<number | null>(),
   deletions: column<number | null>(),
-  /** The artifact with the diff of the branch; null before the first report, and from runtimes that report none. */
+  /** The artifact with the diff of the branch; null before the first report, and if the runtime reports no diff. */
   changeArtifactId: column<Id<'artifact'> | null>(),
   /** Reason why the pull request is not merged automatically although its project asks for it; null otherwise. */
   mergeBlocker: column<string | null>(),
@@ -177,7 +177,7 @@ export class Run extends table('runs', {
     return { name: status, condition: `"status" = '${status}'` };
   }
 
-  /** Effects that wait for a person, copied from the rule that started the run; null means none. */
+  /** Policy that decides which outside effects wait for a person, copied from the rule that started the run; null means that none waits. */
   declare effectPolicy: EffectPolicy | null;
   /** Text of an existing issue at the start of the run, for its agents; null without one. */
   declare issueText: string | null;

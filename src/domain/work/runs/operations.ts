@@ -22,7 +22,7 @@ export interface RunFilter extends PageRequest {
   projectId?: string | null | undefined;
   status?: RunStatus | null | undefined;
   kind?: RunKind | null | undefined;
-  /** Only runs that were started for this agent; `none` selects runs for any agent. */
+  /** Only runs that were started for this agent; `none` selects runs that were started for no particular agent. */
   agentId?: string | null | undefined;
   /** Only runs of this person; `none` selects runs without a responsible person. */
   personId?: string | null | undefined;
@@ -179,7 +179,7 @@ export async function* followRun(changes: AsyncIterable<() => Promise<Caller>>, 
 
 /**
  * Ends an open run and its sandboxes at once; its runtime stops at the next heartbeat. Does nothing for a canceled run.
- * @throws 409 for a run that has ended otherwise
+ * @throws 409 for a run that has completed or failed
  */
 export async function cancelRun(caller: Caller, runId: string): Promise<Run> {
   await transaction((trx) => cancelRuns(trx, { id: runId, ...withinReach(caller) }, 'Canceled by a person.'));

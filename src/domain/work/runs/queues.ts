@@ -11,7 +11,7 @@ import {
 import { canTake, labelsOfRun } from './claimable.ts';
 import { isInState, waitsForRuntime } from './states.ts';
 
-/** Maximum number of missions that are counted as waiting, and of groups of them. */
+/** Maximum number of waiting missions that are counted, and maximum number of groups of them. */
 export const maxQueued = 1_000;
 export const maxWaitGroups = 20;
 
@@ -75,7 +75,7 @@ const groupsSql = `select reason, labels, count(*)::int as runs, min(since) as o
 
 type Keyed<Value> = Value & { credentialId: string; name: string };
 
-/** The runtimes of the caller's organization with their load, and the missions that wait for one. */
+/** The runtimes of the caller's organization with their load, and the missions that wait for a runtime. */
 export async function readRuntimes(caller: Caller): Promise<RuntimesAnswer> {
   const runtimes = await listRuntimes(caller);
   const { orgId } = caller;

@@ -28,7 +28,7 @@ export const AttemptState = wordSet('AttemptState', attemptStates, 'The decision
   closed: 'Another attempt was chosen, or all were closed: its branch is deleted.',
 });
 
-/** A GraphQL type for runs: for both kinds, or for one. */
+/** A GraphQL type for runs of both kinds, or of one kind. */
 export const runType = (name: string) => builder.modelType(Run, name);
 
 type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Run>;

@@ -19,7 +19,7 @@ const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'Resu
 type Outcome = Pick<Run, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prState' | 'mergeBlocker'> &
   Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions'>;
 
-/** The outcome of a run; null for an open one, and for one without a repository, whose changes are unknown. */
+/** The outcome of a run; null for an open run, and for a run without a repository, because its changes are unknown. */
 export function outcomeOf(run: Run): Outcome | null {
   if (isOpen(run) || !(run.openedRepository || run.branch)) return null;
   return run.headSha ? run : { ...run, commits: 0, changedFiles: 0, insertions: 0, deletions: 0 };

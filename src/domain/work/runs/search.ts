@@ -1,5 +1,5 @@
 // Search of runs by words (migrations/20261210_63_run_texts.sql). The words of a run are read when it is created, while it is open every
-// two minutes, and after its end; those of its logs are kept for two weeks.
+// two minutes, and after its end; words of its logs are kept for two weeks.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';

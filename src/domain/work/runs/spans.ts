@@ -1,5 +1,6 @@
-// The trace of a mission: a span of the mission, one of each step, and those of the model and tool calls of its agent. Their ids are
-// derived from those of the records, so that any process can add spans, also after a restart, and a runtime can send the ids of its calls
+// The trace of a mission: a span of the mission, a span of each step, and spans of the model and tool calls of the agent. The ids of the
+// spans are derived from the ids of the records, so that any process can add spans, also after a restart, and a runtime can send the ids of
+// its calls
 // to other systems
 // (docs/observability.md#traces-of-missions). Prompts, answers and arguments are not part of a trace.
 import { createHash } from 'node:crypto';

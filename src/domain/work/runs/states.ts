@@ -7,8 +7,8 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { openStatuses, Run, type RunStatus, runStatuses } from './model.ts';
 
 /**
- * States of a run. The two waiting states have the status `dispatching`: a run without an issue waits for the issue, a run with one for a
- * runtime.
+ * States of a run. The two waiting states have the status `dispatching`: a run without an issue waits for the issue, a run with an issue
+ * waits for a runtime.
  */
 export const runStates = [
   'waitingForIssue',
@@ -59,7 +59,7 @@ export const isWaiting = ({ status }: Pick<Run, 'status'>): boolean => status ==
 export const isWaitingForIssue = (run: Pick<Run, 'status' | 'issueId'>): boolean =>
   isWaiting(run) && run.issueId === null;
 
-/** SQL condition: the run with this alias is in one of the states. The condition implies those of the partial indexes. */
+/** SQL condition: the run with this alias is in one of the states. The condition implies the conditions of the partial indexes. */
 export function isInState(states: readonly RunState[], run = 'runs'): string {
   const statuses = runStatuses.filter((status) => {
     const within = runStates.filter((state) => statusOfState(state) === status);

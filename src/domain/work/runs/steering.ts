@@ -86,7 +86,8 @@ export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> &
   Partial<Pick<RunMessage, 'authorUserId'>> & { key: string };
 
 /**
- * Writes messages from other systems, each once by its key. The messages are dropped when the run accepts none, or has the maximum number.
+ * Writes messages from other systems, each once by its key. The messages are dropped when the run accepts no messages, or has the maximum
+ * number of messages.
  */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
@@ -94,7 +95,7 @@ export const forwardMessages = (runId: string, messages: readonly ForwardedMessa
     if (run) await forwardTo(trx, run, messages);
   });
 
-/** Writes messages to the locked run. Returns false when it accepts none, because it has ended or is about to end. */
+/** Writes messages to the locked run. Returns false when the run accepts no messages, because it has ended or is about to end. */
 export async function forwardTo(trx: Transaction, run: Run, messages: readonly ForwardedMessage[]): Promise<boolean> {
   if (!isOpen(run) || (await whyDeaf(trx, run))) return false;
   for (const message of messages) {

@@ -13,7 +13,7 @@ export const openStepStatuses: readonly StepStatus[] = ['waiting', 'running'];
 export const stepOutcomes = ['next', 'waiting', 'handed_back', 'done'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];
 
-/** Tokens of model calls; those of the cache are not part of the input. */
+/** Tokens of model calls; cached tokens are not part of the input. */
 export interface Tokens {
   inputTokens: number;
   cachedInputTokens: number;

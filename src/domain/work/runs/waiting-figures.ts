@@ -1,4 +1,4 @@
-// Groups of waiting runs of all organizations by the thing that they wait for, for operators.
+// Counts the waiting runs of all organizations by what they wait for, for operators.
 import { sql } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import { needsPersonSql } from './needs.ts';

@@ -32,22 +32,22 @@ export interface NewMission {
   /** Whether a person must approve the plan; absent means the organization's setting. */
   planApproval?: boolean | null | undefined;
   budgetUsd?: number | null | undefined;
-  /** Instance type; absent means that of the sandbox template. */
+  /** Instance type; absent means the instance type of the sandbox template. */
   instanceType?: Run['instanceType'] | undefined;
   /** Sandbox template for all agents of the mission; absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'] | undefined;
-  /** Limits of the mission; an absent limit is that of the sandbox template. */
+  /** Limits of the mission; for an absent limit, the limit of the sandbox template applies. */
   maxMinutes?: number | null | undefined;
   maxModelCalls?: number | null | undefined;
   maxTokens?: number | null | undefined;
-  /** The model that the agent `agentId` uses in place of its own. */
+  /** The model that the agent `agentId` uses instead of its own model. */
   agentModel?: string | null | undefined;
 }
 
 /** One of several attempts at a mission; an absent member has the mission's value. */
 export interface NewAttempt {
   agentId?: string | null | undefined;
-  /** The model that the agent uses in place of its own. */
+  /** The model that the agent uses instead of its own model. */
   model?: string | null | undefined;
   prompt?: string | null | undefined;
 }
@@ -64,7 +64,7 @@ export async function startMission(
 ): Promise<Run> {
   const issue = mission.issue ? await findTrackerIssue(caller, mission.projectId, mission.issue) : null;
   const started: WaitingRun[] = [];
-  // The run is committed before the tracker is called; a repeated request gets the same run and starts no second one.
+  // The run is committed before the tracker is called; a repeated request gets the same run and starts no second run.
   const runId = await firstStep(async () => {
     started[0] = await transaction(async (trx) =>
       attempts ? writeAttempts(trx, caller, mission, attempts, issue) : writeMission(trx, caller, mission, issue),

@@ -19,6 +19,6 @@ const findUses: FindUses = async (trx, orgId, templateId) => [
   ...(await openRunsWithTemplate(trx, orgId, templateId)).map(({ id }) => `the open mission ${id}`),
 ];
 
-/** Deletes a template that is not used. @throws 404; 409 for the built-in one, and for one that is used */
+/** Deletes a template that is not used. @throws 404; 409 for the built-in template, and for a template that is used */
 export const deleteUnusedTemplate = (caller: Caller, templateId: string): Promise<{ ok: true; id: string }> =>
   deleteTemplate(caller, templateId, findUses);

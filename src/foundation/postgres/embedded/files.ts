@@ -45,7 +45,7 @@ export const onWindows = process.platform === 'win32';
 const stateFolder = '/var/lib/agent-engineering-platform';
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** Finds or creates the folder for `home`, always the same one for the same `home`. */
+/** Finds or creates the folder for `home`; for the same `home` it is always the same folder. */
 export function locateFiles(home: string, log: (line: string) => void = () => {}): EmbeddedFiles {
   const asRoot = process.getuid?.() === 0;
   // The umask of root may be 077; other accounts must be able to traverse the folders created here.
@@ -188,7 +188,7 @@ export function linkLibraries(native: string): boolean {
     }
     return true;
   } catch (error) {
-    // Another process has created the same link.
+    // With EEXIST, another process has created the same link.
     return (error as NodeJS.ErrnoException).code === 'EEXIST' ? linkLibraries(native) : false;
   }
 }

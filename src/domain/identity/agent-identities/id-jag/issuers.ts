@@ -25,8 +25,8 @@ export const trustedIssuer = (issuer: unknown): TrustedIssuer | undefined =>
 
 /**
  * The published keys of one provider. jose reads the set, finds a key in it, and shares one request among concurrent callers. This code
- * adds the time from the service's clock and freshness from `cache-control`; keeps the known keys of an unreachable provider valid for a
- * day; and does not repeat a failed request, or one for an unknown key id, within the cooldown.
+ * adds the service's clock and the lifetime from `cache-control`, keeps the known keys of an unreachable provider valid for a day, and does
+ * not repeat a failed request, or a request for an unknown key id, within the cooldown.
  */
 interface ProviderKeys {
   set: ReturnType<typeof createRemoteJWKSet>;

@@ -47,7 +47,7 @@ async function revokeReused(trx: Transaction, secret: string): Promise<OAuthErro
   return refused();
 }
 
-/** The redirect URI may be omitted (OAuth 2.1 §10.2); if present, it must equal that of the request. */
+/** The redirect URI may be omitted (OAuth 2.1 §10.2); if present, it must equal the URI of the authorization request. */
 const matchesRequest = (code: AuthorizationCode, { client_id, redirect_uri }: TokenParameters, verifier: string) =>
   code.expiresAt > now() &&
   code.clientId === client_id &&
@@ -58,7 +58,7 @@ async function issue(trx: Transaction, code: AuthorizationCode): Promise<TokenRe
   const { clientId, clientName, userId, orgId, projectId, resource, scopes, orgOnly } = code;
   const isOffline = scopes.includes(offlineAccess);
   const createdAt = now();
-  // Without refresh tokens the sign-in ends with its only access token.
+  // A sign-in without refresh tokens ends with its only access token.
   const expiresAt = isOffline
     ? code.accessExpiresAt
     : Math.min(code.accessExpiresAt, createdAt + lifetimesMs.oauthAccessToken);

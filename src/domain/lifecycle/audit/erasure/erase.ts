@@ -21,7 +21,7 @@ import { numberChangesIn } from '../numbers.ts';
 import { replaceNames } from './records.ts';
 
 export interface PersonErasure {
-  /** The id in the event of the erasure: that of the person, or a digest of an email address without an account. */
+  /** The id in the event of the erasure: the person's id, or a digest of an email address without an account. */
   personId: string;
   erasedAt: number;
   /** Number of invites deleted by this call, and of missions whose recordings it deleted. */

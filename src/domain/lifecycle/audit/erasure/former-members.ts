@@ -9,7 +9,7 @@ import { numberChanges } from '../numbers.ts';
 
 export interface FormerMember {
   userId: string;
-  /** Null after the erasure. */
+  /** The person's name; null after the erasure. */
   name: string | null;
   email: string | null;
   removedAt: number;

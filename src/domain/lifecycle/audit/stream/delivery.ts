@@ -120,7 +120,7 @@ async function readBatch(orgId: string, position: Position): Promise<ReadBatch |
   return { text, key: keyOf(after, lastNumber, lastHour), lastNumber, lastCheckpointHour: lastHour };
 }
 
-/** Members with the personal values that can be read, by the number of the event. They stand before the entry, whose bytes are the leaf. */
+/** Members with the personal values that can be read, by the number of the event. In a line they come before the entry, whose bytes are the leaf. */
 async function personalTexts(orgId: string, events: readonly AuditEvent[]): Promise<Map<number, string>> {
   const opened = await openPersonal(orgId, events);
   return new Map(
@@ -142,7 +142,7 @@ async function readCheckpoints(orgId: string, hour: number, number: number): Pro
   return found.map(({ hour, note, keyId }) => ({ hour, line: `${checkpointLine(note, keys.get(keyId)!)}\n` }));
 }
 
-/** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`: the day is that of the attempt. */
+/** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`: the day is the day of the attempt. */
 function keyOf(after: number, lastNumber: number, checkpointHour: number): string {
   const day = isoTime(now()).slice(0, 10).replaceAll('-', '/');
   const padded = (number: number) => String(number).padStart(12, '0');

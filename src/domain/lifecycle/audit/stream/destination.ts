@@ -33,7 +33,7 @@ export function destinationOf(address: string): Destination {
   return { kind: 'collector', address };
 }
 
-/** Amazon's server of a region; those of China have a domain of their own. */
+/** Amazon's server of a region; servers in China have a domain of their own. */
 const serverIn = (region: string): string =>
   `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 

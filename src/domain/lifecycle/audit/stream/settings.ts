@@ -87,7 +87,7 @@ export async function setAuditStream(caller: Caller, input: AuditStreamInput): P
   return { stream: await AuditStream.get({ orgId: orgId as AuditStream['orgId'] }), token };
 }
 
-/** The credentials in the input; null when there are none. @throws 400 for those of another kind of destination */
+/** The credentials in the input; null when there are none. @throws 400 for credentials of another kind of destination */
 function secretIn(
   { kind }: Destination,
   { token, accessKeyId, secretAccessKey }: AuditStreamInput,

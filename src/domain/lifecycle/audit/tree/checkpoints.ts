@@ -41,8 +41,8 @@ const insertSql = `insert into audit_checkpoints (id, org_id, created_at, hour, 
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`;
 
 /**
- * Signs and stores a checkpoint, if this hour has none. @throws when the tree does not begin with that of the last checkpoint, which is
- * then not signed
+ * Signs and stores a checkpoint, if this hour has none. @throws when the tree does not begin with the tree of the last checkpoint; then
+ * nothing is signed
  */
 async function insertCheckpoint(trx: Transaction, orgId: string, at: number, key: SigningKey): Promise<void> {
   const [state] = await sql<TreeState>(lockTreeSql, [orgId], trx);

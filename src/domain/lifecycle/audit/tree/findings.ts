@@ -21,7 +21,7 @@ export function openFindings() {
       else ranges.push({ kind, first: number, last: number });
     },
     add: (text: string): void => void others.push(text),
-    /** The findings as sentences: at most a hundred, and one with the number of the others. */
+    /** The findings as sentences: at most a hundred, and one with the number of further findings. */
     list(): string[] {
       const all = [
         ...ranges.map(({ kind, first, last }) =>

@@ -1,4 +1,4 @@
-// Keys of other installations, which have signed the checkpoints of an organization before it joined this one. They are valid for that
+// Keys of other installations that signed the checkpoints of an organization before it joined this installation. They are valid for that
 // organization only, and for checkpoints from before it joined.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
@@ -19,7 +19,7 @@ const insertSql = `insert into audit_joined_keys (org_id, id, algorithm, public_
   values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (org_id, id) do update set retired_at = greatest(audit_joined_keys.retired_at, excluded.retired_at)`;
 
-/** Adds a key. An organization that returns to an installation may have the key of the other one already. */
+/** Adds a key. An organization that returns to an installation may have the key of the other installation already. */
 export const insertJoinedKey = async (
   trx: Transaction,
   orgId: string,

@@ -15,7 +15,7 @@ import { readTile } from './tiles.ts';
 import { verifyEntries } from './verify-entries.ts';
 
 export interface Verification {
-  /** Number of leaves in the tree, including those of events that the retention has deleted. */
+  /** Number of leaves in the tree, including leaves of events that the retention has deleted. */
   size: number;
   /** Number of the oldest event that still exists. */
   firstNumber: number;
@@ -34,7 +34,7 @@ interface Expected {
   name: string;
 }
 
-/** Verifies the log in one snapshot of the database. @param given Checkpoints kept outside the service; those of other logs are ignored */
+/** Verifies the log in one snapshot of the database. @param given Checkpoints kept outside the service; checkpoints of other logs are ignored */
 export const verifyLog = (orgId: string, given: readonly SignedCheckpoint[]): Promise<Verification> =>
   transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
@@ -143,7 +143,7 @@ function collectTiles() {
   };
 }
 
-/** Compares the stored hashes of the upper levels, which proofs use, with those computed from the leaves. */
+/** Compares the stored hashes of the upper levels, which proofs use, with the hashes that are computed from the leaves. */
 async function verifyUpperTiles(
   trx: Transaction,
   orgId: string,

@@ -64,7 +64,7 @@ function messageOf(answered: OutboundResponse): string | null {
   return typeof message === 'string' ? message : null;
 }
 
-/** Returns the response with any status but that of a rate limit. */
+/** Returns the response with any status, except a rate limit. */
 export async function callGitHub(
   connection: VendorConnection,
   path: string,

@@ -49,7 +49,7 @@ const limitIn = ({ status, headers }: OutboundResponse): RateLimit | null =>
     ? { after: numberIn(headers['retry-after']), until: seconds(numberIn(headers['ratelimit-reset'])) }
     : null;
 
-/** Returns the response with any status but that of a rate limit. */
+/** Returns the response with any status, except a rate limit. */
 export async function callGitLab(
   connection: VendorConnection,
   path: string,

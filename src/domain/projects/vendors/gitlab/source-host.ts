@@ -104,7 +104,7 @@ export const gitlabHost: Repository = {
     const connection = await connectVendor(project, kind, 'gitlab');
     const path = `${projectPath(project)}/${target}/award_emoji`;
     const answered = await callGitLab(connection, path, { method: 'POST', json: { name: 'eyes' } });
-    // GitLab answers a repeated reaction with 404 and a text that contains these words.
+    // GitLab answers a repeated reaction with 404 and this text.
     if (answered.status === 404 && /already been taken/.test(wordsOf(answered) ?? '')) return;
     if (answered.status > 299) throw gitlabRefusal(connection, path, answered);
   },

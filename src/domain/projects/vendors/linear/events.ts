@@ -10,7 +10,7 @@ import { foundIssue, IssuePart, PersonPart } from './event-shapes.ts';
 import { isRecordId } from './ids.ts';
 import { readSessionEvent, sessionEventName } from './session-events.ts';
 
-/** The allowed difference between the time in a payload and that of this service, as Linear recommends. */
+/** The allowed difference between the time in a payload and the time of this service, as Linear recommends. */
 const ageMs = minutes(1);
 
 const Actor = z.object({
