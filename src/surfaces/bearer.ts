@@ -20,7 +20,7 @@ import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
 import { answerProblem } from './frame.ts';
 
-/** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is not one of them. */
+/** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is no OAuth resource. */
 type Place = Resource | 'scim';
 /** @param address The address of the request (`plainAddress`) */
 type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null>;
@@ -122,8 +122,8 @@ function challenge(place: Place, presented: boolean) {
 }
 
 /**
- * The challenge of a 403 for missing scopes (RFC 6750 §3.1); no header for another problem. It names the scopes to request: those of the
- * credential and the missing ones, because a client replaces its token (docs/decisions/0038-challenge-names-all-scopes.md).
+ * The challenge of a 403 for missing scopes (RFC 6750 §3.1); no header for another problem. It names the scopes to request: the scopes of
+ * the credential and the missing scopes, because a client replaces its token (docs/decisions/0038-challenge-names-all-scopes.md).
  */
 function challengeFor({ details }: Problem, resource: Resource, { scopes }: Exchange): Headers {
   if (!details.missingScopes) return {};

@@ -19,7 +19,7 @@ import { seeOther, type Visitor } from './layout.ts';
 /** The organization slug in the address of a page; null when there is none. */
 export const slugOfAddress = (path: string): string | null => /^\/console\/o\/([^/]+)/.exec(path)?.[1] ?? null;
 
-/** The organization with that slug, or else with that former slug. */
+/** The organization with the slug, or else the organization that formerly had the slug. */
 export const organizationOfSlug = (
   organizations: readonly OwnOrganization[],
   slug: string,

@@ -14,7 +14,7 @@ import type { PersonIn } from '../../organization/memberships/model.ts';
 import { Person } from '../../organization/people/model.ts';
 import { Session } from './model.ts';
 
-/** The place of a sign-in, as shown in the list of sessions. */
+/** The browser and network of a sign-in, as shown in the list of sessions. */
 export interface Device {
   userAgent: string | null;
   address: string | null;

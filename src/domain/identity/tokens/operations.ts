@@ -1,4 +1,4 @@
-// Operations on personal access tokens: create, list, revoke, and find the caller of one.
+// Operations on personal access tokens: create, list, revoke, and find the caller of a token.
 import { refusedScopes, requireFewScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
@@ -137,7 +137,7 @@ const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_
 
 /**
  * The caller of a `pat_` secret, in one statement; null when the secret is unknown, expired or revoked, or its person has left the
- * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next one.
+ * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next request.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfToken(secret: string, address: string | null = null): Promise<Caller | null> {

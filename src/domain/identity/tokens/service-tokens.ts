@@ -49,7 +49,7 @@ export async function revokeServiceToken(id: string): Promise<{ id: string; revo
   return { id, revokedAt: revokedAt! };
 }
 
-/** Revokes all service tokens of this name of an organization or, with null, of those that serve every organization. */
+/** Revokes all service tokens of this name that are bound to the organization or, with null, that serve every organization. */
 export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null, name: string): Promise<void> {
   await ServiceToken.patch(undefined, { orgId, name, revokedAt: null }, { revokedAt: now() });
 }
