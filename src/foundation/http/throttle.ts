@@ -36,8 +36,7 @@ interface Store {
 
 /**
  * Counts calls in the memory of this process or, if this process is one of several workers, in the memory of the process that started the
- * workers (`shareThrottles`). `description`
- * is the first sentence of the error.
+ * workers (`shareThrottles`). `description` is the first sentence of the error.
  */
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);

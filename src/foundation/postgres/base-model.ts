@@ -1,7 +1,6 @@
 // The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and locks use
 // Objection: the functions of this class or, if a condition is more than equality, a query (`Project.query(trx)`). Relations are declared
-// once, in
-// the child's model.
+// once, in the child's model.
 import type { Knex } from 'knex';
 import { Model, type QueryBuilder, type RawBuilder, type RelationMappings } from 'objection';
 import { notFound } from '../problem.ts';
@@ -181,9 +180,8 @@ export class BaseModel extends Model {
   }
 
   /**
-   * Inserts a row unless a row with the same key exists; returns false when nothing was inserted. `key`: the columns of the unique
-   * constraint that may be violated; any unique constraint when absent. Objection is not used here, because on a conflict it returns its
-   * input instead of no row.
+   * Inserts a row unless a row with the same key exists; false when nothing was inserted. `key`: the columns of the violated unique
+   * constraint; absent means any. Objection is not used here, because on a conflict it returns its input instead of no row.
    */
   static async insertNew<M extends object>(
     this: ClassOf<M>,

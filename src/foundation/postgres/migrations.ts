@@ -40,8 +40,7 @@ interface Connection {
  * Applies the pending migrations and returns their names. Consecutive files that run in a transaction are applied all or none; all other
  * files are applied one by one, and after a failure or a kill the next call continues. Safe in any number of processes: one process applies
  * each file, and all calls return when no file is pending. A database with migrations of a later release is unchanged, with a warning: a
- * release may serve while the
- * next one already runs.
+ * release may serve while the next one already runs.
  */
 export async function migrate(
   knex: Knex,

@@ -51,8 +51,7 @@ export function withdrawable(order: BillingOrder, lot: OpenLot | null): Withdraw
 
 /**
  * Withdraws from an order. Credits reserved by running missions are not taken back. A withdrawal from the order of a subscription's current
- * period ends the
- * subscription.
+ * period ends the subscription.
  * @throws 409 after the window, for a second withdrawal, and when all credits are spent
  */
 export const withdrawOrder = (caller: Caller, id: string, reason: string | null): Promise<Withdrawal> => {

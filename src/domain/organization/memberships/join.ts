@@ -12,8 +12,8 @@ export const joinMembershipSql = (alias: string): string =>
 /**
  * Joins one membership `m` of the person in column `userId`: the membership in the `requested` organization or, when `requested` is null,
  * in the `preferred` organization, or else the oldest. The columns of `m` are null without a match. A closed organization matches only for
- * an owner, when it
- * is `requested` or `preferred`. @param by.reached SQL condition on a row of `memberships`: the session reaches the organization
+ * an owner, when it is `requested` or `preferred`. @param by.reached SQL condition on a row of `memberships`: the session reaches the
+ * organization
  */
 export const joinOneMembershipSql = (
   userId: string,

@@ -43,8 +43,7 @@ export interface NewConnector {
 
 /**
  * Connects a vendor to the organization, and to its projects without such a connector. The credentials are checked; when the vendor is
- * unreachable, the
- * connector is created with that failure.
+ * unreachable, the connector is created with that failure.
  * @throws 400 for credentials that the vendor rejects, an address that is not public, or models as `checkModels`; 409 at the limit
  */
 export async function connect(caller: Caller, input: NewConnector): Promise<Integration> {

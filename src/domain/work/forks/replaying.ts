@@ -46,8 +46,7 @@ const noSession = 'The harness has kept no session at the call: the mission cann
 
 /**
  * The step after a replayed step, and the agents of the run from this step on. The replay is over after the step with the call; the mission
- * then continues
- * without the recording.
+ * then continues without the recording.
  */
 export async function nextOfFork(
   trx: Transaction,

@@ -41,8 +41,8 @@ const claimOldestSql = claimSql(`with waiting as (
   )`);
 
 // The oldest waiting run of the organization that has the fewest running runs on runtimes of all organizations. Organizations with waiting
-// runs are found by jumping from one to the next
-// in the index, because a scan would pass all runs of an organization with thousands of them.
+// runs are found by jumping from one to the next in the index, because a scan would pass all runs of an organization with thousands of
+// them.
 const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
     union all

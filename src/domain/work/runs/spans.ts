@@ -1,8 +1,6 @@
 // The trace of a mission: a span of the mission, a span of each step, and spans of the model and tool calls of the agent. The ids of the
 // spans are derived from the ids of the records, so that any process can add spans, also after a restart, and a runtime can send the ids of
-// its calls
-// to other systems
-// (docs/observability.md#traces-of-missions). Prompts, answers and arguments are not part of a trace.
+// its calls to other systems (docs/observability.md#traces-of-missions). Prompts, answers and arguments are not part of a trace.
 import { createHash } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
