@@ -244,7 +244,7 @@ describe('400 · an invalid query parameter', () => {
     const args = argumentsOf(root, sample);
     delete args[name];
     const path = pathOf(root.route!, args);
-    return checked('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, owner);
+    return checked('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, asker(root));
   };
 
   it.each(queries)('%s · is refused when repeated, badly encoded or of a wrong type', async (_, root, name, type) => {
