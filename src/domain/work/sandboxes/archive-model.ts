@@ -46,9 +46,8 @@ interface Described {
 }
 
 export interface LogBlockHead extends Described, LogName {
-  /** Length of the text in bytes, and number of its line feeds. */
+  /** Length of the text in bytes. */
   bytes: number;
-  lines: number;
   /** The first and the last source of a prompt's texts, in alphabetical order. */
   scopes: [first: PromptScope, last: PromptScope];
 }

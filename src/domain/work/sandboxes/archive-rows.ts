@@ -60,7 +60,6 @@ function logBlock(rows: SandboxLogPart[]): NewBlock {
     ...{ sandboxId, role, sessionId, part, seq, count: rows.length },
     ...timesOf(rows.map(({ appendedAt }) => appendedAt ?? 0)),
     bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
-    lines: rows.reduce((sum, { content }) => sum + content.split('\n').length - 1, 0),
     scopes: [scopes[0]!, scopes.at(-1)!],
   };
   const entries = rows.map(({ seq, content, spanId, promptScope, appendedAt }) => ({

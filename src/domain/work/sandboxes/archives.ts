@@ -80,14 +80,11 @@ export async function* readStored<B extends LogBlock | FragmentBlock>(stored: re
 /** A block of a log, with the position of its text in the log. */
 export interface LogSection extends Stored<LogBlock> {
   begin: number;
-  firstLine: number;
 }
 
 export interface ArchivedLog {
   sections: LogSection[];
   bytes: number;
-  /** Number of line feeds. */
-  lines: number;
   /** Number of the first entry that is in the database. */
   next: number;
 }
@@ -98,12 +95,11 @@ export async function archivedLog(
   sandboxId: string,
   name: LogName,
 ): Promise<ArchivedLog> {
-  const log: ArchivedLog = { sections: [], bytes: 0, lines: 0, next: 0 };
+  const log: ArchivedLog = { sections: [], bytes: 0, next: 0 };
   for (const stored of await findBlocks(archives, isOfLog(sandboxId, name))) {
-    const { seq, count, bytes, lines } = stored.block;
-    log.sections.push({ ...stored, begin: log.bytes, firstLine: log.lines });
+    const { seq, count, bytes } = stored.block;
+    log.sections.push({ ...stored, begin: log.bytes });
     log.bytes += bytes;
-    log.lines += lines;
     log.next = seq + count;
   }
   return log;
