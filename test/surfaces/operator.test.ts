@@ -226,6 +226,23 @@ describe('GET /metrics', () => {
     expect(await figures()).toEqual({ ...working, ...free, ...gone });
   });
 
+  it('200 · reports missions by a label that is the name of a member of all objects', async () => {
+    const labeled = { name: 'Labeled', labels: ['constructor'] };
+    const template = (await world.rest('POST', '/sandbox-templates', { token, body: labeled })).body.id;
+    const project = (await world.rest('POST', '/projects', { token, body: { name: 'A', repoFullName: 'acme/a' } }))
+      .body;
+    const run = (await world.rest('POST', '/runs', { token, body: { projectId: project.id, prompt: 'Hello' } })).body;
+    await world.knex('runs').where({ id: run.id }).update({ sandboxTemplateId: template });
+    // Figures are read every five seconds.
+    world.clock.turn(seconds(6));
+    const { status, body } = await world.request('GET', '/metrics');
+    expect([status, body]).toEqual([
+      200,
+      expect.stringContaining('runs_waiting_for_runtime{labels="constructor"} 1\n'),
+    ]);
+    await world.knex('runs').where({ id: run.id }).update({ status: 'canceled' });
+  });
+
   const observability = (file: string) => readFileSync(path.join(projectFolder, 'deploy/observability', file), 'utf8');
   const rules = observability('prometheus-rules.yaml');
   const { panels } = JSON.parse(observability('grafana-dashboard.json'));

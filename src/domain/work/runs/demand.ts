@@ -50,8 +50,9 @@ const maxLabelSets = 50;
 
 /** Missions that wait for a runtime, and the age of the oldest in seconds, by their labels. */
 export async function readQueueByLabels(): Promise<{ waiting: Record<string, number>; age: Record<string, number> }> {
-  const waiting: Record<string, number> = {};
-  const age: Record<string, number> = {};
+  // Without a prototype, because a label of an organization can have the name of a member that objects inherit, such as `constructor`.
+  const waiting: Record<string, number> = Object.create(null);
+  const age: Record<string, number> = Object.create(null);
   const groups = (await sql<LabelDemand>(demandSql, [null])).filter((group) => group.waiting > 0);
   for (const [index, group] of groups.entries()) {
     const name = index >= maxLabelSets ? 'other' : group.labels.join(',') || 'none';
