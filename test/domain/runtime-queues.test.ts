@@ -1,7 +1,8 @@
 // Places of runtimes, their queues, and why missions wait, as `runtimes` shows them.
 import { afterAll, beforeEach, expect, it } from 'vitest';
+import { forgetGoneRuntimes } from '#domain/execution/runtime/leave.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
-import { minutes } from '#foundation/clock.ts';
+import { hours, minutes } from '#foundation/clock.ts';
 import { type Json, openStepWorld } from '../support/mission-steps.ts';
 import { createRuntime } from '../support/runtime-client.ts';
 import { knownRuntime, present } from '../support/world.ts';
@@ -116,4 +117,13 @@ it('A draining runtime takes no missions until it is resumed, and is not listed 
   await runtime.report('leaveRuntime', { runtime: 'Own' });
   expect(await listed()).toBeUndefined();
   expect(await orders()).toEqual({ isDraining: false });
+  // One that was killed while it drained no longer counts once it is no longer listed.
+  await claim({ runtime: 'Killed' });
+  await claim({ runtime: 'Working' });
+  await drain({ name: 'Killed' });
+  expect(await drain({ name: 'Working' })).toEqual({ draining: ['Killed', 'Working'] });
+  world.clock.turn(hours(25));
+  await claim({ runtime: 'Working' });
+  await forgetGoneRuntimes();
+  expect(await drain({ name: 'Working' })).toEqual({ draining: ['Working'] });
 });

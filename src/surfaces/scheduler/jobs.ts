@@ -2,6 +2,7 @@
 
 import { sweepMcpAuthorizations } from '#domain/execution/mcp-servers/authorization.ts';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
+import { forgetGoneRuntimes } from '#domain/execution/runtime/leave.ts';
 import { continueParkedRuns, releasePausedRuns } from '#domain/execution/runtime/minutes.ts';
 import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';
 import { checkDomains } from '#domain/identity/identity-providers/domain-checks.ts';
@@ -27,7 +28,6 @@ import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
 import { recordOmittedRefusals } from '#domain/organization/audit-changes/refusals.ts';
 import { sweepSignIns } from '#domain/organization/people/sign-in-codes.ts';
-import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.ts';
 import { writePushNotifications } from '#domain/work/a2a/push.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { followThreads } from '#domain/work/chat-threads/threads.ts';
@@ -95,7 +95,7 @@ export const jobs: readonly Job[] = [
   { name: 'follow pull requests', intervalMs: seconds(10), run: followPullRequests },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },
-  { name: 'delete runtimes that are gone', intervalMs: hours(1), run: deleteStaleHarnesses },
+  { name: 'delete runtimes that are gone', intervalMs: hours(1), run: forgetGoneRuntimes },
   { name: 'take down environments that have expired', intervalMs: minutes(1), run: expireEnvironments },
   { name: 'sweep idempotency keys', intervalMs: minutes(10), run: sweepIdempotencyKeys },
   { name: 'sweep throttle counts', intervalMs: minutes(10), run: sweepThrottleCounts },

@@ -1,8 +1,8 @@
 // A runtime that ends: it is no longer listed, and its name no longer drains.
 import type { Caller } from '#access/principal.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { setDraining } from '../../identity/tokens/drains.ts';
-import { forgetRuntime } from '../../projects/agents/runtime-harnesses.ts';
+import { forgetDrains, setDraining } from '../../identity/tokens/drains.ts';
+import { deleteStaleHarnesses, forgetRuntime, isListedSql } from '../../projects/agents/runtime-harnesses.ts';
 
 /** Removes a runtime; a repeated call changes nothing. */
 export const leave = (caller: Caller, runtime: string): Promise<void> =>
@@ -10,3 +10,9 @@ export const leave = (caller: Caller, runtime: string): Promise<void> =>
     await forgetRuntime(trx, caller, runtime);
     await setDraining(caller.credentialId, runtime, false, trx);
   });
+
+/** Removes runtimes that were last seen more than a day ago, with their drains. */
+export async function forgetGoneRuntimes(): Promise<void> {
+  await deleteStaleHarnesses();
+  await forgetDrains(isListedSql);
+}

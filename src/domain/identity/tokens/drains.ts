@@ -37,6 +37,16 @@ export async function drainRuntime(
 export const setDraining = (tokenId: string, name: string, isDraining: boolean, trx?: Transaction): Promise<unknown> =>
   sql(isDraining ? drainSql : resumeSql, [tokenId, name], trx);
 
+/**
+ * Removes the drains of runtimes that are no longer listed: one that was killed has not left, and people no longer see it.
+ * @param isListed SQL condition on the id of a token and the name of a runtime
+ */
+export const forgetDrains = (isListed: (tokenId: string, name: string) => string): Promise<unknown> => {
+  const listed = (wanted: string) =>
+    `select name from unnest(t.draining) name where ${wanted} ${isListed('t.id', 'name')}`;
+  return sql(`update service_tokens t set draining = array(${listed('')}) where exists (${listed('not')})`);
+};
+
 /** SQL condition: the runtime with the token drains. */
 export const isDrainingSql = (tokenId: string, name: string): string =>
   `exists (select from service_tokens s where s.id = ${tokenId} and ${name} = any(s.draining))`;

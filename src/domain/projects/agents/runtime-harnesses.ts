@@ -128,6 +128,10 @@ export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes:
 export const forgetRuntime = (trx: Transaction, { credentialId }: Caller, runtime: string): Promise<unknown> =>
   sql('delete from runtime_harnesses where credential_id = $1 and runtime = $2', [credentialId, runtime], trx);
 
+/** SQL condition: the runtime with the token is listed. */
+export const isListedSql = (tokenId: string, name: string): string =>
+  `exists (select from runtime_harnesses h where h.credential_id = ${tokenId} and h.runtime = ${name})`;
+
 export const deleteStaleHarnesses = (): Promise<unknown> =>
   sql('delete from runtime_harnesses where seen_at <= $1', [now() - retentionMs]);
 
