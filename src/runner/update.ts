@@ -4,6 +4,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { causeIn, environmentOfNpm } from './harness/install.ts';
 import { inPath } from './isolation/programs.ts';
@@ -85,16 +86,65 @@ async function installRelease(around: Around, version: string): Promise<string> 
   }
 }
 
-/** Runs a release with the arguments of this process and the token, until it ends. Returns its exit code. */
-async function runRelease(program: string, token: string, signal: AbortSignal): Promise<number> {
-  const child = spawn(process.execPath, [program, ...process.argv.slice(2)], { stdio: ['pipe', 'inherit', 'inherit'] });
-  child.stdin.on('error', () => {}).write(`${token}\n`);
-  const stop = () => child.kill('SIGTERM');
+/** Value of `EXIT_WITH_PARENT` for a release that ends with the process that waits for it, and asks it for the next one. */
+const startedByUpdater = 'updater';
+
+/** A release that this process runs, and the program of a newer one that it asks for. */
+function startRelease(program: string, token: string, around: Around) {
+  const env = { ...around.env, EXIT_WITH_PARENT: startedByUpdater };
+  const stdio = ['pipe', 'inherit', 'inherit', 'ipc'] as const;
+  const child = spawn(process.execPath, [program, ...process.argv.slice(2)], { env, stdio: [...stdio] });
+  child.stdin!.on('error', () => {}).write(`${token}\n`);
+  const ended = once(child, 'exit').then(
+    ([code]): number => code ?? 1,
+    () => 1,
+  );
+  const asks = () =>
+    once(child, 'message').then(
+      ([message]) => String(message.program),
+      () => ended,
+    );
+  return { child, ended, asks };
+}
+
+/**
+ * Runs a release in place of this process until it ends; when it asks for a newer one, that one in its place, so that there are never more than
+ * two processes. Returns the exit code.
+ */
+async function runRelease(program: string, token: string, around: Around): Promise<number> {
+  const { signal } = around;
+  let present = startRelease(program, token, around);
+  const stop = () => present.child.kill('SIGTERM');
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
-  const [code] = await once(child, 'exit').catch(() => [1]);
-  signal.removeEventListener('abort', stop);
-  return code ?? 1;
+  try {
+    for (;;) {
+      const next = await Promise.race([present.ended, present.asks()]);
+      if (typeof next === 'number') return next;
+      const newer = startRelease(next, token, around);
+      const code = await Promise.race([newer.ended, wait(startMs, null, { signal }).catch(() => null)]);
+      if (code !== null && code !== 0 && !signal.aborted) {
+        // The release that has asked goes on.
+        present.child.send({ code }, () => {});
+        continue;
+      }
+      stop();
+      present = newer;
+      if (signal.aborted) stop();
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/**
+ * Asks the process that has started this one to run a newer release in its place, and ends when that one works. Returns its exit code if it
+ * ended at once.
+ */
+async function askParent(program: string, signal: AbortSignal): Promise<number> {
+  process.send!({ program }, undefined, undefined, () => {});
+  const [{ code }] = await once(process, 'message', { signal }).catch(() => [{ code: 0 }]);
+  return code;
 }
 
 /** Removes releases that are older than the running one. */
@@ -150,7 +200,8 @@ export function openUpdater(around: Around) {
       const { version, program } = ready!;
       log(`The runner continues as release ${version}.`);
       const since = performance.now();
-      const code = await runRelease(program, token, around.signal);
+      const hasParent = around.env.EXIT_WITH_PARENT === startedByUpdater && process.send;
+      const code = await (hasParent ? askParent(program, around.signal) : runRelease(program, token, around));
       if (code === 0 || around.signal.aborted || performance.now() - since > startMs) return code;
       fail(version, `it ended at once with the exit code ${code}`);
       return null;

@@ -20,7 +20,8 @@ const updating = { RUNNER_UPDATE: 'on', RUNS_AT_ONCE: '1', HOME: folder, npm_con
 const older = path.join(folder, 'older');
 cpSync(compiled('runner/runner'), path.join(older, 'dist/runner/runner.js'));
 writeFileSync(path.join(older, 'package.json'), '{"type": "module", "version": "0.0.1"}');
-const startOlder = () => startRunner(undefined, updating, path.join(older, 'dist/runner/runner.js'));
+const olderProgram = path.join(older, 'dist/runner/runner.js');
+const startOlder = () => startRunner(undefined, updating, olderProgram);
 /** The release of the service. */
 const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'package.json'), 'utf8'));
 const says = (runner: { output: string }, words: string) =>
@@ -45,13 +46,19 @@ it('A runner whose update fails says why, on the list of runtimes too, and goes 
 });
 
 it('A runner finishes its mission, and continues as the release of the service with its arguments and token', async () => {
-  const started = path.join(folder, 'started');
-  const program = `import { createInterface } from 'node:readline';
+  const [started, next, broken] = ['started', 'next.mjs', 'broken.mjs'].map((name) => path.join(folder, name));
+  const text = `import { createInterface } from 'node:readline';
 import { writeFileSync } from 'node:fs';
-if (process.argv[2] !== 'help') {
-  createInterface({ input: process.stdin }).once('line', (token) => writeFileSync(${JSON.stringify(started)}, token));
-  process.once('SIGTERM', () => process.exit(7));
-  setInterval(() => {}, 1_000);
+createInterface({ input: process.stdin }).once('line', (token) => writeFileSync(${JSON.stringify(started)}, token));
+process.once('SIGTERM', () => process.exit(7));
+setInterval(() => {}, 1_000);`;
+  writeFileSync(next!, text);
+  writeFileSync(broken!, 'process.exit(3);');
+  // A release that asks for two newer ones, of which the first does not work.
+  const program = `if (process.argv[2] !== 'help') {
+  process.once('SIGTERM', () => process.exit(0));
+  process.send({ program: ${JSON.stringify(broken)} });
+  process.once('message', ({ code }) => process.send({ program: code === 3 && ${JSON.stringify(next)} }));
 }`;
   registry.publish('agent-engineering-platform', '99.0.0', 'dist/runner/runner.js', 'throw new Error();');
   registry.publish('agent-engineering-platform', version, 'dist/runner/runner.js', program, { type: 'module' });
@@ -69,13 +76,25 @@ if (process.argv[2] !== 'help') {
   expect((await ended(first)).status).toBe('completed');
   await says(runner, `The runner continues as release ${version}.`);
   await until(
-    async () => existsSync(started),
+    async () => existsSync(started!),
     (exists) => exists,
   );
-  expect(readFileSync(started, 'utf8')).toBe(service);
+  expect(readFileSync(started!, 'utf8')).toBe(service);
   expect((await look(second)).status).toBe('dispatching');
   const { data } = await world.field('{ runtimes { data { name } } }', { token: alice });
   expect(data.filter(({ name }: { name: string }) => name.endsWith(`:${runner.process.pid}`))).toEqual([]);
   runner.process.kill('SIGTERM');
   expect(await exited).toEqual([7, null]);
+});
+
+it('A release that a runner has started asks it for the next one, and goes on if that one does not work', async () => {
+  const runner = startRunner(undefined, { ...updating, EXIT_WITH_PARENT: 'updater' }, olderProgram);
+  const [asked] = await once(runner.process, 'message');
+  const installed = 'node_modules/agent-engineering-platform/dist/runner/runner.js';
+  expect(asked).toEqual({ program: path.join(folder, 'releases', version, installed) });
+  runner.process.send({ code: 3 });
+  await says(runner, `its update to ${version} failed: it ended at once with the exit code 3`);
+  const exited = once(runner.process, 'exit');
+  runner.process.stdin!.end();
+  expect(await exited).toEqual([0, null]);
 });

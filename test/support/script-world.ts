@@ -51,10 +51,14 @@ export async function openScriptWorld() {
       ...pace,
       ...more,
     };
-    const child = spawn(process.execPath, [program], { cwd: projectFolder, env });
+    const child = spawn(process.execPath, [program], {
+      cwd: projectFolder,
+      env,
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+    });
     const runner = { process: child, output: '' };
-    child.stdin.on('error', () => {}).write(`${token}\n`);
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));
+    child.stdin!.on('error', () => {}).write(`${token}\n`);
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (bytes) => (runner.output += bytes));
     runners.push(runner);
     return runner;
   }
