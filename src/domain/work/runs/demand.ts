@@ -18,7 +18,7 @@ interface LabelDemand {
 // Running missions count if they are on runtimes like that of the caller: of the organization or, without one, of all organizations.
 const demandSql = `select labels, count(*) filter (where waits)::int as waiting, count(*) filter (where not waits)::int as running,
     min(since) filter (where waits) as since
-  from (select ${labelsOfRun('r')} as labels, r.status = 'dispatching' as waits, coalesce(r.waiting_since, r.created_at) as since
+  from (select ${labelsOfRun('r')} as labels, ${isInState(['waitingForRuntime'], 'r')} as waits, coalesce(r.waiting_since, r.created_at) as since
     from runs r where ($1::text is null or r.org_id = $1)
       and (${waitsForRuntime('r')} or ${isInState(['running'], 'r')} and r.is_shared = ($1::text is null))) open
   group by labels order by waiting desc, labels`;
