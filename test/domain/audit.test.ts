@@ -105,6 +105,21 @@ describe('An event of the audit log', () => {
     expect(stored).not.toMatch(/hunter|x[0-9a-f]{40}/);
   });
 
+  it('has the beginning of a long text, also when an emoji is where it is cut', async () => {
+    const project = { name: 'Long', repoFullName: 'acme/long' };
+    const { body } = await world.rest('POST', '/projects', { session, body: project });
+    const query = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
+    const input = { projectId: body.id, title: 'Long', body: `${'a'.repeat(999)}\u{1F600} and more` };
+    const issue = await world.field(query, { session, variables: { input } });
+    const [event] = (await list(`?targetId=${issue.id}`)).data;
+    expect(event.changes).toContainEqual({ path: 'body', before: null, after: `${'a'.repeat(999)}\uFFFD…` });
+  });
+
+  it('of a run is recorded without planning the body of a function again', async () => {
+    const { rows } = await world.knex.raw('explain (verbose, format json) select audit_run(r) from runs r');
+    expect(rows[0]['QUERY PLAN'][0].Plan.Output[0]).toMatch('jsonb_build_object');
+  });
+
   it('about a member has the current name of the person', async () => {
     const { data } = await list('?action=member.added&order=oldest&limit=1');
     expect(data[0].targets).toEqual([{ type: 'member', id: alice.id, name: alice.name }]);

@@ -42,7 +42,7 @@ export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: 
     projectId: change.source === 'projects' ? targetId : textOrNull(row.project_id),
     targetType: source.noun,
     targetId,
-    targetName: textOrNull(row[source.name])?.slice(0, 200) ?? null,
+    targetName: clipped(textOrNull(row[source.name]), 200),
     subjectId: ownHistory.has(change.source) ? targetId : (textOrNull(row.run_id) ?? targetId),
     changes,
   };
@@ -50,6 +50,10 @@ export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: 
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** The beginning of a text. The database refuses half a surrogate pair, so that a cut through an emoji would stop the log. */
+const clipped = <T extends string | null>(text: T, length: number): T =>
+  (text && text.length > length ? text.slice(0, length).toWellFormed() : text) as T;
 
 function verbOf({ created, deleted, state, ends }: AuditSource, before: Values | null, after: Values | null): string {
   if (!before) return created;
@@ -96,7 +100,7 @@ const masked = (value: unknown): string | null => (value === null ? null : '[sec
 function bounded(value: unknown): unknown {
   if (typeof value !== 'string' && typeof value !== 'object') return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…` : value;
+  return text.length > maxValueLength ? `${clipped(text, maxValueLength)}…` : value;
 }
 
 type Given = Partial<ChangeOrigin & { at: number }>;
