@@ -4,7 +4,16 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fetchJson, OutboundError, openOutbound, ResponseTooLarge, sendRequest } from '#foundation/http/outbound.ts';
+import {
+  checkAddress,
+  fetchJson,
+  OutboundError,
+  openOutbound,
+  ResponseTooLarge,
+  readTxtRecords,
+  sendRequest,
+} from '#foundation/http/outbound.ts';
+import { bindReadOnly } from '#foundation/read-only.ts';
 import { makeCertificate } from '../support/certificate.ts';
 
 const certificate = makeCertificate(['client.example', 'localhost']);
@@ -257,5 +266,24 @@ describe('an outbound request under DNS rebinding', () => {
     open();
     for (let i = 0; i < 3; i++) await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds);
     expect(connections).toBe(3);
+  });
+});
+
+// The last test of the file: a process that shows a file does so until its end.
+describe('a service that shows a file', () => {
+  it('sends no request, and asks no name server', async () => {
+    const questions: string[] = [];
+    const answer = async (name: string) => {
+      questions.push(name);
+      return [];
+    };
+    open({ resolve: answer, resolveTxt: answer });
+    bindReadOnly();
+    const signal = AbortSignal.timeout(60_000);
+    for (const url of [`https://client.example:${portOf(secure)}/`, `https://localhost:${portOf(secure)}/`])
+      await expect(sendRequest(url, { maxBytes: 1_000, signal })).rejects.toThrow('sends no requests');
+    await expect(checkAddress('https://client.example/', signal)).rejects.toThrow('sends no requests');
+    await expect(readTxtRecords('client.example', signal)).rejects.toThrow('sends no requests');
+    expect([questions, connections]).toEqual([[], 0]);
   });
 });

@@ -110,7 +110,7 @@ export async function openResponse(
   try {
     request.signal.throwIfAborted();
     const url = new URL(address);
-    const pinned = await within(request.signal, addressesOf(url));
+    const pinned = await within(request.signal, () => addressesOf(url));
     const headers = span ? { ...request.headers, ...span.context() } : request.headers;
     const response = await send(url, pinned, { ...request, ...(headers && { headers }) });
     if (span) endWithBody(span, response);
@@ -132,7 +132,7 @@ function outboundErrorOf(address: string, error: unknown): OutboundError {
 export async function checkAddress(address: string, signal: AbortSignal): Promise<void> {
   refuseInTransaction('a look-up of an address');
   try {
-    await within(signal, addressesOf(new URL(address)));
+    await within(signal, () => addressesOf(new URL(address)));
   } catch (error) {
     throw outboundErrorOf(address, error);
   }
@@ -145,7 +145,7 @@ const withoutRecord = new Set(['ENOTFOUND', 'ENODATA']);
 export async function readTxtRecords(name: string, signal: AbortSignal): Promise<string[]> {
   refuseInTransaction('a look-up of a name');
   try {
-    const records = await within(signal, (bound.resolveTxt ?? systemResolveTxt)(name));
+    const records = await within(signal, () => (bound.resolveTxt ?? systemResolveTxt)(name));
     return records.map((parts) => parts.join(''));
   } catch (error) {
     if (withoutRecord.has((error as NodeJS.ErrnoException).code ?? '')) return [];
@@ -177,7 +177,6 @@ const literalOf = (url: URL): Resolved[] =>
 
 /** Checks that requests to the address may be sent. @throws OutboundError */
 function requireAllowed({ protocol, hostname, port, username, password }: URL, found: Resolved[]): void {
-  if (isShowingFile()) throw new OutboundError('a service that shows a file sends no requests');
   if (username || password) throw new OutboundError('an address with a user is not allowed');
   if (bound.allowLoopback && found.every((one) => isLoopbackAddress(one.address)) && /^https?:$/.test(protocol)) return;
   const refused = found.find((one) => !isPublicAddress(one.address));
@@ -188,10 +187,11 @@ function requireAllowed({ protocol, hostname, port, username, password }: URL, f
 }
 
 const resolve = (host: string): Promise<Resolved[]> => systemLookup(host, { all: true });
-function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  if (isShowingFile()) throw new OutboundError('a service that shows a file sends no requests');
   return new Promise((done, fail) => {
     signal.addEventListener('abort', () => fail(signal.reason), { once: true });
-    work.then(done, fail);
+    work().then(done, fail);
   });
 }
 
