@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { guardTables, unguardTables } from '#domain/organization/cells/guard.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { archiveLogs, bindLogArchives } from '#domain/work/log-archives/archive.ts';
 import { restoreLogs } from '#domain/work/log-archives/restore.ts';
@@ -17,6 +18,7 @@ import type { Sandbox, SandboxSession } from '#domain/work/sandboxes/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { asService } from '#foundation/postgres/origin.ts';
 import { unavailable } from '#foundation/problem.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { type ByteRange, openStorage } from '#foundation/storage/storage.ts';
@@ -52,6 +54,7 @@ beforeEach(async () => {
   await writeRun();
 });
 afterEach(async () => {
+  await world.knex('cell_organizations').delete();
   await world.knex('runs').delete();
   await world.knex('sandboxes').delete();
   await world.knex('unarchived_runs').delete();
@@ -347,6 +350,48 @@ it('nothing is archived while another release is connected, a sandbox runs, or t
   expect(await archived()).toBe(0);
   bindLogArchives(hours(24));
   expect(await archived()).toBe(1);
+});
+
+it('logs of an organization that is moving stay where they are, and those of others are archived meanwhile', async () => {
+  const other = await createCallers(world);
+  const place = { orgId: other.owner.organization.id, projectId: await createProject(world, other.owner, 'Other') };
+  world.clock.turn(hours(24));
+  const move = { slug: 'acme', state: 'frozen', otherCell: 'eu', moveId: 'move', changedAt: present() };
+  let written = 0;
+  openStorage({
+    ...folderStorage(folder),
+    // The move begins while the run is being archived.
+    async write(...content) {
+      if (++written > 3) throw new Error('The content is written again and again.');
+      await world
+        .knex('cell_organizations')
+        .insert({ orgId: shop.orgId, ...move })
+        .onConflict()
+        .ignore();
+      return folderStorage(folder).write(...content);
+    },
+  });
+  await guardTables();
+  await asService('system', 'scheduler', 'archive logs', () => archiveLogs());
+  const archived = async () => (await world.knex('log_archives').orderBy('endedAt')).map(({ runId }) => runId);
+  expect([written, await archived()]).toEqual([1, []]);
+  openStorage(folderStorage(folder));
+  const ended = { kind: 'manual', missionTitle: 'Later', status: 'completed', finishedAt: present() - hours(24) };
+  const times = { scheduledFor: 1, createdAt: 1, updatedAt: 1, startedAt: 1 };
+  const laterRun = newId('run');
+  await world.knex('runs').insert({ id: laterRun, ...place, ...ended, ...times });
+  const session = await startSession(await startSandbox(place, { runId: laterRun }));
+  await writeLog(session, 'session', ['other']);
+  await world.knex('sandboxes').where({ runId: laterRun }).update({ status: 'completed' });
+  await world.knex('run_texts').where({ runId: laterRun }).update({ dueAt: null });
+  world.clock.turn(minutes(11));
+  await asService('system', 'scheduler', 'archive logs', () => archiveLogs());
+  expect(await archived()).toEqual([laterRun]);
+  await world.knex('cell_organizations').delete();
+  await unguardTables(async () => false);
+  world.clock.turn(minutes(11));
+  await archiveLogs();
+  expect(await archived()).toEqual([runId, laterRun]);
 });
 
 it('the archives of a project are deleted with it, and their contents by the next sweep', async () => {

@@ -45,5 +45,9 @@ const isFrozenSql = `select 1 as frozen from cell_organizations where org_id = $
 /** Whether the rows of an organization stay as they are, because it is being sent or received. */
 export const isFrozen = async (orgId: string): Promise<boolean> => (await sql(isFrozenSql, [orgId])).length > 0;
 
+/** SQL condition: the service may write rows of the organization. @param orgId SQL expression for its id */
+export const isWritableSql = (orgId: string): string =>
+  `not exists (select from cell_organizations where org_id = ${orgId} and state <> 'draining')`;
+
 /** Runs work of the move itself, which the guard lets write. */
 export const asMover = <T>(work: () => Promise<T>): Promise<T> => asService('operator', 'mover', 'org:move', work);

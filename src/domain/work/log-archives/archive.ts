@@ -3,6 +3,7 @@
 import { hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { isOtherReleaseConnected } from '#foundation/postgres/server-figures.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { adoptContent, storeContent } from '../artifacts/content.ts';
 import { Run } from '../runs/model.ts';
 import { isIndexed } from '../runs/search.ts';
@@ -29,9 +30,10 @@ interface Claim {
   endedAt: number;
 }
 
+// Runs of an organization that is moving wait until it has moved: a claim of them would change nothing, and end the call.
 const claimSql = `update unarchived_runs u set claimed_until = $1::bigint + ${claimMs} from (
     select org_id, run_id from unarchived_runs where ended_at <= $2 and coalesce(claimed_until, 0) <= $1
-    order by ended_at limit 1 for update skip locked) c
+      and ${isWritableSql('unarchived_runs.org_id')} order by ended_at limit 1 for update skip locked) c
   where u.org_id = c.org_id and u.run_id = c.run_id returning u.org_id, u.run_id, u.ended_at`;
 const doneSql = 'delete from unarchived_runs where org_id = $1 and run_id = $2';
 
@@ -48,21 +50,30 @@ export async function archiveLogs(): Promise<void> {
   }
 }
 
-/** Archives the logs of a run. A run whose text is still being indexed, or whose sandboxes run, is claimed again later. */
+/**
+ * Archives the logs of a run. A run whose text is still being indexed, or whose sandboxes run, is claimed again later, and so is one whose
+ * rows are moved by another process or cannot be changed now.
+ */
 async function archiveRun({ orgId, runId, endedAt }: Claim): Promise<void> {
   const run = await Run.find({ id: runId as Run['id'], orgId: orgId as Run['orgId'] });
   if (run && (!(await isIndexed(run.id)) || (await Sandbox.find({ runId: run.id, status: 'running' })))) return;
-  while (run && (await archiveRows(run, endedAt)));
+  for (let moved: Moved = 'some'; run && moved !== 'all'; ) {
+    moved = await archiveRows(run, endedAt);
+    if (moved === 'none') return;
+  }
   await sql(doneSql, [orgId, runId]);
 }
 
 /** Thrown to undo the transaction of a process that was overtaken by another. */
 class Overtaken extends Error {}
 
-/** Moves the first rows to an archive; returns whether there were any. */
-async function archiveRows(run: Run, endedAt: number): Promise<boolean> {
+/** `all`: no row is left; `none`: nothing was moved, although there are rows. */
+type Moved = 'some' | 'all' | 'none';
+
+/** Moves the first rows to an archive. */
+async function archiveRows(run: Run, endedAt: number): Promise<Moved> {
   const blocks = await readRows(run.id);
-  if (blocks.length === 0) return false;
+  if (blocks.length === 0) return 'all';
   const { chunks, directoryBytes, directorySha256 } = await encodeArchive(blocks);
   const { key: contentKey, sizeBytes } = await storeContent(
     (async function* () {
@@ -80,6 +91,7 @@ async function archiveRows(run: Run, endedAt: number): Promise<boolean> {
     });
   } catch (error) {
     if (!(error instanceof Overtaken)) throw error;
+    return 'none';
   }
-  return true;
+  return 'some';
 }

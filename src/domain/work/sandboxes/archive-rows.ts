@@ -30,7 +30,8 @@ export async function readRows(runId: string): Promise<NewBlock[]> {
   return [...logs, ...blocksOf(fragments, ({ sandboxId }) => [sandboxId], fragmentBlock)];
 }
 
-function blocksOf<T extends { bytes: number }>(
+/** Blocks of consecutive rows: a gap, which no report leaves, begins a new one. */
+function blocksOf<T extends { seq: number; bytes: number }>(
   rows: readonly T[],
   keyOf: (row: T) => string[],
   make: (rows: T[]) => NewBlock,
@@ -40,7 +41,8 @@ function blocksOf<T extends { bytes: number }>(
   for (const row of rows) {
     const itsKey = JSON.stringify(keyOf(row));
     const isFull = block.length === maxOfBlock.rows || bytes + row.bytes > maxOfBlock.bytes;
-    if (block.length > 0 && (itsKey !== key || isFull)) {
+    const follows = itsKey === key && row.seq === block.at(-1)!.seq + 1;
+    if (block.length > 0 && (!follows || isFull)) {
       blocks.push(make(block));
       [block, bytes] = [[], 0];
     }
