@@ -16,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { publishedKeys } from '#domain/lifecycle/audit/tree/keys.ts';
 import { verifyLog } from '#domain/lifecycle/audit/tree/verify.ts';
+import type { Header, Manifest } from '#domain/lifecycle/organization-files/format.ts';
 import { joinOrganization } from '#domain/lifecycle/organization-files/join.ts';
 import { leftOut } from '#domain/lifecycle/organization-files/left-out.ts';
 import { packOrganization } from '#domain/lifecycle/organization-files/pack.ts';
@@ -30,10 +31,11 @@ import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
 import { subjectOfAddress } from '#domain/organization/person-keys/keys.ts';
 import { newId } from '#foundation/ids.ts';
 import { database } from '#foundation/postgres/database.ts';
-import { bindSecretKey, unseal } from '#foundation/secrets/secrets.ts';
+import { bindSecretKey, sealWith, unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage, storage } from '#foundation/storage/storage.ts';
 import { admin } from '../support/command-line.ts';
+import { craftFile } from '../support/crafted-file.ts';
 import { databaseUrl, programArguments, projectFolder } from '../support/processes.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -208,6 +210,82 @@ describe('a file that cannot join', () => {
   });
 });
 
+describe('a file that was crafted with its key', () => {
+  const key = Buffer.from(secret, 'base64');
+  const row = (table: string, values: Record<string, unknown>) => {
+    const { columns } = tables.find(({ name }) => name === table)!;
+    return `${columns.map((column) => values[column] ?? '\\N').join('\t')}\n`;
+  };
+
+  it('cannot add rows to another organization, nor take its contents', async () => {
+    const owner = await there.person('Victor');
+    const { id } = await there.found(owner, 'Victim');
+    const session = await there.session(owner, id);
+    const { body: project } = await there.rest('POST', '/projects', {
+      ...{ session, body: { name: 'Other', repoFullName: 'other/other' } },
+    });
+    const content = { key: newId('content'), orgId: id, createdAt: 1, sizeBytes: 5 };
+    await there.knex('stored_contents').insert(content);
+    const archive = { contentKey: newId('content'), sizeBytes: 9, directoryBytes: 1, directorySha256: 'digest' };
+    const ofRun = { orgId: id, projectId: project.id, runId: 'run_other', number: 0 };
+    await there.knex('log_archives').insert({ ...archive, ...ofRun, endedAt: 1, createdAt: 1 });
+
+    const joinedKey = { org_id: id, id: 'key', algorithm: 'ed25519', public_key: 'k', sealed_public_key: 'unreadable' };
+    const addsKey = (rows: string) =>
+      rows + row('audit_joined_keys', { ...joinedKey, created_at: 1, retired_at: 9e15 });
+    expect(await messageOf(join(await craftFile(bytes, key, { tables: { audit_joined_keys: addsKey } })))).toBe(
+      'the file is damaged:\naudit_joined_keys: 1 rows were sent, 0 arrived',
+    );
+    const unknown = {
+      header: (header: Header) => Object.assign(header, { addresses: sealWith(key, 'addresses', '{}') }),
+      people: (rows: string) => rows.replaceAll('@example.com', '@unknown.example'),
+    };
+    // Lines that end with a carriage return are rows for COPY, too.
+    const moved = (rows: string) => rows.replaceAll(orgId(), id).replaceAll('\n', '\r');
+    const budgets = { header: unknown.header, tables: { people: unknown.people, budgets: moved } };
+    expect(await messageOf(join(await craftFile(bytes, key, budgets)))).toMatch(
+      /^the file is damaged: budgets: it has 0 lines for \d rows$/,
+    );
+    const takes = (rows: string) =>
+      rows + row('stored_contents', { ...content, org_id: orgId(), created_at: 1, size_bytes: 5 });
+    expect(await messageOf(join(await craftFile(bytes, key, { tables: { stored_contents: takes } })))).toBe(
+      'a content of the file is in this installation already',
+    );
+    const [{ contentKey }] = await here.knex('log_archives').where({ orgId: orgId() });
+    const archives = {
+      tables: { log_archives: (rows: string) => rows.replace(contentKey, archive.contentKey) },
+      manifest: ({ contents }: Manifest) => void contents.missing.push(archive.contentKey),
+    };
+    expect(await messageOf(join(await craftFile(bytes, key, archives)))).toBe(
+      'the file is damaged:\na record has the content of another organization',
+    );
+    expect(await there.knex('stored_contents').select('key', 'orgId')).toEqual([{ key: content.key, orgId: id }]);
+    expect(await there.knex('log_archives').select('orgId', 'contentKey')).toEqual([
+      { orgId: id, contentKey: archive.contentKey },
+    ]);
+    expect(await there.knex('budgets').where({ orgId: id })).toEqual([]);
+    await there.knex('log_archives').delete();
+    await there.knex('stored_contents').delete();
+  });
+
+  it('cannot ask for much memory', async () => {
+    const scrypt = { n: 2 ** 20, r: 32, p: 1, salt: '' };
+    const file = await craftFile(bytes, key, {
+      header: ({ key }) => void Object.assign(key, { scrypt }),
+    });
+    expect(await messageOf(join(file))).toBe('this is not the file of an organization');
+  });
+});
+
+describe('a storage that two installations share', () => {
+  it('refuses a join, and the contents of the other one are not left to the sweep', async () => {
+    openStorage(folderStorage(path.join(top, 'here')));
+    expect(await messageOf(join(bytes))).toMatch('each installation needs its own bucket or prefix');
+    openStorage(folderStorage(path.join(top, 'there')));
+    expect(await there.knex('stored_contents')).toEqual([]);
+  });
+});
+
 describe('a process that is killed while it joins', () => {
   it('leaves no row, and its contents are taken over by the next join', async () => {
     const pipe = path.join(top, 'pipe');
@@ -347,6 +425,7 @@ describe('an organization that joined from a file', () => {
     };
     const key = Buffer.alloc(32, 3).toString('base64');
     const to = path.join(top, 'again.aep');
+    rmSync(to, { force: true });
     const packed = await admin(['org:pack', '--org', sample.organization.slug, '--to', to], env, key);
     expect([packed.code, packed.stderr]).toEqual([0, '']);
     expect(JSON.parse(packed.stdout)).toMatchObject({

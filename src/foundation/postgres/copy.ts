@@ -32,15 +32,16 @@ export async function* copyOut(trx: Transaction, query: string): AsyncGenerator<
   }
 }
 
-/** Inserts rows from their text. */
+/** Inserts rows from their text, and returns how many the database has read. */
 export async function copyIn(
   trx: Transaction,
   { table, columns, rows }: { table: string; columns: string; rows: AsyncIterable<Buffer> },
-): Promise<void> {
+): Promise<number> {
   const connection = await connectionOf(trx);
   const target = connection.query(Object.assign(from(`copy ${table} (${columns}) from stdin`), unhurried));
   try {
     await pipeline(Readable.from(rows, { objectMode: false }), target);
+    return target.rowCount;
   } catch (error) {
     await readiness(connection);
     throw error;

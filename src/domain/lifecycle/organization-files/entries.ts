@@ -54,8 +54,8 @@ export async function readNamed(entries: EntryCursor, name: string): Promise<Buf
 export async function* rowsIn(entries: EntryCursor, table: string): AsyncGenerator<Buffer> {
   const folder = `${tableFolder}${table}/`;
   for (let number = 1; (await entries.peek())?.name.startsWith(folder); number++) {
-    const { name, content } = (await entries.take())!;
-    if (name !== pieceName(table, number))
+    const { name, size, content } = (await entries.take())!;
+    if (name !== pieceName(table, number) || size > maxPieceBytes)
       throw new OrganizationFileError(`the file is damaged: ${name} is not where it belongs`);
     yield await decompress(await readAll(content), { maxOutputLength: maxPieceBytes });
   }

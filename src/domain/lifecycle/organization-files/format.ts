@@ -17,6 +17,9 @@ export const maxTextBytes = 16 * 1024 ** 2;
 /** A defect of a file, or a reason that keeps its organization from joining. */
 export class OrganizationFileError extends Error {}
 
+/** Memory of scrypt in blocks of 128 bytes: twice as many as a new file has. */
+const maxScryptBlocks = 2 ** 21;
+
 const count = z.int().min(0);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/);
@@ -43,6 +46,7 @@ export const headerSchema = z.object({
         p: z.int().min(1).max(4),
         salt: base64,
       })
+      .refine(({ n, r }) => n * r <= maxScryptBlocks)
       .nullable(),
     /** The id of the file, sealed with the key. */
     check: z.string(),

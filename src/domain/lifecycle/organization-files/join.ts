@@ -20,7 +20,7 @@ import { adoptContents, receiveContents, removeUnused } from './joining-contents
 import { type JoinedPeople, joinPeople } from './joining-people.ts';
 import { type Loading, loadRows } from './joining-rows.ts';
 import { packedTables } from './tables.ts';
-import { verifyJoined } from './verify.ts';
+import { verifyLogs, verifyRows } from './verify.ts';
 
 export interface Joined {
   organization: Header['organization'];
@@ -106,14 +106,10 @@ async function joinIn(trx: Transaction, joining: Joining): Promise<Joined> {
   const headerHash = createHash('sha256').update(headerText).digest('hex');
   if (manifest.id !== header.id || manifest.header !== headerHash)
     throw new OrganizationFileError('the file is damaged: its header was changed');
+  const { counts } = loading;
+  await verifyRows(trx, { orgId: organization.id, tables, manifest, counts, contents: { ...contents, missing } });
   await addKeys(trx, header);
-  await verifyJoined(trx, {
-    orgId: organization.id,
-    tables,
-    manifest,
-    counts: loading.counts,
-    contents: { ...contents, missing },
-  });
+  await verifyLogs(trx, organization.id);
   await recordAction(
     organization.id,
     'joined_organization',

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import { storage } from '#foundation/storage/storage.ts';
-import { removeReservedContents, reserveJoiningContent } from '../../work/artifacts/joining.ts';
+import { isReserved, removeReservedContents, reserveJoiningContent } from '../../work/artifacts/joining.ts';
 import { hashing } from './copied-rows.ts';
 import type { EntryCursor } from './entries.ts';
 import { contentFolder, OrganizationFileError } from './format.ts';
@@ -36,12 +36,13 @@ export async function receiveContents(entries: EntryCursor, received: string[]):
 async function reserve(key: string): Promise<void> {
   if (!/^cnt_\w{5,60}$/.test(key))
     throw new OrganizationFileError(`the file is damaged: ${key} is not the key of a content`);
-  const state = await reserveJoiningContent(key);
-  if (state === 'taken') throw new OrganizationFileError(`the content ${key} is in this installation already`);
-  if (state === 'new' && (await isStored(key)))
+  // Checked before the key is reserved: the sweep removes the bytes of a reserved key, which may be those of another installation.
+  if (!(await isReserved(key)) && (await isStored(key)))
     throw new OrganizationFileError(
       'the storage of this installation has contents of the file already: each installation needs its own bucket or prefix',
     );
+  if (!(await reserveJoiningContent(key)))
+    throw new OrganizationFileError(`the content ${key} is in this installation already`);
 }
 
 async function isStored(key: string): Promise<boolean> {
@@ -58,10 +59,13 @@ export async function adoptContents(loading: Loading, table: PackedTable): Promi
   const missing = (await sendUnhurried<{ key: string }>(trx, absent)).map(({ key }) => key);
   const list = table.columns.map(quotedName).join(', ');
   const changes = table.columns.map((column) => `${quotedName(column)} = excluded.${quotedName(column)}`).join(', ');
-  await sendUnhurried(
+  const adopted = await sendUnhurried(
     trx,
-    `insert into ${table.name} (${list}) select ${list} from ${joining} on conflict (key) do update set ${changes}`,
+    `insert into ${table.name} as t (${list}) select ${list} from ${joining} on conflict (key) do update set ${changes}
+     where t.org_id is null and t.size_bytes is null returning 1 as adopted`,
   );
+  if (adopted.length !== loading.counts[table.name]!.rows)
+    throw new OrganizationFileError('a content of the file is in this installation already');
   return missing;
 }
 

@@ -29,12 +29,17 @@ export async function loadRows(loading: Loading, table: PackedTable, target = ta
   let rows: AsyncIterable<Buffer> = count.through(rowsIn(entries, table.name));
   if (reseal) rows = changeRows(rows, reseal);
   if (rename) rows = changeRows(rows, rename);
-  try {
-    await copyIn(trx, { table: target, columns: table.columns.map(quotedName).join(', '), rows });
-  } catch (error) {
+  const columns = table.columns.map(quotedName).join(', ');
+  const inserted = await copyIn(trx, { table: target, columns, rows }).catch((error: unknown) => {
     throw refusedBy(table.name, error);
-  }
-  counts[table.name] = count.result();
+  });
+  const result = count.result();
+  // COPY also accepts other ends of lines, and an end of the rows before the last one.
+  if (inserted !== result.rows)
+    throw new OrganizationFileError(
+      `the file is damaged: ${table.name}: it has ${result.rows} lines for ${inserted} rows`,
+    );
+  counts[table.name] = result;
 }
 
 /** Copies the rows of a table with the columns of `table` into it, for a comparison with the rows that are here. */

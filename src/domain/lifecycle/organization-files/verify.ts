@@ -15,22 +15,24 @@ interface Arrived {
   contents: Manifest['contents'];
 }
 
-/** The table that gets the keys of the other installation. */
-const joinedKeys = 'audit_joined_keys';
-
-/** Verifies the imported organization. @throws OrganizationFileError with all defects that were found. */
-export async function verifyJoined(trx: Transaction, arrived: Arrived): Promise<void> {
-  const findings = [
+/** Verifies the imported rows. @throws OrganizationFileError with all defects that were found. */
+export async function verifyRows(trx: Transaction, arrived: Arrived): Promise<void> {
+  refuse([
     ...compareManifest(arrived),
     ...(await compareRows(trx, arrived)),
     ...(await checkKeys(trx, arrived)),
-  ];
-  // An earlier finding also explains findings in the ledger and the log, so these are verified only if there is no earlier finding.
-  if (findings.length === 0) {
-    findings.push(...(await verifyLedger(trx, arrived.orgId)).map((finding) => `ledger: ${finding}`));
-    const { findings: ofLog } = await verifyLogIn(trx, arrived.orgId, []);
-    findings.push(...ofLog.map((finding) => `audit log: ${finding}`));
-  }
+    ...(await checkContents(trx, arrived)),
+  ]);
+}
+
+/** Verifies the ledger and the audit log, whose keys have been added. @throws OrganizationFileError with all defects that were found. */
+export async function verifyLogs(trx: Transaction, orgId: string): Promise<void> {
+  const ofLedger = (await verifyLedger(trx, orgId)).map((finding) => `ledger: ${finding}`);
+  const ofLog = (await verifyLogIn(trx, orgId, [])).findings.map((finding) => `audit log: ${finding}`);
+  refuse([...ofLedger, ...ofLog]);
+}
+
+function refuse(findings: readonly string[]): void {
   if (findings.length > 0) throw new OrganizationFileError(`the file is damaged:\n${findings.join('\n')}`);
 }
 
@@ -58,7 +60,7 @@ function compareManifest({ tables, manifest, counts, contents }: Arrived): strin
 async function compareRows(trx: Transaction, { orgId, tables, manifest }: Arrived): Promise<string[]> {
   const findings: string[] = [];
   for (const table of tables) {
-    if (table.name === joinedKeys || sharedTables.some((name) => name === table.name)) continue;
+    if (isShared(table)) continue;
     const text = `select count(*)::int as rows from ${table.name} where ${ownCondition(table, orgId, tables)}`;
     const [{ rows } = { rows: 0 }] = await sendUnhurried<{ rows: number }>(trx, text);
     const said = manifest.tables[table.name]?.rows;
@@ -67,17 +69,37 @@ async function compareRows(trx: Transaction, { orgId, tables, manifest }: Arrive
   return findings;
 }
 
-/** Foreign keys, which the database has not checked for rows that were inserted without triggers. */
+const isShared = ({ name }: PackedTable): boolean => sharedTables.some((shared) => shared === name);
+
+/**
+ * Foreign keys, which the database has not checked for rows that were inserted without triggers. Rows of the organization refer to each
+ * other, to people and to clients, never to rows of another organization.
+ */
 async function checkKeys(trx: Transaction, { orgId, tables }: Arrived): Promise<string[]> {
   const findings: string[] = [];
   for (const table of tables) {
     for (const { name, columns, target, joins } of table.keys) {
       const present = columns.map((column) => `r."${column}" is not null`).join(' and ');
+      const owner = tables.find((one) => one.name === target && !isShared(one));
+      const isOwn = owner ? `(${ownCondition(owner, orgId, tables)})` : 'true';
       const text = `select 1 as missing from (select ${columns.map((column) => `"${column}"`).join(', ')} from ${table.name}
-        where ${ownCondition(table, orgId, tables)}) r where ${present} and not exists (select from ${target} t where ${joins}) limit 1`;
+        where ${ownCondition(table, orgId, tables)}) r where ${present} and not exists (select from ${target} t where ${joins} and ${isOwn}) limit 1`;
       if ((await sendUnhurried(trx, text)).length > 0)
         findings.push(`${table.name}: a row refers to one of ${target} that is not there (${name})`);
     }
   }
   return findings;
+}
+
+/** Contents of the organization that are contents of another one, too: these would be removed with it. */
+async function checkContents(trx: Transaction, { orgId, tables }: Arrived): Promise<string[]> {
+  const using = tables.filter(({ columns }) => columns.includes('content_key'));
+  const keys = (table: PackedTable, isOwn: boolean) =>
+    `select content_key collate "C" as key from ${table.name} where ${isOwn ? '' : 'not '}(${ownCondition(table, orgId, tables)})`;
+  const all = (isOwn: boolean) => using.map((table) => keys(table, isOwn)).join(' union all ');
+  const shared = await sendUnhurried(
+    trx,
+    `select 1 as shared from (${all(true)}) own where own.key in (select key from (${all(false)}) others) limit 1`,
+  );
+  return shared.length > 0 ? ['a record has the content of another organization'] : [];
 }

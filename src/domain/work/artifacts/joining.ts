@@ -5,22 +5,24 @@ import { storage } from '#foundation/storage/storage.ts';
 
 const reserveSql = `insert into stored_contents (key, created_at) values ($1, $2)
   on conflict (key) do update set created_at = excluded.created_at
-    where stored_contents.org_id is null and stored_contents.size_bytes is null returning xmax = 0 as is_new`;
+    where stored_contents.org_id is null and stored_contents.size_bytes is null returning key`;
 
 /**
- * Reserves the key of a content, which is removed after a day unless the organization has joined by then. `left` means that an earlier join
- * has left it behind, `taken` that it is in use.
+ * Reserves the key of a content, which is removed after a day unless the organization has joined by then; an earlier join may have left it
+ * behind. Returns false for a key in use.
  */
-export async function reserveJoiningContent(key: string): Promise<'new' | 'left' | 'taken'> {
-  const [row] = await sql<{ isNew: boolean }>(reserveSql, [key, now()]);
-  if (!row) return 'taken';
-  return row.isNew ? 'new' : 'left';
-}
+export const reserveJoiningContent = async (key: string): Promise<boolean> =>
+  (await sql(reserveSql, [key, now()])).length > 0;
+
+/** Whether the database has a row of the content. */
+export const isReserved = async (key: string): Promise<boolean> =>
+  (await sql('select key from stored_contents where key = $1', [key])).length > 0;
 
 const batch = 100;
 const lockSql = `select key from stored_contents
   where key = any($1) and org_id is null and size_bytes is null for update skip locked`;
-const deleteSql = 'delete from stored_contents where key = any($1) returning key';
+const deleteSql =
+  'delete from stored_contents where key = any($1) and org_id is null and size_bytes is null returning key';
 
 /** Leaves received contents to their archives, which have no row here. Returns the keys of those that were not received. */
 export async function adoptJoinedContents(trx: Transaction, keys: readonly string[]): Promise<string[]> {
