@@ -96,6 +96,10 @@ describe('a file that was opened', () => {
     expect([entered.status, browser.has('session')]).toEqual([303, true]);
     const page = await visitPage({ request }, browser, `/console/o/${sample.organization.slug}/inbox`);
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('data-csrf=')]);
+    expect(page.body).toContain('<span class="tag">read-only</span>');
+    const scopes = /data-scopes="([^"]+)"/.exec(page.body)![1]!.split(' ');
+    expect(scopes).toContain('projects:read');
+    expect(scopes.filter((scope) => !scope.endsWith(':read'))).toEqual([]);
     const [, csrf] = /data-csrf="([^"]+)"/.exec(page.body)!;
     session = { secret: browser.get('session')!, csrf: csrf! };
   });

@@ -21,6 +21,7 @@ import { assets } from '#foundation/http/assets.ts';
 import { html } from '#foundation/http/html.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { packageFolder } from '#foundation/package-folder.ts';
+import { isShowingFile } from '#foundation/read-only.ts';
 import { answerPage, type OrganizationVisitor, type Visitor } from './layout.ts';
 import { type PageAddress, pageEntries } from './pages.ts';
 
@@ -62,8 +63,9 @@ const files = assets<string>(
 export const answerApplicationFile = (exchange: Exchange): Promise<boolean> =>
   files.answer(exchange, exchange.path.slice(applicationBase.length));
 
-/** The scopes that the person can use: in a closed organization, only those for reading. */
-const scopesOf = ({ caller }: Visitor) => [...caller.scopes].filter((scope) => admits(caller, scope));
+/** The scopes that the person can use: in a closed organization, and in an opened file, only those for reading. */
+const scopesOf = ({ caller }: Visitor) =>
+  [...caller.scopes].filter((scope) => admits(caller, scope) && (scope.endsWith(':read') || !isShowingFile()));
 
 /** Handlers of a page of an organization. `find` looks up the record that the address names. @throws 404 when there is none */
 export interface OrganizationRoute {

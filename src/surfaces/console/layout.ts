@@ -9,6 +9,7 @@ import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
+import { isShowingFile } from '#foundation/read-only.ts';
 import { type IconName, icons } from './icons.ts';
 import { accountAddress, type MenuGroup, nearestPage, operationsAddress, pageEntries, personPages } from './pages.ts';
 import { files } from './style.ts';
@@ -151,6 +152,7 @@ ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" s
 <header class="bar">
 <a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28"><span>${product}</span></a>
 ${menu && switcher(menu)}
+${isShowingFile() && html`<span class="tag">read-only</span>`}
 ${app && html`<button type="button" class="quiet palette-button" aria-keyshortcuts="Control+K Meta+K" hidden>${icon('search')}<span>Search</span> <kbd>Ctrl K</kbd></button><button type="button" class="quiet help-button" aria-label="Shortcuts" aria-keyshortcuts="?" hidden>?</button>`}
 ${menu?.hasScript && html`<button type="button" class="quiet menu-button" aria-expanded="false" aria-controls="menu">Menu</button>`}
 </header>
