@@ -5,7 +5,7 @@ import { mutate } from '../kit/client.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, type Reading } from '../kit/reading.ts';
-import { Time, When } from '../kit/words.tsx';
+import { plural, Time, When } from '../kit/words.tsx';
 
 export type Runtime = RuntimesQuery['runtimes']['data'][number];
 
@@ -37,6 +37,10 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
   );
 }
 
+/** The places of a runtime. Missions of other organizations on a shared runtime are not known. */
+const placesOf = (places: number, used: number, isOwn: boolean): string =>
+  isOwn ? `${used} of ${plural(places, 'place')} used` : `${plural(places, 'place')}, ${used} used by you`;
+
 const RuntimeRow = ({
   runtime: {
     name,
@@ -63,17 +67,17 @@ const RuntimeRow = ({
     <div class="grow">
       <strong class="break">{name}</strong>
       <div class="muted small">
+        {places !== null && `${placesOf(places, usedPlaces, tokenId !== null)} · `}
         {harnesses.map(({ harness, version }) => (version ? `${harness} ${version}` : harness)).join(', ')}
-        {isolation && ` · ${isolation}`}
-        {places !== null && ` · ${usedPlaces} of ${places} places used`}
+        {isolation && ` · isolation: ${isolation}`}
       </div>
       {oldestWaitingAt !== null && (
         <div class="small">
-          {waitingRuns === 1 ? '1 mission waits' : `${waitingRuns} missions wait`}, the oldest since{' '}
+          {waitingRuns === 1 ? '1 mission waits' : `${waitingRuns} missions wait`} · oldest:{' '}
           <Time at={oldestWaitingAt} />
         </div>
       )}
-      {labels.length > 0 && <div class="small break">{labels.join(', ')}</div>}
+      {labels.length > 0 && <div class="small break">Labels: {labels.join(', ')}</div>}
       {notice && <div class="small break">{notice}</div>}
     </div>
     {tokenId !== null && isConnected && may('integrations:write') && (
@@ -97,7 +101,10 @@ export const WaitingMissions = ({ waiting }: { waiting: RuntimesQuery['runtimes'
             <a class="break" href={pageAt(`/runs/${oldestRunId}`)}>
               {reason ?? 'The reason is not known yet.'}
             </a>
-            <div class="muted small break">{[`${runs}`, ...labels].join(' \u00b7 ')}</div>
+            <div class="muted small break">
+              {plural(runs, 'mission')}
+              {labels.length > 0 && ` · labels: ${labels.join(', ')}`}
+            </div>
           </div>
           <When at={oldestWaitingAt} />
         </li>

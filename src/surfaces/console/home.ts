@@ -57,7 +57,7 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
     ${offer}
     ${!isNew && organizationsCard(visitor)}
     ${elsewhere.length > 0 && elsewhereCard(elsewhere)}
-    ${refusing.length > 0 && refusedAddressCard(exchange)}
+    ${refusing.length > 0 && refusedAddressCard(exchange, isNew)}
     ${required && requiredProviderCard(required)}
     ${isOrgOnly ? otherOrganizationsCard : creationCard(visitor, invites.length + offers.length > 0)}
     ${personCard(visitor)}`;
@@ -151,7 +151,10 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
   </section>`;
 
 /** The card about organizations that are not listed because they do not allow the address. */
-const refusedAddressCard = (exchange: Exchange): Html => html`<section class="card"><h2>More organizations</h2>
+const refusedAddressCard = (
+  exchange: Exchange,
+  isAll: boolean,
+): Html => html`<section class="card"><h2>${isAll ? 'Your' : 'More'} organizations</h2>
     <p class="muted">You belong to organizations that do not allow requests from ${plainAddress(exchange.address) ?? 'an unknown address'}.
       Open this page from one of their networks to see them.</p></section>`;
 
