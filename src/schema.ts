@@ -93,6 +93,7 @@ import './domain/money/billing/schema.ts';
 import './domain/lifecycle/billing-summary/schema.ts';
 import './domain/lifecycle/audit/schema.ts';
 import './domain/lifecycle/audit/schema-retention.ts';
+import './domain/lifecycle/retention/schema.ts';
 import './domain/lifecycle/audit/schema-erasure.ts';
 import './domain/lifecycle/audit/schema-proofs.ts';
 import './domain/lifecycle/audit/schema-stream.ts';

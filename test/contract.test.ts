@@ -73,6 +73,7 @@ it('every read without a route has its pinned scope and tool', () => {
     previewEventTrigger    -                                                   integrations:read    -
     recordedModelCalls     -                                                   artifacts:read       -
     recordingSettings      -                                                   organizations:read   -
+    retentionSettings      -                                                   organizations:read   -
     runEvents              -                                                   sandboxes:read       -
     runGroups              -                                                   missions:read        -
     runMoment              -                                                   sandboxes:read       -
@@ -152,6 +153,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     setRecordingSettings   -                                                   organizations:write  -
+    setRetentionSettings   -                                                   organizations:write  -
     startAgentTrial        -                                                   agents:write         start_agent_trial
     startMissions          -                                                   missions:run         start_missions
     submitReview           -                                                   missions:run         submit_review

@@ -37,6 +37,7 @@ const expected: Record<string, readonly string[] | string> = {
   setAllowedNetworks: 'the list is as before',
   setAuditRetention: ['audit_retention.updated'],
   setRecordingSettings: 'the settings are as before',
+  setRetentionSettings: ['retention.updated'],
   setAuditStream: ['audit_stream.updated'],
   deleteAuditStream: ['audit_stream.deleted'],
   retryAuditStream: 'nothing fails',

@@ -22,7 +22,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     await writeLog(session, 'system', ['boot']);
     await writeLog(session, 'prompt', ['You work on a shop.', 'Use tabs.']);
     const which = { sandboxId: sandbox.id, role: 'builder', sessionId: 'abc' };
-    const plain = { promptScope: null, promptSpans: [] };
+    const plain = { promptScope: null, promptSpans: [], deletedAt: null };
     const own = { ...which, part: 'session', content: 'Zwei Wörter\n', bytes: 13, ...plain };
     expect((await logs(sandbox, 'role=builder&sessionId=abc')).body).toEqual(own);
     expect((await logs(sandbox, 'role=builder&sessionId=abc&part=session')).body).toEqual(own);
@@ -39,6 +39,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       content: 'You work on a shop.Use tabs.',
       bytes: 28,
       promptScope: 'repo-contributed',
+      deletedAt: null,
       promptSpans: [
         { id: 'span-0', content: 'You work on a shop.' },
         { id: 'span-1', content: 'Use tabs.' },

@@ -350,7 +350,7 @@ export interface Artifact {
   criterionPassed: boolean | null;
   /** Time of the registration. */
   createdAt: string;
-  /** Expiry: from this time on the artifact no longer exists. */
+  /** Expiry: from this time on the artifact no longer exists. The retention of the organization may delete it earlier. */
   expiresAt: string;
   /** Address for the download of the content: valid for about an hour, without a credential. */
   url: string;
@@ -4018,6 +4018,15 @@ export interface ResumeRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** How long an organization keeps logs, artifacts and sandboxes of ended missions. */
+export interface RetentionSettings {
+  /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. */
+  logDays: number | null;
+  /** Days from the end of a mission until its artifacts are deleted; null keeps them for 90 days. */
+  artifactDays: number | null;
+  /** Days from the end of a mission until its sandboxes are deleted, with their logs; null keeps them. */
+  sandboxDays: number | null;
+}
 /** A person’s verdict on the change of a mission. The runs of one branch share their reviews. */
 export interface Review {
   /** The id, which starts with `rvw_`. */
@@ -4592,6 +4601,8 @@ export interface SandboxLog {
   content: string;
   /** Length of the whole part, not only of `content`. */
   bytes: number;
+  /** When the retention of the organization deleted the log, which is then empty; null while it is kept. */
+  deletedAt: number | null;
   /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
   promptScope: string | null;
   /** The spans of a prompt; empty in the other parts. */
@@ -5099,6 +5110,15 @@ export interface SetRecordingSettingsParameters {
   isEnabled: boolean;
   /** Days after which a recorded call is deleted, from 1 to 365. */
   days: number;
+}
+/** The parameters of `setRetentionSettings`. */
+export interface SetRetentionSettingsParameters {
+  /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. From 14 to 3,650. */
+  logDays?: number;
+  /** Days from the end of a mission until its artifacts are deleted; null keeps them for 90 days. From 14 to 90. */
+  artifactDays?: number;
+  /** Days from the end of a mission until its sandboxes are deleted, with their logs; null keeps them. From 14 to 3,650. */
+  sandboxDays?: number;
 }
 /** The parameters of `setRunBudget`. */
 export interface SetRunBudgetParameters {
@@ -6648,6 +6668,8 @@ export interface Operations {
   chatConnections: { input: {}; output: ChatConnectionList };
   /** How long the organization keeps its audit log. Requires the scope `audit:read`. */
   auditRetention: { input: {}; output: AuditRetention };
+  /** How long the organization keeps logs, artifacts and sandboxes of ended missions. Requires the scope `organizations:read`. */
+  retentionSettings: { input: {}; output: RetentionSettings };
   /** People who have left the organization, as far back as its audit log goes. Requires the scope `audit:read`. */
   formerMembers: { input: FormerMembersParameters; output: FormerMemberList };
   /** The leaves of the audit log of the organization, for a copy that `aep audit verify` checks. Requires the scope `audit:read`. */
@@ -6792,6 +6814,8 @@ export interface Operations {
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
   /** Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. Only an admin or an owner may. Requires the scope `organizations:write`. */
   setAuditRetention: { input: SetAuditRetentionParameters; output: AuditRetention };
+  /** Sets how long the organization keeps logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; an argument that is left out is null. Only an owner may. Requires the scope `organizations:write`. */
+  setRetentionSettings: { input: SetRetentionSettingsParameters; output: RetentionSettings };
   /** Erases a person who is not a member, or no longer: network addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may. Requires the scope `members:write`. */
   erasePerson: { input: ErasePersonParameters; output: PersonErasure };
   /** Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may. Requires the scope `audit:read`. */
@@ -6998,6 +7022,7 @@ export const documents = {
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
   auditRetention: 'query auditRetention{auditRetention{days}}',
+  retentionSettings: 'query retentionSettings{retentionSettings{logDays artifactDays sandboxDays}}',
   formerMembers: 'query formerMembers($orgId:String!){formerMembers(orgId:$orgId){people{userId name email removedAt erasedAt}}}',
   auditEntries: 'query auditEntries($limit:Int!=50$cursor:String){auditEntries(limit:$limit cursor:$cursor){data{number entry leafHash}nextCursor}}',
   auditStream: 'query auditStream{auditStream{stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}}}',
@@ -7070,6 +7095,7 @@ export const documents = {
   bindChatChannel: 'mutation bindChatChannel($chatId:String!$channelId:String!$projectId:String!){bindChatChannel(chatId:$chatId channelId:$channelId projectId:$projectId){integrationId channelId name projectId createdAt}}',
   unbindChatChannel: 'mutation unbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){ok id}}',
   setAuditRetention: 'mutation setAuditRetention($days:Int!){setAuditRetention(days:$days){days}}',
+  setRetentionSettings: 'mutation setRetentionSettings($logDays:Int$artifactDays:Int$sandboxDays:Int){setRetentionSettings(logDays:$logDays artifactDays:$artifactDays sandboxDays:$sandboxDays){logDays artifactDays sandboxDays}}',
   erasePerson: 'mutation erasePerson($orgId:String!$person:String!){erasePerson(orgId:$orgId person:$person){personId erasedAt invites recordings}}',
   setAuditStream: 'mutation setAuditStream($input:SetAuditStreamRequest!){setAuditStream(input:$input){stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}token}}',
   deleteAuditStream: 'mutation deleteAuditStream{deleteAuditStream{ok}}',
@@ -7128,6 +7154,7 @@ export const times = {
   createdAt: 1,
   currentPeriodEnd: 1,
   decidedAt: 1,
+  deletedAt: 1,
   deliveredAt: 1,
   destroyedAt: 1,
   disabledAt: 1,
@@ -7148,6 +7175,7 @@ export const times = {
   lastSeenAt: 1,
   lastUsedAt: 1,
   leaseUntil: 1,
+  logsDeletedAt: 1,
   metadataReadAt: 1,
   missingSince: 1,
   nextAttemptAt: 1,

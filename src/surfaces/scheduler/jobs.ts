@@ -22,6 +22,7 @@ import { sweepInboxMarks } from '#domain/lifecycle/inbox/operations.ts';
 import { notifyAboutMissions, sweepMissionNotices } from '#domain/lifecycle/mission-notices/tell.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
+import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';
 import { deliverWebhooks, stopWebhooks } from '#domain/lifecycle/webhooks/deliver.ts';
 import { sweepWebhookDeliveries, writeWebhookDeliveries } from '#domain/lifecycle/webhooks/deliveries.ts';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
@@ -115,6 +116,11 @@ export const jobs: readonly Job[] = [
   { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
   { name: 'delete old recordings', intervalMs: hours(1), run: deleteOldRecordings },
   { name: 'archive the logs of ended missions', intervalMs: seconds(5), run: archiveLogs },
+  {
+    name: 'delete logs, artifacts and sandboxes after their retention',
+    intervalMs: hours(1),
+    run: deleteAfterRetention,
+  },
   { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
   { name: 'retry events that wait', intervalMs: seconds(2), run: retryDeliveries },
   { name: 'sweep terminals', intervalMs: hours(1), run: sweepTerminals },

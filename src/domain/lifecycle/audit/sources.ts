@@ -97,6 +97,7 @@ const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'order
 const directoryUser = { columns: ['active', 'isOffered'] };
 
 const organization = { columns: [...Organization.columns, 'allowedNetworks'] };
+const retention = { columns: ['logDays', 'artifactDays', 'sandboxDays'] };
 const passkey = { columns: ['name'] };
 const reason = { columns: ['reason'] };
 const authorOf = { personal: { author: { of: 'author_user_id' } } } as const;
@@ -220,6 +221,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   audit_counters: source('audit_retention', { columns: ['retentionDays'] }, { key: ['org_id'], created: 'updated' }),
   webhook_endpoints: source('webhook_endpoint', webhookEndpoint, { ends: { disabled_at: 'disabled' } }),
   recording_settings: source('recordings', { columns: ['isEnabled', 'days'] }, { key: ['org_id'], created: 'updated' }),
+  retention_settings: source('retention', retention, { key: ['org_id'], created: 'updated' }),
   org_exports: source('export', orgExport, { key: ['org_id'], name: 'status', created: 'requested', state: 'status' }),
 };
 

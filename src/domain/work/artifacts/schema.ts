@@ -50,7 +50,8 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
       }),
       expiresAt: t.field({
         type: 'IsoTime',
-        description: 'Expiry: from this time on the artifact no longer exists.',
+        description:
+          'Expiry: from this time on the artifact no longer exists. The retention of the organization may delete it earlier.',
         resolve: ({ expiresAt }) => isoTime(expiresAt),
       }),
       url: t.string({

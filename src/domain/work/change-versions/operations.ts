@@ -28,6 +28,11 @@ export async function recordChangeVersion(
     .ignore();
 }
 
+/** SQL query for the runs with a version whose diff or commits the artifact has. */
+export const runsOfVersionSql = (artifactId: string): string =>
+  `select run_id from change_versions where artifact_id = ${artifactId}
+    union all select run_id from change_versions where commits_artifact_id = ${artifactId}`;
+
 const lastSql = `${selectionOf(ChangeVersion)} where run_id = $1 and created_at <= $2 order by created_at desc, head_sha limit 1`;
 
 /** The last version that the run reported at or before the time. */

@@ -36,6 +36,8 @@ export interface SandboxLog extends LogRequest {
   content: string;
   /** Length of the whole log in bytes. */
   bytes: number;
+  /** When the retention of the organization deleted the log, which is then empty; null while it is kept. */
+  deletedAt: number | null;
   /** Source of the text of the whole prompt; null in the other logs and while the log is empty. */
   promptScope: PromptScope | 'mixed' | null;
   /** The spans of `content`, one entry for each id. */
@@ -125,13 +127,15 @@ export async function readLog(caller: Caller, request: LogRequest & { cursor?: s
   const end = cursor == null ? null : unpackCursor(binding, cursor)[0];
   const read = await readWhole(sandbox, (archives) => readChunk(archives, log, end));
   const [first] = read.rows;
-  if (!first) return { ...log, ...empty };
+  const deletedAt = sandbox.logsDeletedAt;
+  if (!first) return { ...log, ...empty, deletedAt };
   const from = beginOf(first, Math.max(first.begin, read.until - limits.logContent));
   const rows = read.rows.map((row) => ({ ...row, content: between(row, from, read.until) }));
   return {
     ...log,
     content: rows.map(({ content }) => content).join(''),
     bytes: read.bytes,
+    deletedAt,
     promptScope: part !== 'prompt' ? null : read.scopes.length === 1 ? read.scopes[0]! : 'mixed',
     promptSpans: spansOf(rows),
     times: () => timesOf(rows),

@@ -43,6 +43,8 @@ export class Sandbox extends table('sandboxes', {
   lastMemTotalMb: column<number | null>(),
   lastDiskUsedPct: column<number | null>(),
   lastMetricAt: column<number | null>(),
+  /** When the retention of the organization deleted the logs and fragments; null while they exist. */
+  logsDeletedAt: column<number | null>(),
 }) {
   static override noun = 'sandbox';
 

@@ -3,6 +3,7 @@ import { builder } from '#graph/builder.ts';
 import {
   booleanOrNull,
   epochMs,
+  epochMsOrNull,
   float,
   int,
   intOrNull,
@@ -56,6 +57,9 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
         complexity: weightOf(bytes.logContent),
       }),
       bytes: safeInt('Length of the whole part, not only of `content`.'),
+      deletedAt: epochMsOrNull(
+        'When the retention of the organization deleted the log, which is then empty; null while it is kept.',
+      ),
       promptScope: stringOrNull(
         'Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
           '`mixed`; null in the other parts and while it is empty.',

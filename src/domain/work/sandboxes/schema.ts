@@ -83,6 +83,10 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       lastMemTotalMb: floatOrNull('Memory available at the last sample, MiB.'),
       lastDiskUsedPct: floatOrNull('Disk use at the last sample in percent of the mission’s limit.'),
       lastMetricAt: epochMsOrNull('Time of the last sample; null before the first.'),
+      logsDeletedAt: epochMsOrNull(
+        'When logs and fragments were deleted by the retention of the organization; null while they are kept.',
+        { graphOnly: true },
+      ),
       project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
       sessions: t.field({
         graphOnly: true,
