@@ -3628,6 +3628,20 @@ export type SetRecordingSettingsMutationVariables = Exact<{
 
 export type SetRecordingSettingsMutation = { setRecordingSettings: { isEnabled: boolean, days: number } };
 
+export type RetentionSettingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RetentionSettingsQuery = { retentionSettings: { logDays: number | null, artifactDays: number | null, sandboxDays: number | null }, me: { role: OrgRole | null } };
+
+export type SetRetentionSettingsMutationVariables = Exact<{
+  logDays?: InputMaybe<Scalars['Int']['input']>;
+  artifactDays?: InputMaybe<Scalars['Int']['input']>;
+  sandboxDays?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type SetRetentionSettingsMutation = { setRetentionSettings: { logDays: number | null, artifactDays: number | null, sandboxDays: number | null } };
+
 export type TokensQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -4011,7 +4025,7 @@ export type MetricFragment = { t: number, cpuPct: number, memUsedMb: number, mem
 export type FragmentFragment = { kind: SandboxFragmentKind, t: number, body: string | null, action: string | null, parameter: string | null, result: string | null, toolUseId: string | null, failed: boolean | null, exitCode: number | null, items: Array<{ content: string, status: string }> };
 
 export type SandboxPartsFragment = (
-  { harnessVersion: string | null, terminationReason: string | null, timeoutAt: number | null, lastDiskUsedPct: number | null, project: { name: string } | null, run: { id: string, missionTitle: string | null } | null }
+  { harnessVersion: string | null, terminationReason: string | null, timeoutAt: number | null, lastDiskUsedPct: number | null, logsDeletedAt: number | null, project: { name: string } | null, run: { id: string, missionTitle: string | null } | null }
   & SandboxRowFragment
 );
 
@@ -4043,7 +4057,7 @@ export type SandboxFragmentsQueryVariables = Exact<{
 }>;
 
 
-export type SandboxFragmentsQuery = { sandbox: { fragments: { nextCursor: string | null, data: Array<FragmentFragment> } } };
+export type SandboxFragmentsQuery = { sandbox: { sandbox: { logsDeletedAt: number | null }, fragments: { nextCursor: string | null, data: Array<FragmentFragment> } } };
 
 export type SandboxLogQueryVariables = Exact<{
   sandboxId: Scalars['String']['input'];
@@ -4054,7 +4068,7 @@ export type SandboxLogQueryVariables = Exact<{
 }>;
 
 
-export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, nextCursor: string | null, times: Array<{ line: number, at: number }>, promptSpans: Array<{ id: string, content: string, scope: string }> } };
+export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, deletedAt: number | null, nextCursor: string | null, times: Array<{ line: number, at: number }>, promptSpans: Array<{ id: string, content: string, scope: string }> } };
 
 export type SandboxLogSizeQueryVariables = Exact<{
   sandboxId: Scalars['String']['input'];
@@ -5052,6 +5066,14 @@ export const setRecordingSettings: Operation<SetRecordingSettingsMutation, SetRe
   text: 'mutation SetRecordingSettings($isEnabled:Boolean!$days:Int!){setRecordingSettings(isEnabled:$isEnabled days:$days){isEnabled days}}',
 };
 
+export const retentionSettings: Operation<RetentionSettingsQuery, RetentionSettingsQueryVariables> = {
+  text: 'query RetentionSettings{retentionSettings{logDays artifactDays sandboxDays}me{role}}',
+};
+
+export const setRetentionSettings: Operation<SetRetentionSettingsMutation, SetRetentionSettingsMutationVariables> = {
+  text: 'mutation SetRetentionSettings($logDays:Int$artifactDays:Int$sandboxDays:Int){setRetentionSettings(logDays:$logDays artifactDays:$artifactDays sandboxDays:$sandboxDays){logDays artifactDays sandboxDays}}',
+};
+
 export const tokens: Operation<TokensQuery, TokensQueryVariables> = {
   text: 'query Tokens{tokens{data{id name scopes projectId project{name}createdAt expiresAt lastUsedAt revokedAt}}}',
 };
@@ -5253,19 +5275,19 @@ export const destroyEnvironment: Operation<DestroyEnvironmentMutation, DestroyEn
 };
 
 export const sandbox: Operation<SandboxQuery, SandboxQueryVariables> = {
-  text: 'query Sandbox($sandboxId:String!$charts:Boolean!){sandbox(sandboxId:$sandboxId){sandbox{...SandboxParts}sessions{...Session}liveFragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+  text: 'query Sandbox($sandboxId:String!$charts:Boolean!){sandbox(sandboxId:$sandboxId){sandbox{...SandboxParts}sessions{...Session}liveFragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct logsDeletedAt project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
 };
 
 export const sandboxLive: Operation<SandboxLiveSubscription, SandboxLiveSubscriptionVariables> = {
-  text: 'subscription SandboxLive($sandboxId:String!$charts:Boolean!){sandboxUpdated(sandboxId:$sandboxId){sandbox{...SandboxParts sessions{...Session}}fragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+  text: 'subscription SandboxLive($sandboxId:String!$charts:Boolean!){sandboxUpdated(sandboxId:$sandboxId){sandbox{...SandboxParts sessions{...Session}}fragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct logsDeletedAt project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
 };
 
 export const sandboxFragments: Operation<SandboxFragmentsQuery, SandboxFragmentsQueryVariables> = {
-  text: 'query SandboxFragments($sandboxId:String!$limit:Int!$cursor:String){sandbox(sandboxId:$sandboxId){fragments(limit:$limit cursor:$cursor){data{...Fragment}nextCursor}}}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}',
+  text: 'query SandboxFragments($sandboxId:String!$limit:Int!$cursor:String){sandbox(sandboxId:$sandboxId){sandbox{logsDeletedAt}fragments(limit:$limit cursor:$cursor){data{...Fragment}nextCursor}}}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}',
 };
 
 export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {
-  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes nextCursor times{line at}promptSpans{id content scope}}}',
+  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes deletedAt nextCursor times{line at}promptSpans{id content scope}}}',
 };
 
 export const sandboxLogSize: Operation<SandboxLogSizeQuery, SandboxLogSizeQueryVariables> = {

@@ -25,6 +25,8 @@ const followInterval = 2_000;
 interface State {
   /** Bytes of the whole log. */
   bytes: number;
+  /** When the retention deleted the log. */
+  deletedAt: number | null;
   /** Cursor of the piece before the first one read; null means the log was read from its beginning. */
   cursor: string | null;
   isReading: boolean;
@@ -37,7 +39,9 @@ const pieceAt = async (key: LogKey, cursor: string | null) => (await ask(sandbox
 /** The text of a log that was read, with its state. */
 function useLogText(log: LogKey) {
   const text = useRef(new LogText());
-  const [state, setState] = useState<State>({ bytes: 0, cursor: null, isReading: true, problem: null });
+  const [state, setState] = useState<State>({
+    ...{ bytes: 0, deletedAt: null, cursor: null, isReading: true, problem: null },
+  });
   const latest = useRef(state);
   latest.current = state;
   const update = (changes: Partial<State>) => {
@@ -46,10 +50,10 @@ function useLogText(log: LogKey) {
   };
 
   /** Starts over with the newest piece. */
-  function begin({ content, bytes, nextCursor, times }: LogPiece): void {
+  function begin({ content, bytes, deletedAt, nextCursor, times }: LogPiece): void {
     text.current = new LogText();
     text.current.prepend(content, nextCursor === null, times);
-    update({ bytes, cursor: nextCursor, problem: null });
+    update({ bytes, deletedAt, cursor: nextCursor, problem: null });
   }
 
   async function read(cursor: string | null): Promise<void> {

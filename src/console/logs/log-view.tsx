@@ -4,8 +4,21 @@ import { plain } from '../kit/ansi.ts';
 import { Action, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { saveFile } from '../kit/save-file.ts';
 import { VirtualLines } from '../kit/virtual-lines.tsx';
-import { plural, size } from '../kit/words.tsx';
+import { plural, size, Time } from '../kit/words.tsx';
 import { type LogKey, useLog } from './log-reading.ts';
+
+/** An empty log, or one that the retention of the organization has deleted. */
+export const EmptyLog = ({ deletedAt }: { deletedAt: number | null }) => (
+  <Empty>
+    {deletedAt === null ? (
+      'This part of the log is empty.'
+    ) : (
+      <>
+        The log was deleted <Time at={deletedAt} />, as the retention of the organization says.
+      </>
+    )}
+  </Empty>
+);
 
 /** `canGrow`: whether the session is still open. */
 export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
@@ -14,7 +27,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   const [isTimed, setTimed] = useState(false);
   const [follows, setFollows] = useState(false);
   const [toEnd, setToEnd] = useState(0);
-  const { text, bytes, cursor, isReading, problem, ...reading } = useLog(log, follows);
+  const { text, bytes, deletedAt, cursor, isReading, problem, ...reading } = useLog(log, follows);
   const found = useMemo(() => (wanted === '' ? null : text.linesWith(wanted)), [text, text.length, text.size, wanted]);
   const lengths = useMemo(
     () => () => {
@@ -26,7 +39,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   const lineAt = (line: number) => (isTimed ? timeBefore(text.timeOf(line)) : '') + text.line(line);
   if (text.size === 0) {
     if (problem) return <ErrorNote problem={problem} retry={reading.retry} />;
-    return isReading ? <Skeleton rows={1} height={320} /> : <Empty>This part of the log is empty.</Empty>;
+    return isReading ? <Skeleton rows={1} height={320} /> : <EmptyLog deletedAt={deletedAt} />;
   }
   const lines = plural(text.length, 'line');
   const follow = (isOn: boolean) => {

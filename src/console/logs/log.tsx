@@ -5,7 +5,7 @@ import { useFilter, useReading } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { dollars, Time } from '../kit/words.tsx';
 import type { LogKey } from './log-reading.ts';
-import { LogView } from './log-view.tsx';
+import { EmptyLog, LogView } from './log-view.tsx';
 
 type Session = SandboxQuery['sandbox']['sessions'][number];
 
@@ -75,8 +75,8 @@ function Prompt(asked: Omit<LogKey, 'part'>) {
   const { data, problem, read } = useReading(sandboxLog, { ...asked, part: 'prompt', cursor: null });
   if (problem) return <ErrorNote problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={1} height={320} />;
-  const { bytes, promptSpans } = data.sandboxLog;
-  if (bytes === 0) return <Empty>This part of the log is empty.</Empty>;
+  const { bytes, deletedAt, promptSpans } = data.sandboxLog;
+  if (bytes === 0) return <EmptyLog deletedAt={deletedAt} />;
   return (
     <>
       {promptSpans.map(({ id, content: words, scope }) => (

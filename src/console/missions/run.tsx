@@ -121,7 +121,12 @@ export function Run({ id: runId }: { id: string }) {
             {
               name: 'Sandboxes',
               count: run.sandboxes.length,
-              content: run.sandboxes.length > 0 ? <SandboxRows rows={run.sandboxes} /> : <Empty>None yet.</Empty>,
+              content:
+                run.sandboxes.length > 0 ? (
+                  <SandboxRows rows={run.sandboxes} />
+                ) : (
+                  <Empty>{isOpen(run) ? 'None yet.' : 'None.'}</Empty>
+                ),
             },
             ...(connections > 0
               ? [{ name: 'Network', count: connections, content: <Network reading={network} /> }]

@@ -5,7 +5,7 @@ import { may, pageAt } from '../kit/page.ts';
 import { Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { isAlive, useSandbox } from '../kit/watching.ts';
-import { dollars, Lasted } from '../kit/words.tsx';
+import { dollars, Lasted, Time } from '../kit/words.tsx';
 import { Fragments } from './fragments.tsx';
 import { isOpen } from './run-facts.tsx';
 import { StepFacts, StepResult } from './steps.tsx';
@@ -172,8 +172,17 @@ function PastWork({ sandboxId }: { sandboxId: string }) {
     { sandboxId, limit: batchSize, cursor: null },
     { alone: true },
   );
+  if (problem?.code === 'not_found') return <Empty>The sandbox was deleted, with its logs and its transcript.</Empty>;
   if (problem) return <ErrorNote problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={4} height={44} />;
-  const { data: fragments, nextCursor } = data.sandbox.fragments;
+  const { sandbox, fragments: page } = data.sandbox;
+  const { data: fragments, nextCursor } = page;
+  if (sandbox.logsDeletedAt !== null && fragments.length === 0) {
+    return (
+      <Empty>
+        Logs and transcript were deleted <Time at={sandbox.logsDeletedAt} />, as the retention of the organization says.
+      </Empty>
+    );
+  }
   return <Fragments sandboxId={sandboxId} fragments={fragments} earlier={nextCursor} isOver scrolls={false} />;
 }

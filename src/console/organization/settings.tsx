@@ -16,6 +16,7 @@ import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
 import { AgentChoiceCard } from './orchestrator.tsx';
 import { RecordingsCard } from './recordings.tsx';
+import { RetentionCard } from './retention.tsx';
 
 type Read = OrganizationSettingsQuery;
 
@@ -39,6 +40,7 @@ export function Settings() {
             />
           )}
           <RecordingsCard />
+          <RetentionCard />
           <Card title="Close the organization">
             <p class="muted">Owners can close the organization and export its data.</p>
             <a href={pageAt('/closure')}>Close organization</a>

@@ -1,0 +1,74 @@
+// How long the organization keeps logs, artifacts and sandboxes of ended missions.
+import { retentionSettings, setRetentionSettings } from '../generated/documents.ts';
+import { ask, mutate } from '../kit/client.ts';
+import { FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { may } from '../kit/page.ts';
+import { Card, ErrorNote } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { plural } from '../kit/words.tsx';
+
+const labels = { logDays: 'Days for logs', artifactDays: 'Days for artifacts', sandboxDays: 'Days for sandboxes' };
+type Settings = Record<keyof typeof labels, number | null>;
+
+const valuesOf = ({ logDays, artifactDays, sandboxDays }: Settings) => ({
+  logDays: String(logDays ?? ''),
+  artifactDays: String(artifactDays ?? ''),
+  sandboxDays: String(sandboxDays ?? ''),
+});
+const daysIn = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
+export function RetentionCard() {
+  const { data, problem, read } = useReading(retentionSettings, {});
+  if (!data) return problem && <ErrorNote problem={problem} retry={read} />;
+  const { retentionSettings: settings, me } = data;
+  return (
+    <Card title="Retention">
+      <p class="muted">
+        Missions with their results, costs, reviews and attestations are kept. Logs with transcripts, artifacts, and
+        sandboxes can be deleted some days after the end of a mission.
+      </p>
+      {me.role === 'owner' && may('organizations:write') ? (
+        <Change settings={settings} read={read} />
+      ) : (
+        <Chosen settings={settings} />
+      )}
+    </Card>
+  );
+}
+
+const wordsOf = (days: number | null, otherwise = 'kept'): string =>
+  days === null ? otherwise : `deleted after ${plural(days, 'day')}`;
+
+const Chosen = ({ settings: { logDays, artifactDays, sandboxDays } }: { settings: Settings }) => (
+  <p>
+    Logs are {wordsOf(logDays)}, artifacts {wordsOf(artifactDays, 'deleted after 90 days')}, sandboxes{' '}
+    {wordsOf(sandboxDays)}. An owner can change this.
+  </p>
+);
+
+function Change({ settings, read }: { settings: Settings; read(): void }) {
+  const form = useForm({
+    name: 'retention of missions',
+    initial: valuesOf(settings),
+    current: async () => [valuesOf((await ask(retentionSettings, {})).retentionSettings), null],
+    async send({ logDays, artifactDays, sandboxDays }, key) {
+      const days = { logDays: daysIn(logDays), artifactDays: daysIn(artifactDays), sandboxDays: daysIn(sandboxDays) };
+      await mutate(setRetentionSettings, days, key);
+      read();
+    },
+  });
+  return (
+    <FormFrame form={form} action="Save retention" labels={labels}>
+      <Text form={form} name="logDays" label={labels.logDays} type="number" min={14} max={3650}>
+        Logs and transcripts that are older are deleted permanently within an hour. Leave empty to keep them.
+      </Text>
+      <Text form={form} name="artifactDays" label={labels.artifactDays} type="number" min={14} max={90}>
+        Artifacts of open pull requests are kept. Leave empty for 90 days.
+      </Text>
+      <Text form={form} name="sandboxDays" label={labels.sandboxDays} type="number" min={14} max={3650}>
+        Their logs are deleted with them. Leave empty to keep them.
+      </Text>
+    </FormFrame>
+  );
+}
