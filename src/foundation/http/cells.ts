@@ -5,20 +5,22 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingM
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { minutes, now, seconds } from '../clock.ts';
+import { hours, minutes, now, seconds } from '../clock.ts';
 import { refuseInTransaction } from '../postgres/database.ts';
 import { upstreamUnavailable } from '../problem.ts';
-import { sameBytes } from '../secrets/secrets.ts';
+import { digest, sameBytes } from '../secrets/secrets.ts';
 import type { CellConfig } from '../settings/cell-settings.ts';
 
 /** The header with the signed statement of a request between cells. */
 export const cellHeader = 'x-aep-cell';
 const validForMs = minutes(1);
 /** Time limit for an answer to a question between cells. */
-const answerMs = seconds(5);
+export const answerMs = seconds(5);
+/** Time limit for sending the file of an organization, joining and verifying it. */
+export const arrivalMs = hours(6);
 const maxAnswerBytes = 256 * 1024;
-/** Maximum connections to each cell; further requests wait for a free connection. */
-const maxSockets = 512;
+/** Maximum connections to each cell: more than the forwarded requests of a cell (surfaces/cells/forward.ts), so that questions find one. */
+const maxSockets = 1_500;
 
 let bound: CellConfig | null = null;
 /** Binds the cells at start; null for an installation of its own. */
@@ -43,13 +45,15 @@ export function addressOfCell(name: string): string {
 export const cellSecretFor = (purpose: string): Buffer => createHmac('sha256', bound!.secret).update(purpose).digest();
 
 /** The content of the signed header. */
-interface Statement {
+export interface Statement {
   from: string;
   to: string;
   method: string;
   url: string;
   /** Address of the client for whom a request is forwarded; null for a question of the cell itself. */
   client: string | null;
+  /** Digest of the body of a question; null for a body of unknown content. */
+  question: string | null;
 }
 
 const signatureOf = (purpose: string, text: string): Buffer => cellSecretFor(`sign ${purpose}\n${text}`);
@@ -83,6 +87,8 @@ export interface CellRequest {
   headers: IncomingHttpHeaders;
   client: string | null;
   signal: AbortSignal;
+  /** Maximum time in which neither side sends a byte. */
+  silenceMs?: number;
   body?: Readable | string;
 }
 
@@ -94,23 +100,27 @@ const agents = {
 /** Sends a request to a cell and returns the response with its body unread. @throws when the cell does not answer */
 export function sendToCell(
   cell: string,
-  { method, url, headers, client, signal, body }: CellRequest,
+  { method, url, headers, client, signal, silenceMs, body }: CellRequest,
 ): Promise<IncomingMessage> {
   refuseInTransaction('a request to another cell');
-  const address = new URL(url, addressOfCell(cell));
+  const address = new URL(addressOfCell(cell));
   const protocol = address.protocol as keyof typeof agents;
   const request = protocol === 'https:' ? httpsRequest : httpRequest;
+  const question = typeof body === 'string' ? digest(body).toString('base64url') : null;
   const options = {
     method,
+    // Clients choose this text, so it is not resolved as a reference: `//other.example/` would name another host.
+    path: url,
     agent: agents[protocol],
     signal,
     headers: {
       ...headers,
-      [cellHeader]: signForCells('request', { from: bound!.name, to: cell, method, url, client }),
+      [cellHeader]: signForCells('request', { from: bound!.name, to: cell, method, url, client, question }),
     },
   };
   return new Promise((resolve, reject) => {
     const sent = request(address, options, resolve).on('error', reject);
+    if (silenceMs) sent.setTimeout(silenceMs, () => sent.destroy(new Error(`the cell ${cell} sends nothing`)));
     if (body === undefined || typeof body === 'string') sent.end(body);
     else pipeline(body, sent).catch(reject);
   });
@@ -121,15 +131,24 @@ export interface CellAnswer {
   body: unknown;
 }
 
+/** Whether a body is the one that the sender of the statement has signed. */
+export const isSignedBody = ({ question }: Statement, body: string): boolean =>
+  question === digest(body).toString('base64url');
+
 /** Asks a cell a question of its own protocol. @throws 503 when the cell does not answer */
-export async function askCell(cell: string, path: string, question: object, timeoutMs = answerMs): Promise<CellAnswer> {
+export async function askCell(
+  cell: string,
+  path: string,
+  question: object,
+  signal = AbortSignal.timeout(answerMs),
+): Promise<CellAnswer> {
   try {
     const response = await sendToCell(cell, {
       method: 'POST',
       url: path,
       headers: { 'content-type': 'application/json' },
       client: null,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
       body: JSON.stringify(question),
     });
     return { status: response.statusCode!, body: await jsonOfCell(response) };

@@ -12,6 +12,7 @@ import { lifetimesMs } from '#limits.ts';
 import { seconds } from '../clock.ts';
 import { refuseLoneSurrogates } from '../lone-surrogates.ts';
 import { invalid, Problem, tooLarge, unsupportedMediaType } from '../problem.ts';
+import { arrivalMs, ownCell } from './cells.ts';
 import type { Refusal } from './refusal.ts';
 
 /**
@@ -62,8 +63,9 @@ export type Handler = (exchange: Exchange) => Promise<void> | void;
 
 /** The HTTP server of the service, with limits for each connection; not listening yet. */
 export function createHttpServer(handle?: RequestListener): Server {
-  // Uploads have the longest time limit; readBody allows less for other bodies.
-  const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: lifetimesMs.uploadAddress });
+  // Files of organizations from other cells, and else uploads, have the longest time limit; readBody allows less for other bodies.
+  const requestTimeout = ownCell() === null ? lifetimesMs.uploadAddress : arrivalMs;
+  const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout });
   if (handle) server.on('request', handle);
   return server;
 }

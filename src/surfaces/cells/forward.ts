@@ -2,11 +2,13 @@
 // would make many of them drop their Authorization header (docs/decisions/0082-requests-find-their-cell.md).
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { seconds } from '#foundation/clock.ts';
+import type { CellPlace } from '#domain/lifecycle/moves/locate.ts';
+import { minutes, seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
 import { sendToCell } from '#foundation/http/cells.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { upstreamUnavailable } from '#foundation/problem.ts';
+import { subscriptions } from '#limits.ts';
 
 /** Headers of one connection (RFC 9110 §7.6.1), and headers that this cell sets itself. */
 const ofConnection = new Set([
@@ -14,17 +16,24 @@ const ofConnection = new Set([
   ...['host', 'x-aep-cell', 'x-request-id', 'x-forwarded-for'],
 ]);
 
-/** Open requests to other cells, streams among them. */
-const open = createCapacity({
-  name: 'forwarded requests',
-  all: 2_000,
-  perKey: 500,
-  queue: { perKey: 500, all: 2_000, waitMs: seconds(5) },
+const queue = { perKey: 500, all: 2_000, waitMs: seconds(5) };
+/** Open requests to other cells by organization, streams among them: more than the subscriptions that an organization can have open. */
+const ofOrganization = createCapacity({
+  ...{ name: 'forwarded requests', all: 2_000, perKey: subscriptions.perOrganization + 100, queue },
+  description: 'Too many requests of this organization are being forwarded to its cell.',
+});
+/** Open requests by cell: a cell that does not answer leaves the others half of the total. */
+const ofCell = createCapacity({
+  ...{ name: 'forwarded requests of cells', all: 2_000, perKey: 1_000, queue },
   description: 'Too many requests are being forwarded to this cell.',
 });
+/** Time after which a cell that neither reads nor sends is considered lost: longer than any request waits for its first byte. */
+const silenceMs = minutes(10);
 
-const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const named = new Set((headers.connection ?? '').toLowerCase().split(/[\s,]+/));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name) && !named.has(name)));
+}
 
 /** Header of the answer of a cell that does not have the organization of a forwarded request. */
 export const missingHeader = 'x-aep-cell-missing';
@@ -33,36 +42,46 @@ export const missingHeader = 'x-aep-cell-missing';
  * Forwards the request. Returns false, and answers nothing, when the organization is no longer in that cell. @throws 503 when the cell does
  * not answer, or too many requests are open
  */
-export async function forwardToCell(cell: string, exchange: Exchange): Promise<boolean> {
-  const { req, res, requestId, address } = exchange;
-  const hold = await open.take(cell);
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
+export async function forwardToCell(place: CellPlace, exchange: Exchange): Promise<boolean> {
+  const hold = await ofOrganization.take(place.orgId ?? place.cell);
   try {
-    const response = await sendToCell(cell, {
-      method: req.method!,
-      url: req.url!,
-      headers: { ...endToEnd(req.headers), 'x-request-id': requestId },
-      client: address,
-      signal: gone.signal,
-      ...(hasBody(req.headers) && { body: req }),
-    }).catch((error: unknown) => {
-      const unavailable = upstreamUnavailable(`The cell ${cell}, which has the organization, does not answer.`, 5);
-      unavailable.cause = error;
-      throw unavailable;
-    });
-    if (response.headers[missingHeader]) {
-      response.resume();
-      return false;
-    }
-    res.writeHead(response.statusCode!, endToEnd(response.headers) as Record<string, string>);
-    res.flushHeaders();
-    // When the client or the cell disconnects, the other side is ended too.
-    await pipeline(response, res).catch(() => {});
-    return true;
+    const cellHold = await ofCell.take(place.cell);
+    return await forward(place.cell, exchange).finally(() => cellHold.release());
   } finally {
     hold.release();
   }
+}
+
+async function forward(cell: string, { req, res, requestId, address }: Exchange): Promise<boolean> {
+  // The client may have disconnected while the request was waiting.
+  if (res.destroyed) return true;
+  const gone = new AbortController();
+  res.once('close', () => gone.abort());
+
+  // Node frames the body of a GET or DELETE only when it is told to: unframed bytes would be the next request of the connection.
+  const framing = req.headers['transfer-encoding'] !== undefined && { 'transfer-encoding': 'chunked' };
+  const response = await sendToCell(cell, {
+    method: req.method!,
+    url: req.url!,
+    headers: { ...endToEnd(req.headers), ...framing, 'x-request-id': requestId },
+    client: address,
+    signal: gone.signal,
+    silenceMs,
+    ...(hasBody(req.headers) && { body: req }),
+  }).catch((error: unknown) => {
+    const unavailable = upstreamUnavailable(`The cell ${cell}, which has the organization, does not answer.`, 5);
+    unavailable.cause = error;
+    throw unavailable;
+  });
+  if (response.headers[missingHeader]) {
+    response.resume();
+    return false;
+  }
+  res.writeHead(response.statusCode!, endToEnd(response.headers) as Record<string, string>);
+  res.flushHeaders();
+  // When the client or the cell disconnects, the other side is ended too.
+  await pipeline(response, res).catch(() => {});
+  return true;
 }
 
 /** Whether the request has a body, which can be sent only once. */

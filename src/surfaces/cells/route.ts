@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { keyOfSecret, type RequestKey } from '#domain/lifecycle/moves/keys.ts';
-import { forgetCell, isHere, otherCellOf } from '#domain/lifecycle/moves/locate.ts';
+import { forgetPlace, isHere, otherPlaceOf } from '#domain/lifecycle/moves/locate.ts';
 import { cellOfSlug } from '#domain/organization/cells/state.ts';
 import { seconds } from '#foundation/clock.ts';
 import { addressOfCell, statementOfCell } from '#foundation/http/cells.ts';
@@ -32,12 +32,12 @@ export const inItsCell =
       throw organizationMoving();
     }
     for (let tries = 1; tries <= 2; tries++) {
-      const cell = await otherCellOf(key, exchange.address);
-      if (cell === null) return handle(exchange);
+      const place = await otherPlaceOf(key, exchange.address);
+      if (place === null) return handle(exchange);
       exchange.route = '{cell}';
-      if (await forwardToCell(cell, exchange)) return;
+      if (await forwardToCell(place, exchange)) return;
       // The organization has moved since it was found there.
-      forgetCell(key);
+      forgetPlace(key);
       if (hasBody(exchange.req.headers)) break;
     }
     throw organizationMoving();

@@ -7,12 +7,12 @@ import {
   receiveArrival,
   serveArrival,
 } from '#domain/lifecycle/moves/arrive.ts';
-import { findPath, knownCell } from '#domain/lifecycle/moves/locate.ts';
+import { findPath, knownPlace } from '#domain/lifecycle/moves/locate.ts';
 import { createOrdered, creationPath } from '#domain/organization/organizations/create.ts';
 import { membershipsPath, organizationsOfAddress } from '#domain/organization/organizations/elsewhere.ts';
 import { admitSlug, hasSlug, slugPaths } from '#domain/organization/organizations/reserved-slugs.ts';
-import { ownCell, statementOfCell } from '#foundation/http/cells.ts';
-import { answerJson, type Exchange, readJson } from '#foundation/http/http.ts';
+import { isSignedBody, ownCell, type Statement, statementOfCell } from '#foundation/http/cells.ts';
+import { answerJson, type Exchange, parseJson, readText } from '#foundation/http/http.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { text } from '#limits.ts';
@@ -36,20 +36,22 @@ const order = z.object({
   personName: z.string().max(text.personName.max),
 });
 
-type Answer = (exchange: Exchange, from: string) => Promise<void>;
+type Answer = (exchange: Exchange, statement: Statement) => Promise<void>;
 
 /** Answers a question of a cell with the result for its body; a false result is a 409. */
 const answering =
   <S extends z.ZodType>(question: S, answer: (asked: z.output<S>, from: string) => Promise<object | boolean>): Answer =>
-  async (exchange, from) => {
-    const parsed = question.safeParse(await readJson(exchange, questionBytes));
+  async (exchange, statement) => {
+    const body = await readText(exchange, questionBytes);
+    if (!isSignedBody(statement, body)) throw notFound('path');
+    const parsed = question.safeParse(parseJson(body));
     if (!parsed.success) throw invalid(describeIssues(parsed.error));
-    const result = await answer(parsed.data, from);
+    const result = await answer(parsed.data, statement.from);
     answerJson(exchange, result === false ? 409 : 200, result);
   };
 
 const answers = new Map<string, Answer>([
-  [findPath, answering(key, async (asked) => ({ cell: await knownCell(asked) }))],
+  [findPath, answering(key, async (asked) => ({ place: await knownPlace(asked) }))],
   [slugPaths.reserve, answering(claim, admitSlug)],
   [
     movePaths.check,
@@ -70,7 +72,7 @@ const answers = new Map<string, Answer>([
 const arrivals = new RegExp(`^${movePaths.arrivals}(org_\\w{1,60})/(\\w{1,64})/([a-z0-9-]{1,64})$`);
 
 /** Receives the file of an organization, of any size. */
-async function receive(exchange: Exchange, from: string): Promise<void> {
+async function receive(exchange: Exchange, { from }: Statement): Promise<void> {
   const [, orgId, moveId, slug] = arrivals.exec(exchange.path) as unknown as [string, `org_${string}`, string, string];
   answerJson(exchange, 200, await receiveArrival({ orgId, moveId, slug, from }, exchange.req));
 }
@@ -83,7 +85,7 @@ export function createCells({ report }: { report: Report }) {
     if (!answer || !statement) throw notFound('path');
     exchange.route = isArrival ? `${movePaths.arrivals}{orgId}` : exchange.path;
     allowMethods(exchange, 'POST');
-    await answer(exchange, statement.from);
+    await answer(exchange, statement);
   }
   const owns = (path: string): boolean => ownCell() !== null && path.startsWith(base);
   return { name: 'cells', owns, handle: framed(handle, { report }) };

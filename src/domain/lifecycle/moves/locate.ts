@@ -1,10 +1,13 @@
 // Finds the cell of a request: by the database of this cell, else by asking the other cells, which know their own organizations best. A
-// found cell is remembered for some seconds, because a client rarely sends one request.
+// found place is remembered for some seconds, because a client rarely sends one request.
+import { z } from 'zod';
 import { now, seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
-import { askCell, otherCells, ownCell } from '#foundation/http/cells.ts';
+import { answerMs, askCell, otherCells, ownCell } from '#foundation/http/cells.ts';
 import { networkOf } from '#foundation/http/network.ts';
+import { createThrottle } from '#foundation/http/throttle.ts';
 import { upstreamUnavailable } from '#foundation/problem.ts';
+import { rates } from '#limits.ts';
 import { moveStateOf } from '../../organization/cells/state.ts';
 import { organizationOfKey, type RequestKey } from './keys.ts';
 
@@ -13,31 +16,38 @@ export const findPath = '/cells/find';
 const rememberedMs = seconds(5);
 const maxRemembered = 10_000;
 
-/** Cells by key, with the time until which each entry is valid. */
-const remembered = new Map<string, { cell: string; until: number }>();
-const textOf = ({ kind, value }: RequestKey): string => kind + value;
-/** Forgets the remembered cell of a key, after the cell has answered that it does not have the key. */
-export const forgetCell = (key: RequestKey): void => void remembered.delete(textOf(key));
+/** A cell, and the organization there for which it is asked; null for a credential of no organization. */
+export interface CellPlace {
+  cell: string;
+  orgId: string | null;
+}
 
-// Unknown secrets are asked for in every cell, so that guesses must not exhaust the connections between cells.
+/** Places by key, with the time until which each entry is valid. */
+const remembered = new Map<string, CellPlace & { until: number }>();
+const textOf = ({ kind, value }: RequestKey): string => kind + value;
+/** Forgets the remembered place of a key, after the cell has answered that it does not have the key. */
+export const forgetPlace = (key: RequestKey): void => void remembered.delete(textOf(key));
+
+// Unknown secrets are asked for in every cell, so that guesses must not exhaust the connections between cells. A network with too many of
+// them may ask few questions at a time; valid credentials still work there.
+const description = 'Too many unknown credentials were sent from this network.';
 const questions = createCapacity({
-  name: 'cell questions',
-  all: 64,
-  perKey: 16,
+  ...{ name: 'cell questions', all: 64, perKey: 16, description },
   queue: { perKey: 100, all: 400, waitMs: seconds(5) },
-  description: 'Too many unknown credentials were sent from this network.',
 });
+const guesses = createCapacity({ all: 4, perKey: 1, description, queue: { perKey: 20, all: 80, waitMs: seconds(5) } });
+const failures = createThrottle('unknown in all cells', rates.failedAuthenticationsPerMinute, 60, description);
 
 /**
- * The cell of a key according to the database of this cell; null for an unknown key. Until an organization has arrived here, the cell that
+ * The place of a key according to the database of this cell; null for an unknown key. Until an organization has arrived here, the cell that
  * it comes from serves it.
  */
-export async function knownCell(key: RequestKey): Promise<string | null> {
+export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
   const orgId = await organizationOfKey(key);
   if (orgId === undefined) return null;
   const moving = orgId === null ? undefined : await moveStateOf(orgId);
   if (moving?.state === 'arriving') return null;
-  return moving?.state === 'moved' ? moving.otherCell : ownCell();
+  return { cell: moving?.state === 'moved' ? moving.otherCell : ownCell()!, orgId };
 }
 
 /** Whether the rows of the key are here, for a request that another cell has forwarded. */
@@ -48,34 +58,59 @@ export async function isHere(key: RequestKey): Promise<boolean> {
 }
 
 /**
- * The other cell that a request has to be sent to; null for this one, which also answers unknown keys. @param address The client's
- * @throws 503 when a cell does not answer that may know the key
+ * The place in another cell to which a request has to be sent; null for this cell, which also answers unknown keys. @param address The
+ * client's. @throws 503 when a cell does not answer that may know the key, 429 beyond the limit for unknown keys of a network
  */
-export async function otherCellOf(key: RequestKey, address: string): Promise<string | null> {
-  const cell = (await knownCell(key)) ?? recall(key) ?? (await askOthers(key, address));
-  return cell === ownCell() ? null : cell;
+export async function otherPlaceOf(key: RequestKey, address: string): Promise<CellPlace | null> {
+  const place = (await knownPlace(key)) ?? recall(key) ?? (await askOthers(key, networkOf(address)));
+  return place?.cell === ownCell() ? null : place;
 }
 
-function recall(key: RequestKey): string | null {
+function recall(key: RequestKey): CellPlace | null {
   const found = remembered.get(textOf(key));
-  return found && found.until > now() ? found.cell : null;
+  return found && found.until > now() ? found : null;
 }
 
-async function askOthers(key: RequestKey, address: string): Promise<string | null> {
-  const hold = await questions.take(networkOf(address));
+async function askOthers(key: RequestKey, network: string): Promise<CellPlace | null> {
+  const hold = await ((await failures.isOver(network)) ? guesses : questions).take(network);
   try {
-    const answers = await Promise.allSettled(otherCells().map((cell) => askCell(cell, findPath, key)));
-    for (const answer of answers) {
-      const cell = answer.status === 'fulfilled' && (answer.value.body as { cell?: unknown } | null)?.cell;
-      if (typeof cell !== 'string') continue;
-      if (remembered.size >= maxRemembered) remembered.clear();
-      remembered.set(textOf(key), { cell, until: now() + rememberedMs });
-      return cell;
+    const place = await firstPlace(key);
+    if (place === null) {
+      await failures.take(network);
+      return null;
     }
-    if (answers.some(({ status }) => status === 'rejected'))
-      throw upstreamUnavailable('A cell that may know this credential does not answer.', 5);
-    return null;
+    if (remembered.size >= maxRemembered) remembered.clear();
+    remembered.set(textOf(key), { ...place, until: now() + rememberedMs });
+    return place;
   } finally {
     hold.release();
   }
 }
+
+const isUnknown = new Error('the cell does not know the key');
+
+/** The first place that a cell knows, so that a slow cell delays no requests of the others; null when no cell knows the key. */
+async function firstPlace(key: RequestKey): Promise<CellPlace | null> {
+  const found = new AbortController();
+  const signal = AbortSignal.any([found.signal, AbortSignal.timeout(answerMs)]);
+  const ask = async (cell: string): Promise<CellPlace> => {
+    const { status, body } = await askCell(cell, findPath, key, signal);
+    if (status !== 200) throw new Error(`the cell ${cell} has answered ${status}`);
+    const { place } = z.object({ place: placeSchema.nullable() }).parse(body);
+    if (place === null) throw isUnknown;
+    return place;
+  };
+  try {
+    return await Promise.any(otherCells().map(ask));
+  } catch (error) {
+    if ((error as AggregateError).errors.every((one) => one === isUnknown)) return null;
+    throw upstreamUnavailable('A cell that may know this credential does not answer.', 5);
+  } finally {
+    found.abort();
+  }
+}
+
+const placeSchema = z.object({
+  cell: z.string().refine((cell) => cell === ownCell() || otherCells().includes(cell)),
+  orgId: z.string().max(64).nullable(),
+});

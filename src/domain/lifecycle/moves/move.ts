@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hours, minutes } from '#foundation/clock.ts';
-import { addressOfCell, askCell, jsonOfCell, otherCells, sendToCell } from '#foundation/http/cells.ts';
+import { addressOfCell, arrivalMs, askCell, jsonOfCell, otherCells, sendToCell } from '#foundation/http/cells.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { putJobs, takeJobs } from '#foundation/jobs/waiting-jobs.ts';
 import { storage } from '#foundation/storage/storage.ts';
@@ -18,19 +18,16 @@ import { growTree } from '../audit/tree/growth.ts';
 import { packOrganization } from '../organization-files/pack.ts';
 import { movePaths, newestMigration, removeRows } from './arrive.ts';
 import { fileSecret } from './file-secret.ts';
+import { MoveError, withMoveLock } from './lock.ts';
 import { jobsOfOrganization } from './waiting.ts';
 
 type OrgId = Id<'organization'>;
 /** Receives a line about each step. */
 export type Tell = (line: string) => void;
 
-export class MoveError extends Error {}
-
 /** Time limit for the jobs of the organization that are running. */
 const drainMs = minutes(2);
 const drainPollMs = 200;
-/** Time limit for sending the file, joining and verifying it. */
-const sendMs = hours(6);
 const maxBytes = 1024 ** 4;
 
 export interface MovedOrganization {
@@ -42,15 +39,16 @@ export interface MovedOrganization {
   bytes: number;
 }
 
+type Moving = Pick<Organization, 'id' | 'slug' | 'closedAt'>;
+
 /**
  * Moves an organization. @throws MoveError when a cell refuses: the organization then stays here, read-only until the command is repeated
  * or canceled
  */
-export async function moveOrganization(
-  organization: Pick<Organization, 'id' | 'slug' | 'closedAt'>,
-  to: string,
-  tell: Tell,
-): Promise<MovedOrganization> {
+export const moveOrganization = (organization: Moving, to: string, tell: Tell): Promise<MovedOrganization> =>
+  withMoveLock(organization.id, () => move(organization, to, tell));
+
+async function move(organization: Moving, to: string, tell: Tell): Promise<MovedOrganization> {
   if (!otherCells().includes(to))
     throw new MoveError(`--to: must be one of ${otherCells().join(', ') || 'CELLS, which is not set'}`);
   const { id, slug } = organization;
@@ -59,6 +57,8 @@ export async function moveOrganization(
     throw new MoveError(`the organization is on its way to ${state.otherCell}: cancel that first (--cancel)`);
   if (state.state === 'arriving') throw new MoveError(`the organization is arriving from ${state.otherCell}`);
   if (state.state === 'draining') {
+    // Repeated, because an earlier command may have ended before all tables had their triggers.
+    await guardTables();
     tell('writes are refused; waiting for jobs that are running');
     await drain(id, state.moveId);
     state = (await moveStateOf(id))!;
@@ -81,7 +81,12 @@ export async function moveOrganization(
 /** The steps after the other cell has begun to serve the organization; each can be repeated. */
 async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Promise<MovedOrganization> {
   const { otherCell, moveId, jobs, file } = (await moveStateOf(id))!;
-  const answer = await askCell(otherCell, movePaths.serve, { orgId: id, moveId, jobs }, minutes(1));
+  const answer = await askCell(
+    otherCell,
+    movePaths.serve,
+    { orgId: id, moveId, jobs },
+    AbortSignal.timeout(minutes(1)),
+  );
   if (answer.status !== 200)
     throw new MoveError(`${otherCell} does not serve the organization yet: ${wordsOf(answer.body)}`);
   tell('removing the rows of this cell; the packed file stays until org:forget');
@@ -95,14 +100,10 @@ async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Pr
   };
 }
 
-async function begin(
-  { id, slug, closedAt }: Pick<Organization, 'id' | 'slug' | 'closedAt'>,
-  to: string,
-): Promise<CellOrganization> {
+async function begin({ id, slug, closedAt }: Moving, to: string): Promise<CellOrganization> {
   if (closedAt !== null) throw new MoveError('the organization is closed: it is erased here in time');
   const answer = await askCell(to, movePaths.check, { orgId: id, slug, schema: await newestMigration() });
   if (answer.status !== 200) throw new MoveError(`${to} refuses the organization: ${wordsOf(answer.body)}`);
-  await guardTables();
   await changeState(id, async (trx) => {
     if (await moveStateOf(id)) throw new MoveError('another process has begun to move the organization');
     await putState(trx, {
@@ -185,7 +186,7 @@ async function send({ orgId, moveId, slug, otherCell }: CellOrganization, file: 
     url: `${movePaths.arrivals}${orgId}/${moveId}/${slug}`,
     headers: { 'content-type': 'application/octet-stream', 'content-length': String(file.bytes) },
     client: null,
-    signal: AbortSignal.timeout(sendMs),
+    signal: AbortSignal.timeout(arrivalMs),
     body,
   });
   const answer = (await jsonOfCell(response)) as { tables?: Record<string, number> } | null;
@@ -200,11 +201,18 @@ const wordsOf = (body: unknown): string =>
   (body as { description?: string } | null)?.description ?? 'no reason was given';
 
 /** Cancels a move that has not reached the other cell's service: the organization is served here as before. */
-export async function cancelMove(orgId: OrgId): Promise<{ canceled: true }> {
+export const cancelMove = (orgId: OrgId): Promise<{ canceled: true }> => withMoveLock(orgId, () => cancel(orgId));
+
+async function cancel(orgId: OrgId): Promise<{ canceled: true }> {
   const state = await moveStateOf(orgId);
   if (state?.state !== 'draining' && state?.state !== 'frozen')
     throw new MoveError('the organization is not on its way to another cell');
-  const answer = await askCell(state.otherCell, movePaths.discard, { orgId, moveId: state.moveId }, hours(1));
+  const answer = await askCell(
+    state.otherCell,
+    movePaths.discard,
+    { orgId, moveId: state.moveId },
+    AbortSignal.timeout(hours(1)),
+  );
   if (answer.status !== 200)
     throw new MoveError(`${state.otherCell} cannot discard what it has received: ${wordsOf(answer.body)}`);
   await changeState(orgId, async (trx) => {
@@ -218,7 +226,7 @@ export async function cancelMove(orgId: OrgId): Promise<{ canceled: true }> {
 }
 
 /** The organization with this slug, or what is known of one that has moved. @throws MoveError */
-export async function movingOrganization(slug: string): Promise<Pick<Organization, 'id' | 'slug' | 'closedAt'>> {
+export async function movingOrganization(slug: string): Promise<Moving> {
   const organization = await Organization.find({ slug });
   if (organization) return organization;
   const moved = await CellOrganization.find({ slug, state: 'moved' });

@@ -28,7 +28,7 @@ export async function organizationsOfAddress(email: string): Promise<Omit<Organi
 export async function organizationsElsewhere(email: string): Promise<OrganizationElsewhere[]> {
   const lists = await Promise.allSettled(
     otherCells().map(async (cell) => {
-      const { status, body } = await askCell(cell, membershipsPath, { email }, answerMs);
+      const { status, body } = await askCell(cell, membershipsPath, { email }, AbortSignal.timeout(answerMs));
       const { organizations } = body as { organizations: Omit<OrganizationElsewhere, 'cell'>[] };
       return status === 200 ? organizations.map((one) => ({ ...one, cell })) : [];
     }),
