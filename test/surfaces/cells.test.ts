@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { issueRefreshToken } from '#domain/identity/oauth/sign-ins.ts';
+import { withMoveLock } from '#domain/lifecycle/moves/lock.ts';
 import { guardTables, unguardTables } from '#domain/organization/cells/guard.ts';
-import { changeState, dropState, isAnyMoving, putState } from '#domain/organization/cells/state.ts';
+import { cellOfSlug, changeState, dropState, isAnyMoving, putState } from '#domain/organization/cells/state.ts';
 import { newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
@@ -191,6 +192,43 @@ it('an organization that is moving can be read; changes by callers get a 503, an
   await unguardTables(isAnyMoving);
   expect((await world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%')).length).toBe(0);
   expect((await ask('POST', '/v1/projects', { token, body })).status).toBe(201);
+});
+
+it('triggers of the guard stay when an organization begins to move while they are dropped', async () => {
+  const triggers = () =>
+    cells.eu.world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%').where({ tgparentid: 0 });
+  await guardTables();
+  const all = (await triggers()).length;
+  let dropped = 0;
+  await unguardTables(async () => ++dropped > 1);
+  expect((await triggers()).length).toBe(all - 1);
+  await unguardTables(isAnyMoving);
+  expect(await triggers()).toEqual([]);
+});
+
+it('a reading of tables, such as a backup, does not make a move fail; one process moves an organization at a time', async () => {
+  const { knex } = cells.eu.world;
+  await knex.transaction(async (trx) => {
+    await trx.raw('lock table projects in access share mode');
+    await guardTables();
+    await unguardTables(isAnyMoving);
+  });
+  expect(await knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%')).not.toEqual([]);
+  await unguardTables(isAnyMoving);
+  expect(await knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%')).toEqual([]);
+  const { id } = alice.organization;
+  await withMoveLock(id, () => expect(withMoveLock(id, async () => {})).rejects.toThrow('another process is moving'));
+  await withMoveLock(id, async () => {});
+});
+
+it('a slug that an organization of this cell has got since leads to no other cell', async () => {
+  const moved = { orgId: newId('organization'), otherCell: 'us', moveId: 'mov_2', file: null, jobs: [] };
+  const record = (slug: string) =>
+    changeState(moved.orgId, (trx) => putState(trx, { ...moved, slug, state: 'moved', erasedAt: 1 }));
+  await record('gone');
+  expect(await cellOfSlug('gone')).toBe('us');
+  await record('acme');
+  expect(await cellOfSlug('acme')).toBe(null);
 });
 
 it('an unavailable cell affects only its own organizations', async () => {

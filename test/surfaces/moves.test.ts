@@ -2,6 +2,8 @@
 // at each step and repeated: nothing is lost or doubled, and one cell serves at any time.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -24,6 +26,10 @@ beforeAll(async () => {
       if (name === 'us') return;
       alice = await createOwner(world, 'Alice', 'Acme');
       await world.lift(alice.organization);
+      await world
+        .knex('organizations')
+        .where({ id: alice.organization.id })
+        .update({ formerSlugs: ['acme-before'] });
       firstProject = await createProject(world, alice, 'First');
       auditToken = await world.token(alice.person, alice.organization, { scopes: ['audit:read'] });
       const field = async (query: string, { token, variables }: { token?: string; variables?: object } = {}) => {
@@ -200,14 +206,18 @@ it('tokens, the numbers of events and the audit log go on in the other cell', as
   expect(await command(us, 'audit:verify', '--org', 'acme')).toMatchObject({ code: 0 });
   const page = await eu.ask('GET', '/console/o/acme/inbox?tab=all');
   expect([page.status, page.headers.get('location')]).toEqual([307, `${us.url}/console/o/acme/inbox?tab=all`]);
-  expect(
-    (await eu.ask('POST', '/v1/organizations', { token: alice.token, body: { name: 'X', slug: 'acme' } })).status,
-  ).toBe(409);
-  expect(await command(eu, 'org:forget', '--org', 'acme')).toMatchObject({ code: 0 });
+  for (const slug of ['acme', 'acme-before']) {
+    const body = { name: 'X', slug };
+    expect((await eu.ask('POST', '/v1/organizations', { token: alice.token, body })).status).toBe(409);
+  }
 });
 
 it('the organization moves back, and the other cell forwards from then on', async () => {
   const { eu, us } = cells;
+  const [{ file }] = await eu.world.knex('cell_organizations').select('file');
+  const filesOf = (cell: TestCell) =>
+    readdirSync(cell.env.DATA_DIR!, { recursive: true }).map((name) => basename(String(name)));
+  expect(filesOf(eu)).toContain(file.contentKey);
   const outcome = await move(us, 'eu');
   expect([outcome.code, outcome.stderr]).toEqual([0, expect.stringContaining('removing')]);
   await expectReadable();
@@ -218,4 +228,7 @@ it('the organization moves back, and the other cell forwards from then on', asyn
     true,
     [],
   ]);
+  // The packed file of the former move has no record any longer.
+  expect(filesOf(eu)).not.toContain(file.contentKey);
+  expect(await command(us, 'org:forget', '--org', 'acme')).toMatchObject({ code: 0 });
 }, 60_000);

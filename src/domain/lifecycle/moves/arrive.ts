@@ -6,6 +6,7 @@ import { database } from '#foundation/postgres/database.ts';
 import { forgetKeysOf } from '#foundation/postgres/idempotency.ts';
 import { migrationStatus } from '#foundation/postgres/migrations.ts';
 import { conflict } from '#foundation/problem.ts';
+import { storage } from '#foundation/storage/storage.ts';
 import { guardTables, unguardTables } from '../../organization/cells/guard.ts';
 import type { WaitingJob } from '../../organization/cells/model.ts';
 import { asMover, changeState, dropState, isAnyMoving, moveStateOf, putState } from '../../organization/cells/state.ts';
@@ -59,16 +60,21 @@ export async function receiveArrival(
   { orgId, moveId, slug, from }: ArrivingMove & { slug: string; from: string },
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ tables: Record<string, number> }> {
-  const earlier = await moveStateOf(orgId);
-  if (earlier?.moveId === moveId && earlier.file) return { tables: earlier.file.tables };
   const arriving = { orgId, slug, state: 'arriving' as const, otherCell: from, moveId, jobs: [] };
-  await changeState(orgId, async (trx) => {
+  const earlier = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
+    if (state?.moveId === moveId && state.file) return state;
+    // The request of a command that was killed before its move was canceled.
+    if (state?.moveId === moveId && state.state === 'moved') throw conflict('The move was canceled.');
     const isLeaving = state?.state === 'draining' || state?.state === 'frozen';
     if (isLeaving || ((await exists(orgId)) && state?.moveId !== moveId))
       throw conflict('The organization is here already.');
     await putState(trx, { ...arriving, file: null });
+    return state;
   });
+  if (earlier?.moveId === moveId && earlier.file) return { tables: earlier.file.tables };
+  // The file of a move to another cell, from which the organization now returns.
+  if (earlier?.file) await storage().remove(earlier.file.contentKey);
   await guardTables();
   const { tables } = await asMover(() => joinOrganization(source, fileSecret(moveId))).catch((error: unknown) => {
     throw error instanceof OrganizationFileError ? conflict(error.message) : error;
@@ -98,7 +104,7 @@ export async function serveArrival({ orgId, moveId, jobs }: ArrivingMove & { job
     await restartLeases(trx, orgId);
   });
   await unguardTables(isAnyMoving);
-  await reserveSlug(organization.slug, orgId);
+  for (const slug of [organization.slug, ...organization.formerSlugs]) await reserveSlug(slug, orgId);
   return { ok: true };
 }
 

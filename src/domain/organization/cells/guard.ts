@@ -1,14 +1,16 @@
 // The guard of organizations that are moving: triggers on all tables of organizations, which exist only while one is moving, because they
 // cost each written row some microseconds. A new table has them without a line here.
-import { minutes } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/postgres/database.ts';
-import { retrying } from '#foundation/postgres/database-errors.ts';
+import { minutes, seconds } from '#foundation/clock.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { databaseErrorKind, retrying } from '#foundation/postgres/database-errors.ts';
 
 /** Beginning of the names of the triggers: those of a table are fired in the order of their names. */
 const trigger = 'aa_moving_';
-/** How long the change of a table may wait for writers of the table, which delays new writers for the same time. */
+/** Time for which the change of a table may wait for its transactions, which delays new ones for the same time. */
 const lockTimeout = '2s';
 const budgetMs = minutes(2);
+/** Time limit for dropping a trigger. Those that stay cost little, and are dropped after the next move. */
+const dropBudgetMs = seconds(2);
 
 interface Guarded {
   name: string;
@@ -47,29 +49,42 @@ const existingSql = `select tgrelid::regclass::text as name, tgname as trigger f
 /** Creates the triggers; those that exist are replaced. Waits for the writers of each table, one table after the other. */
 export async function guardTables(): Promise<void> {
   for (const { name, trigger, arguments: names, operations } of await sql<Guarded>(guardedSql, [])) {
-    await onTable(
-      name,
-      `create or replace trigger "${trigger}" before ${operations} on "${name}" for each row
-        execute function guard_moving_organization(${names})`,
-    );
+    const text = `create or replace trigger "${trigger}" before ${operations} on "${name}" for each row
+        execute function guard_moving_organization(${names})`;
+    await onTable((trx) => trx.raw(text), budgetMs);
   }
 }
 
-/** Drops the triggers, unless an organization is moving. */
-export async function unguardTables(isMoving: () => Promise<boolean>): Promise<void> {
-  if (await isMoving()) return;
-  for (const { name, trigger } of await sql<Pick<Guarded, 'name' | 'trigger'>>(existingSql, []))
-    await onTable(name, `drop trigger if exists "${trigger}" on "${name}"`);
+const lockSql = `select pg_advisory_xact_lock(hashtextextended('cell guard', 0))`;
+/** Runs before an organization begins to move: no trigger is dropped from then on (`unguardTables`). */
+export const keepGuard = (trx: Transaction): Promise<unknown> => sql(lockSql.replace('_lock', '_lock_shared'), [], trx);
+
+/**
+ * Drops the triggers, unless an organization is moving. A long reading, such as a backup, holds its tables: triggers then stay until the
+ * next move has ended.
+ */
+export async function unguardTables(isMoving: (trx: Transaction) => Promise<boolean>): Promise<void> {
+  for (const { name, trigger } of await sql<Pick<Guarded, 'name' | 'trigger'>>(existingSql, [])) {
+    const drop = async (trx: Transaction): Promise<void> => {
+      await sql(lockSql, [], trx);
+      if (!(await isMoving(trx))) await trx.raw(`drop trigger if exists "${trigger}" on "${name}"`);
+    };
+    try {
+      await onTable(drop, dropBudgetMs);
+    } catch (error) {
+      if (databaseErrorKind(error) !== 'retry') throw error;
+      return;
+    }
+  }
 }
 
-/** Changes a table when no transaction is writing to it. */
-const onTable = (name: string, statement: string): Promise<void> =>
+/** Changes a table when no transaction uses it in a way that excludes the change. */
+const onTable = (change: (trx: Transaction) => Promise<unknown>, budget: number): Promise<void> =>
   retrying(
     () =>
       transaction(async (trx) => {
         await trx.raw(`set local lock_timeout = '${lockTimeout}'`);
-        await trx.raw(`lock table "${name}" in share row exclusive mode`);
-        await trx.raw(statement);
+        await change(trx);
       }),
-    { budgetMs },
+    { budgetMs: budget },
   );

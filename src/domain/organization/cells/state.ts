@@ -2,16 +2,24 @@
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
+import { Organization } from '../organizations/model.ts';
+import { keepGuard } from './guard.ts';
 import { CellOrganization } from './model.ts';
 
 /** The state of an organization; undefined for an organization that is only in this cell. */
 export const moveStateOf = (orgId: string): Promise<CellOrganization | undefined> =>
   CellOrganization.find({ orgId: orgId as CellOrganization['orgId'] });
 
-/** The cell to which an organization with this slug has moved; null for an unknown slug, and one of this cell. */
+const movedSql = `select org_id, other_cell from cell_organizations where slug = $1 and state = 'moved' order by changed_at desc limit 1`;
+/**
+ * The cell to which an organization with this slug has moved; null for an unknown slug, and one of this cell, which may be that of an
+ * organization that was closed in the other cell.
+ */
 export async function cellOfSlug(slug: string): Promise<string | null> {
-  const moved = await CellOrganization.find({ slug, state: 'moved' });
-  return moved?.otherCell ?? null;
+  const [moved] = await sql<Pick<CellOrganization, 'orgId' | 'otherCell'>>(movedSql, [slug]);
+  if (!moved) return null;
+  const own = await Organization.find({ slug });
+  return own && own.id !== moved.orgId ? null : moved.otherCell;
 }
 
 const listSql = `select org_id, slug, state, other_cell, changed_at from cell_organizations order by changed_at desc, org_id limit $1`;
@@ -20,13 +28,14 @@ export const listMoves = (limit: number): Promise<object[]> => sql(listSql, [lim
 
 const isMovingSql = `select 1 as moving from cell_organizations where state <> 'moved' or erased_at is null limit 1`;
 /** Whether there are rows here that must not be written. */
-export const isAnyMoving = async (): Promise<boolean> => (await sql(isMovingSql, [])).length > 0;
+export const isAnyMoving = async (trx?: Transaction): Promise<boolean> => (await sql(isMovingSql, [], trx)).length > 0;
 
 const lockSql = `select pg_advisory_xact_lock(hashtextextended('cell ' || $1, 0))`;
 
 /** Runs work that decides about the state of an organization: no row of the organization is written meanwhile. */
 export const changeState = <T>(orgId: string, work: (trx: Transaction) => Promise<T>): Promise<T> =>
   transaction(async (trx) => {
+    await keepGuard(trx);
     await sql(lockSql, [orgId], trx);
     return work(trx);
   });
