@@ -3,6 +3,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
 import { days, minutes, seconds } from '#foundation/clock.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
+import { heartbeat } from '../../src/runner/generated/operations.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { beat, openRuntimeWorld } from '../support/runtime-world.ts';
 import { present } from '../support/world.ts';
@@ -73,6 +75,46 @@ describe('heartbeats', () => {
       lastMetricAt: present() - seconds(4),
       lastHeartbeatAt: present(),
     });
+  });
+
+  it('cost what they report: with the missions of one runner, less than one point of the rate', async () => {
+    const runs = Array.from({ length: 8 }, (_, n) => ({ runId: `run_${n}`, leaseId: 'lease' }));
+    const beatOf = async (count: number) => {
+      const variables = { input: { runs: runs.slice(0, count) } };
+      return (await world.graphql(heartbeat.text, { token: runtime.token, variables })).body.extensions.cost.requested;
+    };
+    const [one, all] = [await beatOf(1), await beatOf(8)];
+    expect([one > 0, all - 1, all < 1_000]).toEqual([true, 8 * (one - 1), true]);
+  });
+
+  it('write nothing, outside of a transaction, while nothing has changed since a recent one', async () => {
+    const { held, place } = await sitting();
+    const runs = [{ ...held, progress: 40, activity: 'Reading' }];
+    const input = { runs, sandboxes: [{ ...place, metrics: [] }] };
+    const seen = async (more: object = {}) => {
+      const statements: string[] = [];
+      const stop = watchStatements((text) => statements.push(text));
+      const answer = await say('heartbeat', { ...input, ...more }, beat).finally(stop);
+      return { answer, writes: statements.some((text) => /^(begin|insert|update|with)/i.test(text)) };
+    };
+    const first = await seen();
+    expect(first).toMatchObject({ writes: true, answer: { runs: [{ desired: 'run' }] } });
+    expect(await seen()).toEqual({ answer: first.answer, writes: false });
+    world.clock.turn(seconds(4));
+    expect(await seen({ runs: [held] })).toEqual({ answer: first.answer, writes: false });
+    world.clock.turn(seconds(1));
+    const renewed = { desired: 'run', leaseUntil: present() + seconds(60) };
+    expect(await seen()).toMatchObject({ answer: { runs: [renewed] }, writes: true });
+    const changes = [{ runs: [{ ...held, progress: 41 }] }, { runs: [{ ...held, activity: 'Writing' }] }];
+    for (const change of changes) expect((await seen(change)).writes).toBe(true);
+    // The lease is recent, but the sandbox was not part of the latest report.
+    world.clock.turn(seconds(4));
+    await seen({ sandboxes: [], runs: [{ ...held, progress: 42 }] });
+    world.clock.turn(seconds(2));
+    expect(await seen({ runs: [held], sandboxes: [] })).toMatchObject({ writes: false });
+    expect(await seen({ runs: [held] })).toMatchObject({ writes: true });
+    expect(await seen({ runs: [held] })).toMatchObject({ writes: false });
+    expect(await run(held.runId)).toMatchObject({ missionProgress: 42, missionActivity: 'Writing' });
   });
 
   it('tell a runtime to stop runs that were killed, canceled, lost or never existed', async () => {

@@ -10,6 +10,9 @@ import type { Preview } from './preview.ts';
 /** Maximum samples of one heartbeat: the platform accepts 120. */
 const samplesAtOnce = 120;
 
+/** Interval at which a heartbeat contains samples: a heartbeat without them needs no write, and agents send one each second. */
+const samplesEveryMs = 5_000;
+
 interface Sample extends ProcessSample {
   /** Disk usage of the mission, percent of its limit. */
   diskUsedPct: number;
@@ -69,6 +72,29 @@ function steer(state: State, runs: HeartbeatMutation['answer']['runs']): void {
   }
 }
 
+/** Measures at most once per interval, however often an agent's heartbeats ask. */
+function collectSamples(measure: () => Promise<Sample | null>, pace: Pace) {
+  let [samples, measuredAt, takenAt] = [[] as Sample[], 0, 0];
+  return {
+    async measure(): Promise<void> {
+      const at = Date.now();
+      // A timer can fire some milliseconds early.
+      if (at - measuredAt < pace.sample * 0.9) return;
+      measuredAt = at;
+      const sample = await measure().catch(() => null);
+      if (sample) samples.push(sample);
+    },
+    /** The samples for a heartbeat; none within the interval, unless it is the last heartbeat. */
+    take(isLast: boolean): Sample[] {
+      const at = Date.now();
+      if (!isLast && at - takenAt < Math.min(samplesEveryMs, pace.heartbeat)) return [];
+      const taken = samples;
+      [samples, takenAt] = [[], at];
+      return taken;
+    },
+  };
+}
+
 /** Sends heartbeats until `done` aborts, even during uploads; `measure` returns null without a measurement. */
 export function startHeartbeat(
   platform: Platform,
@@ -79,16 +105,17 @@ export function startHeartbeat(
   pace: Pace,
 ) {
   const done = new AbortController();
-  let [samples, last] = [[] as Sample[], 0];
+  const samples = collectSamples(measure, pace);
+  let last = 0;
   let stop: (why: string) => void;
   // The interval is shorter while an agent accepts messages.
   let interval = pace.heartbeat;
 
-  async function sendHeartbeat(): Promise<void> {
+  async function sendHeartbeat(isLast = false): Promise<void> {
     const { preview } = state;
     const acknowledged = [...state.acknowledged];
-    const report = reportOf(lease, sandboxId, { ...state, acknowledged }, samples);
-    [state.changed, last, samples] = [false, Date.now(), []];
+    const report = reportOf(lease, sandboxId, { ...state, acknowledged }, samples.take(isLast));
+    [state.changed, last] = [false, Date.now()];
     const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.mutate(heartbeat, report);
     interval = Math.min(pace.heartbeat, nextHeartbeatMs);
     state.acknowledged = state.acknowledged.filter((id) => !acknowledged.includes(id));
@@ -101,8 +128,7 @@ export function startHeartbeat(
 
   async function beat(): Promise<void> {
     while (!done.signal.aborted) {
-      const sample = await measure().catch(() => null);
-      if (sample) samples.push(sample);
+      await samples.measure();
       // Progress is sent at once, an unchanged state once per interval.
       if (state.changed || Date.now() - last >= interval) await sendHeartbeat();
       await wait(Math.min(pace.sample, interval / 2), undefined, { signal: done.signal }).catch(() => {});
@@ -124,7 +150,7 @@ export function startHeartbeat(
     async end(): Promise<void> {
       done.abort();
       await beating;
-      await sendHeartbeat();
+      await sendHeartbeat(true);
     },
     /** Stops sending heartbeats. */
     stop: () => done.abort(),

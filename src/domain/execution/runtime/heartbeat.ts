@@ -9,10 +9,18 @@ import { lease, metricRetentionMs } from '#limits.ts';
 import { renewHarnesses } from '../../projects/agents/runtime-harnesses.ts';
 import { liveEnvironments } from '../../work/environments/operations.ts';
 import { steeringHeartbeatMs } from '../../work/runs/bounds.ts';
-import { type HeldRun, isRunHeld, type RunReport, renewLeases } from '../../work/runs/claim.ts';
-import { acknowledgeMessages, type Delivered, deliverMessages } from '../../work/runs/messages.ts';
+import {
+  findHeldRuns,
+  type HeldRun,
+  isRunHeld,
+  isUnchanged,
+  type RunReport,
+  renewalMs,
+  renewLeases,
+} from '../../work/runs/claim.ts';
+import { acknowledgeMessages, type Delivered, deliverMessages, findOpenMessages } from '../../work/runs/messages.ts';
 import { heldStates } from '../../work/runs/states.ts';
-import { recordHeartbeat, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
+import { findRecentSandboxes, recordHeartbeat, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
 import { type RequestedTerminal, requestedTerminals } from '../../work/terminals/state.ts';
 import { beginDueMinutes } from './minutes.ts';
 import { modelRevisions } from './models.ts';
@@ -52,47 +60,98 @@ export interface HeartbeatAnswer {
 
 const isRunOfSandboxHeld = isRunHeld('s.run_id', 's.lease_id', heldStates);
 
-export async function heartbeat(
-  caller: Caller,
-  { runs, sandboxes, environments }: Heartbeat,
-): Promise<HeartbeatAnswer> {
+export async function heartbeat(caller: Caller, reported: Heartbeat): Promise<HeartbeatAnswer> {
+  checkTimes(reported.sandboxes, now());
+  const unchanged = await readUnchanged(caller, reported);
+  if (unchanged) return answerOf(reported, unchanged);
+  await beginDueMinutes(caller, reported.runs);
+  return transaction(async (trx) => answerOf(reported, await record(trx, caller, reported)));
+}
+
+/** State of everything that a heartbeat reports. */
+interface Known {
+  held: ReadonlyMap<string, HeldRun>;
+  messages: readonly Delivered[];
+  terminals: readonly RequestedTerminal[];
+  /** By organization. */
+  revisions: ReadonlyMap<string, string>;
+  sandboxIds: ReadonlySet<string>;
+  environmentIds: ReadonlySet<string>;
+}
+
+const agentsOf = (held: ReadonlyMap<string, HeldRun>) => [...held.values()].filter(({ canHear }) => canHear);
+const orgIdsOf = (runs: readonly HeldRun[]) => [...new Set(runs.map(({ orgId }) => orgId))];
+const byId = (runs: readonly HeldRun[]) => new Map(runs.map((run) => [run.id, run]));
+
+/**
+ * Reads the state for a heartbeat that changes nothing, which most heartbeats of agents do: it needs no transaction, and its look-ups share
+ * messages with those of other heartbeats. Returns null when something must be written.
+ */
+async function readUnchanged(caller: Caller, { runs, sandboxes, environments }: Heartbeat): Promise<Known | null> {
+  const hasNews = ({ acknowledged }: RunReport) => acknowledged !== undefined && acknowledged.length > 0;
+  if (runs.length === 0 || runs.some(hasNews) || sandboxes.some(({ metrics }) => metrics.length > 0)) return null;
   const at = now();
-  checkTimes(sandboxes, at);
-  await beginDueMinutes(caller, runs);
-  return transaction(async (trx) => {
-    const leaseUntil = at + lease.lastsMs;
-    const held = new Map((await renewLeases(trx, caller, runs, leaseUntil)).map((run) => [run.id, run]));
-    await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
-    const agents = [...held.values()].filter(({ canHear }) => canHear);
-    const messages = await exchangeMessages(trx, runs, held, agents);
-    const requested = await requestedTerminals(
-      trx,
+  const [found, sandboxIds] = await Promise.all([
+    findHeldRuns(caller, runs),
+    findRecentSandboxes(caller, sandboxes, at - renewalMs, isRunOfSandboxHeld),
+  ]);
+  const held = byId(found);
+  const isKnown = (report: RunReport) => {
+    const run = held.get(report.runId);
+    return run !== undefined && isUnchanged(run, report, at, at + lease.lastsMs);
+  };
+  if (!runs.every(isKnown) || !sandboxes.every(({ sandboxId }) => sandboxIds.has(sandboxId))) return null;
+  const agents = agentsOf(held);
+  const [messages, terminals, revisions, environmentIds] = await Promise.all([
+    findOpenMessages(agents.map(({ id }) => id)),
+    requestedTerminals(runs),
+    modelRevisions(orgIdsOf(agents)),
+    liveEnvironments(caller, environments),
+  ]);
+  if (messages.some(({ deliveredAt }) => deliveredAt === null)) return null;
+  return { held, messages, terminals, revisions, sandboxIds, environmentIds };
+}
+
+/** Renews leases, and records everything that the heartbeat reports. */
+async function record(trx: Transaction, caller: Caller, { runs, sandboxes, environments }: Heartbeat): Promise<Known> {
+  const held = byId(await renewLeases(trx, caller, runs, now() + lease.lastsMs));
+  await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
+  const agents = agentsOf(held);
+  return {
+    held,
+    messages: await exchangeMessages(trx, runs, held, agents),
+    terminals: await requestedTerminals(
       runs.filter(({ runId }) => held.has(runId)),
-    );
-    const revisions = await modelRevisions(trx, [...new Set(agents.map(({ orgId }) => orgId))]);
-    const sandboxIds = await recordHeartbeat(trx, caller, sandboxes, isRunOfSandboxHeld);
-    const environmentIds = await liveEnvironments(trx, caller, environments);
-    const desired = (goesOn: boolean): Desired => (goesOn ? 'run' : 'stop');
-    return {
-      runs: runs.map(({ runId }) => {
-        const run = held.get(runId);
-        return {
-          runId,
-          desired: run?.isPausing ? 'stop' : run?.isInterrupted ? 'interrupt' : desired(run !== undefined),
-          leaseUntil: run?.leaseUntil ?? null,
-          modelRevision: run?.canHear ? revisions.get(run.orgId)! : null,
-          messages: messages.filter((message) => message.runId === runId),
-          terminals: requested.filter((terminal) => terminal.runId === runId),
-        };
-      }),
-      nextHeartbeatMs: agents.length > 0 ? steeringHeartbeatMs : lease.heartbeatMs,
-      sandboxes: sandboxes.map(({ sandboxId }) => ({ sandboxId, desired: desired(sandboxIds.has(sandboxId)) })),
-      environments: environments.map((environmentId) => ({
-        environmentId,
-        desired: desired(environmentIds.has(environmentId)),
-      })),
-    };
-  });
+      trx,
+    ),
+    revisions: await modelRevisions(orgIdsOf(agents), trx),
+    sandboxIds: await recordHeartbeat(trx, caller, sandboxes, isRunOfSandboxHeld),
+    environmentIds: await liveEnvironments(caller, environments, trx),
+  };
+}
+
+function answerOf({ runs, sandboxes, environments }: Heartbeat, known: Known): HeartbeatAnswer {
+  const { held, messages, terminals, revisions, sandboxIds, environmentIds } = known;
+  const desired = (goesOn: boolean): Desired => (goesOn ? 'run' : 'stop');
+  return {
+    runs: runs.map(({ runId }) => {
+      const run = held.get(runId);
+      return {
+        runId,
+        desired: run?.isPausing ? 'stop' : run?.isInterrupted ? 'interrupt' : desired(run !== undefined),
+        leaseUntil: run?.leaseUntil ?? null,
+        modelRevision: run?.canHear ? revisions.get(run.orgId)! : null,
+        messages: messages.filter((message) => message.runId === runId),
+        terminals: terminals.filter((terminal) => terminal.runId === runId),
+      };
+    }),
+    nextHeartbeatMs: agentsOf(held).length > 0 ? steeringHeartbeatMs : lease.heartbeatMs,
+    sandboxes: sandboxes.map(({ sandboxId }) => ({ sandboxId, desired: desired(sandboxIds.has(sandboxId)) })),
+    environments: environments.map((environmentId) => ({
+      environmentId,
+      desired: desired(environmentIds.has(environmentId)),
+    })),
+  };
 }
 
 /** Records the messages that agents have read, and returns the unread ones. */

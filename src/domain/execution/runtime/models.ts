@@ -7,7 +7,13 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { conflict } from '#foundation/problem.ts';
 import { type ModelVendor, modelVendors, providerNeeded } from '../../projects/agents/catalog.ts';
 import { Integration } from '../../projects/integrations/model.ts';
-import { credentialsOf, listModelConnectors, namedModel } from '../../projects/integrations/operations.ts';
+import {
+  credentialsOf,
+  listModelConnectors,
+  listModelLists,
+  type ModelList,
+  namedModel,
+} from '../../projects/integrations/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { addressOf } from '../../projects/vendors/addresses.ts';
 import { checkConnector } from '../../projects/vendors/check.ts';
@@ -29,16 +35,15 @@ export interface RunModels {
 
 type Connector = Integration;
 
-const revisionOf = (connectors: readonly Connector[]): string =>
+const revisionOf = (connectors: readonly ModelList[]): string =>
   createHash('sha256')
     .update(JSON.stringify(connectors.map(({ id, updatedAt, models }) => [id, updatedAt, models.map((one) => one.id)])))
     .digest('base64url')
     .slice(0, 16);
 
 /** A value for each organization that changes when a model connector is added, rotated, revoked or deleted, or lists other models. */
-export async function modelRevisions(trx: Transaction, orgIds: readonly string[]): Promise<Map<string, string>> {
-  if (orgIds.length === 0) return new Map();
-  const connectors = await listModelConnectors(orgIds, trx);
+export async function modelRevisions(orgIds: readonly string[], trx?: Transaction): Promise<Map<string, string>> {
+  const connectors = await listModelLists(orgIds, trx);
   return new Map(orgIds.map((orgId) => [orgId, revisionOf(connectors.filter((one) => one.orgId === orgId))]));
 }
 

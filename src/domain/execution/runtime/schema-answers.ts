@@ -136,14 +136,17 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
       ),
     }),
 });
+/** The field `heartbeat` multiplies by the number of its reports (`costOfHeartbeat`). */
+const perReport = { complexity: { field: 1, multiplier: 1 } };
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
   description: 'The required action of a runtime for each run, sandbox and environment of its heartbeat.',
   fields: (t) =>
     members(t, {
-      runs: typed([HeartbeatRun], 'An answer for each run, in the order sent.'),
+      runs: typed([HeartbeatRun], 'An answer for each run, in the order sent.', perReport),
       sandboxes: typed(
         [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
         'An answer for each sandbox, in the order sent.',
+        perReport,
       ),
       nextHeartbeatMs: int(
         `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works.`,
@@ -151,6 +154,7 @@ export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatRe
       environments: typed(
         [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
         'An answer for each environment, in the order sent.',
+        perReport,
       ),
     }),
 });

@@ -104,6 +104,14 @@ export const HeartbeatRequest = request(
     .describe('Everything that a runtime works on. Omitted runs get no heartbeat.'),
 );
 
+type Reported = Partial<Record<'runs' | 'sandboxes' | 'environments', readonly unknown[] | null>>;
+
+/** A heartbeat costs what it reports, because most requests of a runtime are heartbeats. Lists are not validated yet. */
+export function costOfHeartbeat({ runs, sandboxes, environments }: Reported): { field: number; multiplier: number } {
+  const longest = Math.max(1, ...[runs, sandboxes, environments].map((list) => list?.length ?? 0));
+  return { field: 1, multiplier: Math.min(longest, report.environments) };
+}
+
 export const ReportCostRequest = request(
   'ReportCostRequest',
   z

@@ -71,6 +71,7 @@ builder.mutationFields((t) => ({
     args: {
       input: t.arg({ type: requests.HeartbeatRequest, required: true, description: 'The state of the runtime.' }),
     },
+    complexity: ({ input }) => requests.costOfHeartbeat(input),
     resolve: (_, { input }, { caller }) => heartbeat(caller, input),
   }),
   reportCost: t.field({

@@ -161,6 +161,17 @@ const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
 export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Integration[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
 
+/** Usual maximum of an organization's model connectors. */
+const modelListsEach = 10;
+const modelListsSql = `select id, org_id, updated_at, models from integrations
+  where org_id = any($1) and vendor_kind = 'llm' and has_credentials order by created_at, id`;
+
+export type ModelList = Pick<Integration, 'id' | 'orgId' | 'updatedAt' | 'models'>;
+
+/** The connectors of `listModelConnectors` without their credentials, which every heartbeat of an agent reads. */
+export const listModelLists = async (orgIds: readonly string[], trx?: Transaction): Promise<ModelList[]> =>
+  orgIds.length === 0 ? [] : lookUp(modelListsSql, [[...orgIds]], trx, orgIds.length * modelListsEach);
+
 const namingSql = `select m ->> 'id' as id, m ->> 'name' as name, vendor
   from integrations, jsonb_array_elements(models) with ordinality named (m, n)
   where org_id = $1 and vendor_kind = 'llm' and ($2::text is null or m ->> 'id' = $2) order by created_at, integrations.id, n`;

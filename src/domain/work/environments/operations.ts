@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
-import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { lookUp, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { environmentGraceMs } from '#limits.ts';
 import { Environment, type EnvironmentStatus, environmentMoves, statusesBefore } from './model.ts';
@@ -83,12 +83,12 @@ const liveEnvironmentsSql = `select id from environments
 
 /** The ids among the given ones whose environments the runtime must keep running. */
 export async function liveEnvironments(
-  trx: Transaction,
   { orgId }: Caller,
   ids: readonly string[],
+  trx?: Transaction,
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
-  const live = await sql<{ id: string }>(liveEnvironmentsSql, [ids, orgId], trx);
+  const live = await lookUp<{ id: string }>(liveEnvironmentsSql, [ids, orgId], trx, ids.length);
   return new Set(live.map(({ id }) => id));
 }
 

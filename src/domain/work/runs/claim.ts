@@ -5,7 +5,7 @@ import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
-import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isDrainingSql } from '../../identity/tokens/drains.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
@@ -126,7 +126,7 @@ export interface RunReport {
 }
 
 /** Minimum age of a lease before it is written again, because heartbeats are more frequent while an agent accepts messages. */
-const renewalMs = seconds(5);
+export const renewalMs = seconds(5);
 
 // Leases that have expired are also renewed while no other runtime has claimed the run.
 const renewLeasesSql = `${moveRunsSql('running', {
@@ -144,7 +144,7 @@ const renewLeasesSql = `${moveRunsSql('running', {
 })} returning r.id, r.updated_at = $2 as changed`;
 
 const heldRunsSql = `select r.id, r.org_id, r.claimed_by, r.lease_until, r.interrupted_at is not null as is_interrupted,
-    r.pauses_at is not null as is_pausing,
+    r.pauses_at is not null as is_pausing, r.minute_until, r.mission_progress, r.mission_activity,
     exists (select from run_steps s where s.run_id = r.id and s.status = 'running' and s.harness <> 'shell') as can_hear
   from unnest($1::text[], $2::text[]) b (id, lease_id) join runs r on r.id = b.id and r.lease_id = b.lease_id
   where ($3::text is null or r.org_id = $3) and ${isInState(['running'], 'r')}`;
@@ -160,12 +160,32 @@ export interface HeldRun {
   isPausing: boolean;
   /** Whether the present agent accepts messages. */
   canHear: boolean;
+  minuteUntil: number | null;
+  missionProgress: number | null;
+  missionActivity: string | null;
+}
+
+const heldValues = ({ orgId }: Caller, reports: readonly RunReport[]): unknown[] => [
+  reports.map(({ runId }) => runId),
+  reports.map(({ leaseId }) => leaseId),
+  orgId,
+];
+
+/** The runs that the runtime holds, without renewing their leases. */
+export const findHeldRuns = (caller: Caller, reports: readonly RunReport[]): Promise<HeldRun[]> =>
+  lookUp<HeldRun>(heldRunsSql, heldValues(caller, reports), undefined, reports.length);
+
+/** Whether a report would change nothing on the run: its lease is recent, its minute has not ended, and its progress is known. */
+export function isUnchanged(run: HeldRun, { progress, activity }: RunReport, at: number, leaseUntil: number): boolean {
+  const isRecent = !run.isPausing && run.leaseUntil > leaseUntil - renewalMs && (run.minuteUntil ?? 0) > at;
+  const isProgressKnown = (progress ?? -1) <= (run.missionProgress ?? -1);
+  return isRecent && isProgressKnown && (activity ?? run.missionActivity) === run.missionActivity;
 }
 
 /** Renews the leases and records progress. Returns the runs that the runtime still holds. */
 export async function renewLeases(
   trx: Transaction,
-  { orgId }: Caller,
+  caller: Caller,
   reports: readonly RunReport[],
   leaseUntil: number,
 ): Promise<HeldRun[]> {
@@ -178,11 +198,11 @@ export async function renewLeases(
   ];
   const renewed = await sql<{ id: string; changed: boolean }>(
     renewLeasesSql,
-    [leaseUntil, now(), ...columns, orgId],
+    [leaseUntil, now(), ...columns, caller.orgId],
     trx,
   );
   await announce(trx, ...renewed.filter(({ changed }) => changed).map(({ id }) => id));
-  return sql<HeldRun>(heldRunsSql, [...columns.slice(0, 2), orgId], trx);
+  return sql<HeldRun>(heldRunsSql, heldValues(caller, reports), trx);
 }
 
 /** SQL condition on columns of another table: the run whose id is in `runId` has the lease in `leaseId` and is in one of the states. */

@@ -106,10 +106,17 @@ const openSql = `select m.run_id, m.id as message_id, m.text, m.author, m.approv
     where run_id = r.id and kind in ('message', 'answer') and acknowledged_at is null order by seq limit ${messagesAtOnce}
   ) m left join lateral (${answeredSql('m')}) q on true
   order by m.run_id, m.seq`;
+
+/** The messages that the agents of these runs have not read yet, in order. */
+export const findOpenMessages = async (
+  runIds: readonly string[],
+  trx?: Transaction,
+): Promise<(Delivered & { deliveredAt: number | null })[]> =>
+  runIds.length === 0 ? [] : lookUp(openSql, [[...runIds]], trx, runIds.length * messagesAtOnce);
+
 /** Returns the messages that the agents of these runs have not read yet, in order, and marks them as delivered. */
 export async function deliverMessages(trx: Transaction, runIds: readonly string[]): Promise<Delivered[]> {
-  if (runIds.length === 0) return [];
-  const open = await sql<Delivered & { deliveredAt: number | null }>(openSql, [[...runIds]], trx);
+  const open = await findOpenMessages(runIds, trx);
   const isNew = open.filter(({ deliveredAt }) => deliveredAt === null);
   if (isNew.length > 0)
     await sql(

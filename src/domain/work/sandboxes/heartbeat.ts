@@ -2,7 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
-import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 
 export interface Sample {
   t: number;
@@ -16,6 +16,24 @@ export interface SandboxReport {
   sandboxId: string;
   leaseId: string;
   metrics: Sample[];
+}
+
+const recentSandboxesSql = (isRunHeld: string) => `select s.id from sandboxes s
+    join unnest($1::text[], $2::text[]) b (id, lease_id) on s.id = b.id and s.lease_id = b.lease_id
+  where s.status = 'running' and ($3::text is null or s.org_id = $3) and s.last_heartbeat_at > $4 and ${isRunHeld}`;
+
+/** Ids of the sandboxes that continue and whose last heartbeat is later than the time. `isRunHeld`: as in `recordHeartbeat`. */
+export async function findRecentSandboxes(
+  { orgId }: Caller,
+  reports: readonly SandboxReport[],
+  since: number,
+  isRunHeld: string,
+): Promise<ReadonlySet<string>> {
+  if (reports.length === 0) return new Set();
+  const [ids, leases] = [reports.map(({ sandboxId }) => sandboxId), reports.map(({ leaseId }) => leaseId)];
+  const text = recentSandboxesSql(isRunHeld);
+  const recent = await lookUp<{ id: string }>(text, [ids, leases, orgId, since], undefined, ids.length);
+  return new Set(recent.map(({ id }) => id));
 }
 
 const renewSandboxesSql = (isRunHeld: string) => `update sandboxes s set last_heartbeat_at = $1

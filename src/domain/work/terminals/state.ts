@@ -1,7 +1,7 @@
 // Computes the state of a terminal. Even if the runtime reports nothing, a terminal ends with the lease of its run, when the runtime does
 // not start it in time, and when its person has disconnected.
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isRunHeld } from '../runs/claim.ts';
 import { awayMs, keptMs, openingMs } from './bounds.ts';
 import type { Terminal, TerminalStatus } from './model.ts';
@@ -46,10 +46,10 @@ const requestedSql = `select t.id as terminal_id, t.run_id, t.author, t.width, t
 
 /** Requested terminals of these runs whose shells the runtime has not started yet. */
 export const requestedTerminals = (
-  trx: Transaction,
   runs: readonly { runId: string; leaseId: string }[],
+  trx?: Transaction,
 ): Promise<RequestedTerminal[]> =>
-  sql<RequestedTerminal>(requestedSql, [runs.map(({ runId }) => runId), runs.map(({ leaseId }) => leaseId)], trx);
+  lookUp(requestedSql, [runs.map(({ runId }) => runId), runs.map(({ leaseId }) => leaseId)], trx, runs.length);
 
 /** Deletes terminals that ended more than a day ago; their recordings are artifacts. */
 export const sweepTerminals = (): Promise<unknown> =>
