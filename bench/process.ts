@@ -12,6 +12,8 @@ export interface Server {
   cpu(): Promise<number>;
   /** Bytes of memory in use. */
   rss(): Promise<number>;
+  /** Statements that the service has sent; NaN unless they are counted (servers/statement-count.ts). */
+  statements(): Promise<number>;
   stop(): Promise<void>;
   /** Ends the process at once, like the loss of a machine. */
   kill(): Promise<void>;
@@ -41,7 +43,7 @@ export async function start({ name, file, args, env, node = [], output }: Launch
   closeSync(out);
   const url = `http://127.0.0.1:${port}`;
   await ready(child, name, url);
-  const used = async (): Promise<NodeJS.CpuUsage & { rss: number }> => {
+  const used = async (): Promise<NodeJS.CpuUsage & { rss: number; statements?: number }> => {
     child.send('used');
     return (await once(child, 'message'))[0];
   };
@@ -57,6 +59,7 @@ export async function start({ name, file, args, env, node = [], output }: Launch
       return user + system;
     },
     rss: async () => (await used()).rss,
+    statements: async () => (await used()).statements ?? Number.NaN,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

@@ -41,6 +41,7 @@ export const service = (
     // The limiter counts and reports, but does not refuse.
     REQUESTS_PER_MINUTE: '10000000',
     REQUESTS_PER_MINUTE_ORGANIZATION: '100000000',
+    REQUESTS_PER_MINUTE_RUNTIME: '100000000',
     ...more,
   }),
   output: path.join(folder, 'service.log'),
