@@ -340,7 +340,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   POLL_MS: [null, '*own*: milliseconds between two claims of an idle runner'],
   HEARTBEAT_MS: [null, '*own*: milliseconds between two heartbeats'],
   SAMPLE_MS: [null, '*own*: milliseconds between two measurements of CPU and memory'],
-  FLUSH_MS: [null, '*own*: milliseconds for which log lines are collected before they are sent'],
+  FLUSH_MS: [
+    null,
+    '*own*: milliseconds between two batches of log lines on average; after a pause the first line is sent at once',
+  ],
   TIMEOUT_MS: [null, '*own*: maximum of milliseconds of a step, whatever its template says'],
   GRACE_MS: [null, '*own*: milliseconds that a harness has for ending before it is killed'],
 };

@@ -10,6 +10,9 @@ const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
 /** Maximum characters and fragments in the queue. */
 const [enoughText, enoughFragments] = [300_000, 500];
 
+/** Minimum milliseconds between batches, and the number of batches that a pause saves up for. */
+const [quickMs, quickBatches] = [50, 40];
+
 /** Splits a text into pieces without cutting characters. */
 function* pieces(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
@@ -53,7 +56,8 @@ export function openJournal(
     broken: batches.broken,
     log(words: string): void {
       text += words;
-      batches.schedule();
+      // A piece that ended within a line could cut a secret in two, which would then not be masked.
+      batches.schedule(words.endsWith('\n'));
     },
     show(fragment: Fragment): void {
       fragments.push({ ...fragment, t: Date.now() });
@@ -119,6 +123,26 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
   };
 }
 
+/**
+ * Limits batches to one per `interval` on average: a log has a limited number of pieces. After a pause the first one is sent at once, and
+ * the next ones every 50 ms.
+ */
+function openPace(interval: number) {
+  let last = Number.NEGATIVE_INFINITY;
+  /** The time at which the batches so far would have been sent with one per `interval`. */
+  let spentUntil = 0;
+  return {
+    delay(): number {
+      const now = performance.now();
+      return Math.max(0, last + Math.min(quickMs, interval) - now, spentUntil - quickBatches * interval - now);
+    },
+    count(): void {
+      last = performance.now();
+      spentUntil = Math.max(spentUntil, last) + interval;
+    },
+  };
+}
+
 /** Sends one batch after the other; entries that arrive while a batch is sent are in the next batch. Stops after a failed batch. */
 function openBatches(flushEvery: number, send: () => Promise<void>) {
   let sending: Promise<void> = Promise.resolve();
@@ -133,17 +157,26 @@ function openBatches(flushEvery: number, send: () => Promise<void>) {
     return sending;
   }
 
+  const pace = openPace(flushEvery);
   let timer: NodeJS.Timeout | undefined;
+  let due = 0;
   let open = true;
   return {
     broken,
     flush,
-    schedule(): void {
-      if (!open) return;
-      timer ??= setTimeout(() => {
+    /** Sends a batch, at the latest after `flushEvery`; as soon as the pace allows if `isUrgent`. */
+    schedule(isUrgent = true): void {
+      const at = performance.now() + (isUrgent ? pace.delay() : flushEvery);
+      if (!open || (timer && due <= at)) return;
+      clearTimeout(timer);
+      due = at;
+      timer = setTimeout(async () => {
+        await sending.catch(() => {});
         timer = undefined;
+        if (!open) return;
+        pace.count();
         void flush();
-      }, flushEvery);
+      }, at - performance.now());
     },
     stop(): void {
       open = false;
