@@ -6,6 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
+import { announce, watch } from '#foundation/postgres/changes.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner, createProject } from '../support/callers.ts';
@@ -237,6 +239,22 @@ describe('reports of a runtime', () => {
     expect((await runtime.ask('finishRun', { ...held, status: 'failed' }, '{ ok }', alice)).code).toBe('missing_scope');
     expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
   });
+});
+
+it('a piece of a log is announced to readers of its sandbox', async () => {
+  const { session } = await sitting();
+  const { signal } = new AbortController();
+  // Announcements arrive in their order: those of the session have arrived when a later one has.
+  const marker = watch(['marker'], signal);
+  await marker.next();
+  await transaction((trx) => announce(trx, 'marker'));
+  await marker.next();
+  const reader = watch([session.sandboxId], signal);
+  await reader.next();
+  const told = reader.next();
+  await runtime.report('appendLog', { ...session, part: 'session', seq: 0, content: 'line\n' }, '{ nextSeq }');
+  expect(await told).toEqual({ done: false, value: undefined });
+  await Promise.all([marker.return(undefined), reader.return(undefined)]);
 });
 
 describe('artifacts of a runtime', () => {

@@ -47,6 +47,24 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     });
   });
 
+  it('200 · returns only what was added after a number of bytes', async () => {
+    const sandbox = await startSandbox(shop);
+    const session = await startSession(sandbox, { sessionId: 'abc' });
+    await writeLog(session, 'session', ['Zwei ', 'Wörter\n', 'mehr']);
+    const added = async (bytes: number) => {
+      const { body, headers } = await logs(sandbox, `role=builder&sessionId=abc&after=${bytes}`);
+      return [body.content, body.bytes, headers.has('link')];
+    };
+    expect(await added(0)).toEqual(['Zwei Wörter\nmehr', 17, false]);
+    expect(await added(13)).toEqual(['mehr', 17, true]);
+    // The second byte of the ö.
+    expect(await added(7)).toEqual(['rter\nmehr', 17, true]);
+    expect(await added(17)).toEqual(['', 17, true]);
+    expect(await added(18)).toEqual(['', 17, true]);
+    const { status, body } = await logs(sandbox, 'role=builder&sessionId=abc&after=-1');
+    expect([status, body.description]).toEqual([400, 'after: must be at least 0.']);
+  });
+
   it('200 · an unwritten part is empty', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 'empty' });

@@ -5,6 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   announce,
+  announceCommitted,
+  announceSql,
   announcing,
   type Changes,
   type ChangesSettings,
@@ -12,7 +14,7 @@ import {
   timing,
   watch,
 } from '#foundation/postgres/changes.ts';
-import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
+import { openDatabase, sql, transaction, watchStatements } from '#foundation/postgres/database.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -74,6 +76,29 @@ it('a reader of changes is not woken by a change that was rolled back, nor befor
     expect(await soon(told)).toBe('nothing');
   });
   expect(await told).toBe(true);
+});
+
+it('a record that changes often is announced at once, then once for all changes of 50 ms', async () => {
+  hear();
+  const { next } = reader(['sbx_1']);
+  await next();
+  let statements = 0;
+  const stop = watchStatements((text) => {
+    if (text === announceSql) statements++;
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (let change = 0; change < 100; change++) announceCommitted('sbx_1');
+  expect(await next()).toBe(true);
+  vi.advanceTimersByTime(timing.repeatedMs - 1);
+  const told = next();
+  expect(await soon(told)).toBe('nothing');
+  vi.advanceTimersByTime(1);
+  expect(await told).toBe(true);
+  vi.advanceTimersByTime(2 * timing.repeatedMs);
+  announceCommitted('sbx_1');
+  expect(await next()).toBe(true);
+  stop();
+  expect(statements).toBe(3);
 });
 
 it('a statement notifies readers of the rows that it changed, and of no others', async () => {

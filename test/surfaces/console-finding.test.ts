@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
+import { announceCommitted } from '#foundation/postgres/changes.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -419,6 +420,18 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     await page.getByRole('button', { name: 'Download' }).click();
     const saved = readFileSync((await (await downloading).path())!, 'utf8');
     expect(saved).toBe(`${text.replace(hostile, '<img src=x onerror=alert(1)>red plain')}größer\nand`);
+    // Without polls, a new line is read when it is announced.
+    await page.evaluate(`(() => {
+      const { setTimeout } = window;
+      window.setTimeout = (act, ms, ...more) => (ms === 2000 ? 0 : setTimeout(act, ms, ...more));
+    })()`);
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await page.getByRole('button', { name: 'Follow' }).click();
+    for (const [n, content] of [' more\n', 'the newest'].entries()) {
+      await world.knex('sandbox_log_parts').insert({ ...more, seq: pieces.length + 1 + n, content, appendedAt });
+      announceCommitted(sandbox.id);
+      await box.getByText(n ? content : 'and more').waitFor();
+    }
   });
 
   it('a page appears within 200 ms of a click, with 10,000 missions and 1,000 projects', async () => {

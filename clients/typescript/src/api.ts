@@ -4620,6 +4620,8 @@ export interface SandboxLogParameters {
   part?: 'session' | 'system' | 'prompt';
   /** Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
   cursor?: string;
+  /** Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Omitted, the whole piece. */
+  after?: number;
 }
 /** One page of a list of Sandbox records. */
 export interface SandboxPage {
@@ -6828,7 +6830,7 @@ export interface Operations {
 
 /** Each subscription with what it takes and each of its events. */
 export interface Subscriptions {
-  /** The sandbox, then each change as it happens; completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
+  /** The sandbox, then each change as it happens, also each piece of a log (read it with `sandboxLog`, `after`); completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
   /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };

@@ -4065,20 +4065,11 @@ export type SandboxLogQueryVariables = Exact<{
   sessionId: Scalars['String']['input'];
   part: SandboxLogPart;
   cursor?: InputMaybe<Scalars['String']['input']>;
+  after?: InputMaybe<Scalars['SafeInt']['input']>;
 }>;
 
 
 export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, deletedAt: number | null, nextCursor: string | null, times: Array<{ line: number, at: number }>, promptSpans: Array<{ id: string, content: string, scope: string }> } };
-
-export type SandboxLogSizeQueryVariables = Exact<{
-  sandboxId: Scalars['String']['input'];
-  role: AgentRole;
-  sessionId: Scalars['String']['input'];
-  part: SandboxLogPart;
-}>;
-
-
-export type SandboxLogSizeQuery = { sandboxLog: { bytes: number } };
 
 export type KillSandboxMutationVariables = Exact<{
   sandboxId: Scalars['String']['input'];
@@ -5287,11 +5278,7 @@ export const sandboxFragments: Operation<SandboxFragmentsQuery, SandboxFragments
 };
 
 export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {
-  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes deletedAt nextCursor times{line at}promptSpans{id content scope}}}',
-};
-
-export const sandboxLogSize: Operation<SandboxLogSizeQuery, SandboxLogSizeQueryVariables> = {
-  text: 'query SandboxLogSize($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part){bytes}}',
+  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String$after:SafeInt){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor after:$after){content bytes deletedAt nextCursor times{line at}promptSpans{id content scope}}}',
 };
 
 export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {

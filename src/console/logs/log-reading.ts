@@ -1,14 +1,8 @@
 // Reads a log in pieces: the newest one at once, older ones on request, newer ones while it is followed.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import {
-  type AgentRole,
-  type SandboxLogPart,
-  type SandboxLogQuery,
-  sandboxLog,
-  sandboxLogSize,
-} from '../generated/documents.ts';
+import { type AgentRole, type SandboxLogPart, type SandboxLogQuery, sandboxLog } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
-import { breaksIn, LogText, linesFrom } from './log-text.ts';
+import { LogText } from './log-text.ts';
 
 export interface LogKey {
   sandboxId: string;
@@ -19,7 +13,7 @@ export interface LogKey {
 
 /** Maximum characters of a log that the page holds. */
 const maxHeldCharacters = 128 * 1024 * 1024;
-/** Milliseconds between checks whether a log has grown. */
+/** Milliseconds after which a followed log is read without news. */
 const followInterval = 2_000;
 
 interface State {
@@ -34,7 +28,8 @@ interface State {
 }
 
 type LogPiece = SandboxLogQuery['sandboxLog'];
-const pieceAt = async (key: LogKey, cursor: string | null) => (await ask(sandboxLog, { ...key, cursor })).sandboxLog;
+const pieceAt = async (key: LogKey, cursor: string | null, after: number | null = null) =>
+  (await ask(sandboxLog, { ...key, cursor, after })).sandboxLog;
 
 /** The text of a log that was read, with its state. */
 function useLogText(log: LogKey) {
@@ -73,8 +68,11 @@ function useLogText(log: LogKey) {
   return { text, state, latest, update, begin, read };
 }
 
-/** For another log the calling component needs another `key`. */
-export function useLog(log: LogKey, follows: boolean) {
+/**
+ * For another log the calling component needs another `key`. A log that is followed, or is still empty and can grow, is read whenever
+ * `news` is another value.
+ */
+export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boolean; canGrow: boolean; news: unknown }) {
   const { text, state, latest, update, begin, read } = useLogText(log);
   const isLeft = useRef(false);
   const wantsAll = useRef(false);
@@ -93,9 +91,8 @@ export function useLog(log: LogKey, follows: boolean) {
     const { bytes: known, isReading } = latest.current;
     if (isReading) return;
     try {
-      if ((await ask(sandboxLogSize, log)).sandboxLog.bytes === known) return;
-      const piece = await pieceAt(log, null);
-      if (latest.current.bytes !== known) return;
+      const piece = await pieceAt(log, null, known);
+      if (piece.bytes === known || latest.current.bytes !== known) return;
       if (!appendNew(text.current, piece, known)) return begin(piece);
       update({ bytes: piece.bytes, problem: null });
     } catch (error) {
@@ -109,7 +106,7 @@ export function useLog(log: LogKey, follows: boolean) {
       isLeft.current = true;
     };
   }, []);
-  useFollowing(refresh, follows);
+  useFollowing(refresh, follows || (canGrow && state.bytes === 0), news);
 
   return {
     ...state,
@@ -123,21 +120,14 @@ export function useLog(log: LogKey, follows: boolean) {
     stop: () => {
       wantsAll.current = false;
     },
-    refresh,
     readParts: () => readParts(log, latest.current.cursor, text.current.parts()),
   };
 }
 
-/**
- * Appends the content of a log after `known` bytes. Returns false when more than one piece was added, because the newest piece then leaves
- * a gap.
- */
+/** Appends the content of a log after `known` bytes. Returns false when the piece begins later, because more was added than fits in one. */
 function appendNew(text: LogText, { content, bytes, times }: LogPiece, known: number): boolean {
-  const read = new TextEncoder().encode(content);
-  const old = read.length - (bytes - known);
-  if (old < 0 || known === 0) return false;
-  const before = breaksIn(new TextDecoder().decode(read.subarray(0, old)));
-  text.append(new TextDecoder().decode(read.subarray(old)), linesFrom(before, times));
+  if (known === 0 || new TextEncoder().encode(content).length !== bytes - known) return false;
+  text.append(content, times);
   return true;
 }
 
@@ -152,19 +142,40 @@ async function readParts(log: LogKey, cursor: string | null, held: string[]): Pr
   return [...older.reverse(), ...held];
 }
 
-/** Refreshes every two seconds while the page is visible and no refresh is running. */
-function useFollowing(refresh: () => Promise<void>, follows: boolean): void {
+const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
+
+/**
+ * Refreshes while the page is visible: at news, or after two seconds without any. A pause of twice the time of a refresh leaves a busy
+ * service time for others.
+ */
+function useFollowing(refresh: () => Promise<void>, follows: boolean, news: unknown): void {
   const current = useRef(refresh);
   current.current = refresh;
+  const proceed = useRef(() => {});
   useEffect(() => {
     if (!follows) return;
-    let asking: Promise<void> | null = null;
-    const timer = setInterval(() => {
-      if (document.hidden || asking) return;
-      asking = current.current().finally(() => {
-        asking = null;
-      });
-    }, followInterval);
-    return () => clearInterval(timer);
+    let [hasNews, isOver, wake] = [false, false, () => {}];
+    proceed.current = () => {
+      hasNews = true;
+      wake();
+    };
+    const read = async () => {
+      while (!isOver) {
+        hasNews = false;
+        const begun = performance.now();
+        if (!document.hidden) await current.current();
+        await pause(2 * (performance.now() - begun));
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        if (!hasNews && !isOver) await Promise.race([woken, pause(followInterval)]);
+      }
+    };
+    void read();
+    return () => {
+      isOver = true;
+      wake();
+    };
   }, [follows]);
+  useEffect(() => proceed.current(), [news]);
 }

@@ -145,7 +145,7 @@ export class LogText {
   }
 }
 
-export const breaksIn = (text: string): number => text.split('\n').length - 1;
+const breaksIn = (text: string): number => text.split('\n').length - 1;
 
 const endOf = ({ text, starts }: Piece, at: number): number => (starts[at + 1] ?? text.length + 1) - 1;
 
@@ -161,7 +161,7 @@ function pieceOf(text: string, known: readonly LogTime[], earlier: ArrayLike<num
 }
 
 /** Times of the lines from `first` on, with line numbers relative to `first`. */
-export const linesFrom = (first: number, times: readonly LogTime[]): LogTime[] =>
+const linesFrom = (first: number, times: readonly LogTime[]): LogTime[] =>
   times
     .filter((_, i) => (times[i + 1]?.line ?? Number.POSITIVE_INFINITY) > first)
     .map(({ line, at }) => ({ line: Math.max(0, line - first), at }));

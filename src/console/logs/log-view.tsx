@@ -20,14 +20,14 @@ export const EmptyLog = ({ deletedAt }: { deletedAt: number | null }) => (
   </Empty>
 );
 
-/** `canGrow`: whether the session is still open. */
-export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
+/** `canGrow`: whether the session is still open. `news` is another value after each change of the sandbox. */
+export function LogView({ log, canGrow, news }: { log: LogKey; canGrow: boolean; news: unknown }) {
   const [wanted, setWanted] = useState('');
   const [wraps, setWraps] = useState(true);
   const [isTimed, setTimed] = useState(false);
   const [follows, setFollows] = useState(false);
   const [toEnd, setToEnd] = useState(0);
-  const { text, bytes, deletedAt, cursor, isReading, problem, ...reading } = useLog(log, follows);
+  const { text, bytes, deletedAt, cursor, isReading, problem, ...reading } = useLog(log, { follows, canGrow, news });
   const found = useMemo(() => (wanted === '' ? null : text.linesWith(wanted)), [text, text.length, text.size, wanted]);
   const lengths = useMemo(
     () => () => {
@@ -44,9 +44,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   const lines = plural(text.length, 'line');
   const follow = (isOn: boolean) => {
     setFollows(isOn);
-    if (!isOn) return;
-    setToEnd((before) => before + 1);
-    void reading.refresh();
+    if (isOn) setToEnd((before) => before + 1);
   };
   const save = async () => {
     const parts = (await reading.readParts()).map(plain);

@@ -17,7 +17,7 @@ const parts: readonly { part: SandboxLogPart; name: string }[] = [
 
 const keyOf = ({ role, sessionId }: Session): string => `${role}:${sessionId}`;
 
-export function Log({ sandboxId, sessions }: { sandboxId: string; sessions: Session[] }) {
+export function Log({ sandboxId, sessions, news }: { sandboxId: string; sessions: Session[]; news: unknown }) {
   const [wanted, choose] = useFilter('session');
   const [wantedPart, choosePart] = useFilter('part');
   const session = sessions.find((one) => keyOf(one) === wanted) ?? sessions.at(-1);
@@ -64,7 +64,12 @@ export function Log({ sandboxId, sessions }: { sandboxId: string; sessions: Sess
       {part === 'prompt' ? (
         <Prompt key={keyOf(session)} {...log} />
       ) : (
-        <LogView key={`${keyOf(session)}:${part}`} log={{ ...log, part }} canGrow={session.outcome === null} />
+        <LogView
+          key={`${keyOf(session)}:${part}`}
+          log={{ ...log, part }}
+          canGrow={session.outcome === null}
+          news={news}
+        />
       )}
     </Card>
   );

@@ -57,7 +57,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
       <Metrics detail={detail} />
       <div class="columns">
         <div class="column">
-          <Log sandboxId={sandboxId} sessions={detail.sessions} />
+          <Log sandboxId={sandboxId} sessions={detail.sessions} news={detail} />
         </div>
         <div class="column">
           <Card title="Activity">

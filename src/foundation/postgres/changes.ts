@@ -3,15 +3,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { seconds } from '../clock.ts';
-import type { Transaction } from './database.ts';
+import { sql, type Transaction } from './database.ts';
 import { primaryOf } from './primary.ts';
 
-/** Delays for reconnecting, for checking the connection, and for polling without a listening connection. */
+/** Delays for reconnecting, for checking the connection, for polling without a listening connection, and for repeated announcements. */
 export const timing = {
   reconnectMs: { min: 50, max: seconds(10) },
   probeIntervalMs: seconds(30),
   probeTimeoutMs: seconds(5),
   pollMs: seconds(2),
+  repeatedMs: 50,
 } as const;
 
 const channel = 'changes';
@@ -19,6 +20,24 @@ const channel = 'changes';
 /** Announces that the records with these ids have changed, once the transaction is committed. */
 export async function announce(trx: Transaction, ...ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await trx.raw('select pg_notify(?, id) from unnest(?::text[]) id', [channel, [...ids]]);
+}
+
+/** Records announced in the last `repeatedMs`, and whether they have changed since. */
+const repeated = new Map<string, boolean>();
+
+/**
+ * Announces a record that changes often, after a commit: at once, then at most every 50 ms. The statement is outside of the transaction,
+ * because transactions that notify are committed one after the other. A lost announcement is not repeated.
+ */
+export function announceCommitted(id: string): void {
+  if (repeated.has(id)) return void repeated.set(id, true);
+  repeated.set(id, false);
+  sql(announceSql, [id]).catch(() => {});
+  setTimeout(() => {
+    const hasChanged = repeated.get(id);
+    repeated.delete(id);
+    if (hasChanged) announceCommitted(id);
+  }, timing.repeatedMs).unref();
 }
 
 /** SQL that announces the id `$1`, once the transaction is committed. */

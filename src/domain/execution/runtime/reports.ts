@@ -3,7 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
 import { modelCalls } from '#foundation/metrics.ts';
-import { announce } from '#foundation/postgres/changes.ts';
+import { announce, announceCommitted } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole, HarnessId } from '../../projects/agents/model.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
@@ -150,11 +150,14 @@ export const reportSession = (
   });
 
 /** Appends a piece of a log. @throws 409 for a gap, or for a sequence number stored with different content */
-export const appendLog = (caller: Caller, input: SessionReport & LogPiece): Promise<{ nextSeq: number }> =>
-  transaction(async (trx) => {
-    await lockHeldSandbox(trx, caller, input);
-    return { nextSeq: await appendLogPiece(trx, input, input) };
+export async function appendLog(caller: Caller, input: SessionReport & LogPiece): Promise<{ nextSeq: number }> {
+  const { id, nextSeq } = await transaction(async (trx) => {
+    const { id } = await lockHeldSandbox(trx, caller, input);
+    return { id, nextSeq: await appendLogPiece(trx, input, input) };
   });
+  announceCommitted(id);
+  return { nextSeq };
+}
 
 export interface FragmentsReport {
   sandboxId: string;

@@ -77,19 +77,25 @@ interface Chunk {
   bytes: number;
   /** Sources of the whole prompt. */
   scopes: PromptScope[];
+  /** Offsets at which the chunk begins and ends, which may be within a character. */
+  from: number;
   until: number;
   rows: Row[];
 }
 
 /** The part of the log that the archives have, and the rest from the database. */
-async function readChunk(archives: readonly LogArchive[], request: LogRequest, end: number | null): Promise<Chunk> {
+async function readChunk(
+  archives: readonly LogArchive[],
+  request: LogRequest,
+  { after, end }: { after: number; end: number | null },
+): Promise<Chunk> {
   const { sandboxId, role, sessionId, part } = request;
   const archived = await archivedLog(archives, sandboxId, request);
   const key = [sandboxId, role, sessionId, part, archived.next];
   const [whole] = await sql<Whole>(wholeSql, key);
   const bytes = archived.bytes + whole!.bytes;
   const until = end ?? bytes;
-  const from = until - limits.logContent;
+  const from = Math.max(after, until - limits.logContent);
   const isWithin = (begin: number, length: number) => begin + length > from && begin < until;
   const earlier = await readSections(archived.sections.filter(({ begin, block }) => isWithin(begin, block.bytes)));
   const rows: Row[] = earlier
@@ -97,7 +103,7 @@ async function readChunk(archives: readonly LogArchive[], request: LogRequest, e
     .map((entry) => ({ ...entry, scope: entry.promptScope ?? 'repo-contributed' }));
   if (until > archived.bytes) rows.push(...(await sql<Row>(readChunkSql, [...key, archived.bytes, from, until])));
   const scopes = [...archived.sections.flatMap(({ block }) => block.scopes), whole!.first, whole!.last];
-  return { bytes, until, rows, scopes: [...new Set(scopes.filter((scope) => scope !== null))] };
+  return { bytes, from, until, rows, scopes: [...new Set(scopes.filter((scope) => scope !== null))] };
 }
 
 /** Reads from a state in which no entry is between the archives and the database, because it is moved meanwhile. */
@@ -118,18 +124,21 @@ async function readWhole<T>(
  * Reads a chunk of a log; a log without entries is empty.
  * @throws 404 for a sandbox or session that the caller cannot reach, 400 for a cursor of another log, 502 for a damaged archive
  */
-export async function readLog(caller: Caller, request: LogRequest & { cursor?: string | null }): Promise<SandboxLog> {
-  const { cursor, ...log } = request;
+export async function readLog(
+  caller: Caller,
+  request: LogRequest & { cursor?: string | null; after?: number | null },
+): Promise<SandboxLog> {
+  const { cursor, after, ...log } = request;
   const { sandboxId, role, sessionId, part } = log;
   const sandbox = await findSandbox(caller, sandboxId);
   await SandboxSession.get({ sandboxId, role, sessionId });
   const binding = `log\n${JSON.stringify([sandboxId, role, sessionId, part])}`;
   const end = cursor == null ? null : unpackCursor(binding, cursor)[0];
-  const read = await readWhole(sandbox, (archives) => readChunk(archives, log, end));
+  const read = await readWhole(sandbox, (archives) => readChunk(archives, log, { after: after ?? 0, end }));
   const [first] = read.rows;
   const deletedAt = sandbox.logsDeletedAt;
-  if (!first) return { ...log, ...empty, deletedAt };
-  const from = beginOf(first, Math.max(first.begin, read.until - limits.logContent));
+  if (!first && read.bytes === 0) return { ...log, ...empty, deletedAt };
+  const from = first ? beginOf(first, Math.max(first.begin, read.from)) : read.until;
   const rows = read.rows.map((row) => ({ ...row, content: between(row, from, read.until) }));
   return {
     ...log,

@@ -1,4 +1,5 @@
 // Sandboxes on every surface (docs/contract.md#sandboxes).
+import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
@@ -206,6 +207,12 @@ builder.queryFields((t) => ({
         description:
           'Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`).',
         validate: { schema: boundedText(text.cursor) },
+      }),
+      after: t.arg({
+        type: 'SafeInt',
+        description:
+          'Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Omitted, the whole piece.',
+        validate: { schema: z.int().min(0) },
       }),
     },
     resolve: async (_, args, context) => {
