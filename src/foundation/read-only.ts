@@ -3,8 +3,8 @@ import { readOnly } from './problem.ts';
 
 let bound = false;
 
-export function bindReadOnly(): void {
-  bound = true;
+export function bindReadOnly(isReadOnly = true): void {
+  bound = isReadOnly;
 }
 
 export const isShowingFile = (): boolean => bound;

@@ -374,7 +374,14 @@ describe('over GraphQL', () => {
     }
     const five = await asked();
     expect(five.tables).toEqual(one.tables);
-    expect(one.tables).toEqual(['issues', 'projects', 'recurring_missions', 'recurring_missions', 'tokens', 'unnest']);
+    expect(one.tables).toEqual([
+      'issues',
+      'organizations',
+      'projects',
+      'recurring_missions',
+      'recurring_missions',
+      'unnest',
+    ]);
     expect(five.tasks).toHaveLength(5);
     const last = five.tasks.find(({ name }: { name: string }) => name === 'T4');
     expect(last.runs).toHaveLength(20);

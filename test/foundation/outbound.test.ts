@@ -269,8 +269,9 @@ describe('an outbound request under DNS rebinding', () => {
   });
 });
 
-// The last test of the file: a process that shows a file does so until its end.
 describe('a service that shows a file', () => {
+  afterAll(() => bindReadOnly(false));
+
   it('sends no request, and asks no name server', async () => {
     const questions: string[] = [];
     const answer = async (name: string) => {

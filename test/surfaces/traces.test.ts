@@ -98,7 +98,7 @@ it('a mutation over REST continues the trace of its caller, down to the SQL stat
       "    INSERT budgets",
       "    COMMIT",
       "    load budgetUses",
-      "      SELECT mission_spending",
+      "      SELECT budgets",
     ]
   `);
   expect(root).toMatchObject({

@@ -1625,8 +1625,6 @@ export interface CreateOrganizationRequest {
   name: string;
   /** The slug, 1 to 64 lower-case letters, digits and hyphens; unique. */
   slug?: string;
-  /** Name of the cell that stores its data, 1 to 32 characters; by default the cell of the request. In another cell, the person has the account of the same email address. */
-  cell?: string;
 }
 /** A new project of the organization. */
 export interface CreateProjectRequest {

@@ -12,12 +12,24 @@ const textOf = (text: string): string => (text.startsWith('BEGIN') ? 'BEGIN' : t
 const summaries = new Map<string, string>();
 const maxKept = 5_000;
 
+const firstTable = /\bfrom\s+"?([\w.]+)/i;
+
+/** A query without the texts in parentheses, so that the first table is its own; one that begins with WITH stays as it is. */
+function withoutSubqueries(text: string): string {
+  let [outer, shorter] = ['', text];
+  while (outer !== shorter && !/^\s*with\b/i.test(text)) {
+    outer = shorter;
+    shorter = outer.replace(/\([^()]*\)/g, '?');
+  }
+  return shorter;
+}
+
 /** The operation and its first table, such as `SELECT projects`. The results for a bounded number of texts are cached. */
 function summaryOf(text: string): string {
   const known = summaries.get(text);
   if (known !== undefined) return known;
   const [, written, into] = /\b(insert into|update|delete from)\s+"?([\w.]+)/i.exec(text) ?? [];
-  const [, read] = /\bfrom\s+"?([\w.]+)/i.exec(text) ?? [];
+  const [, read] = firstTable.exec(withoutSubqueries(text)) ?? firstTable.exec(text) ?? [];
   const operation = (written ?? /\w+/.exec(text)?.[0] ?? '')
     .split(' ')[0]!
     .replace(/^with$/i, 'select')

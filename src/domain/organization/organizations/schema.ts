@@ -90,6 +90,7 @@ const CreateOrganizationRequest = request(
     description: 'A new organization. Without a slug it gets one derived from its name.',
     examples: [{ name: 'Acme', slug: 'acme' }],
   }),
+  { beyondRest: ['cell'] },
 );
 const UpdateOrganizationRequest = request(
   'UpdateOrganizationRequest',
