@@ -65,7 +65,7 @@ describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
     await fields.getByLabel('New people').selectOption('member');
     await fields.getByRole('button', { name: 'Connect provider' }).click();
     await page.getByLabel('Provider of example.com').selectOption('Okta');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('not tested').waitFor();
     await pages.inspect(page, 'sign-in settings');
 
@@ -73,7 +73,7 @@ describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
     await page.getByRole('heading', { name: 'Okta works' }).waitFor();
     await page.getByRole('link', { name: 'Back to the settings' }).click();
     await page.getByRole('checkbox', { name: 'Required' }).check();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Okta, required').waitFor();
 
     provider.behave({ claims: { sub: 'new', email: 'new@example.com', email_verified: true, name: 'New Person' } });
