@@ -32,7 +32,7 @@ let s3: S3;
 const destinations: Destination[] = [];
 const { key, cert } = makeCertificate();
 /** Called with each request that has arrived, before it is answered. */
-let arrived = (): void => {};
+let arrived = (_name: string): void => {};
 
 const collector = createServer({ key, cert }, async (req, res) => {
   receive('collector', '', (await req.toArray()).join(''));
@@ -41,7 +41,7 @@ const collector = createServer({ key, cert }, async (req, res) => {
 
 function receive(name: string, object: string, text: string): void {
   destinations.find((one) => one.name === name)!.requests.push({ key: object, lines: text.trimEnd().split('\n') });
-  arrived();
+  arrived(name);
 }
 
 beforeAll(async () => {
@@ -119,9 +119,10 @@ it('audit streams lose no event while their senders are killed, and what has arr
     wanted: 'number the changes|add events to the trees|send audit logs',
     queues: ['audit stream'],
   });
-  arrived = () => {
-    // Requests of the two destinations alternate, so an odd distance kills senders of both.
-    if (++requests % 3 !== 0 || killed === kills) return;
+  arrived = (name) => {
+    // The destinations take turns, so that each has a request that was not answered, and gets its events again.
+    if (++requests < 3 || killed === kills || name !== destinations[killed % 2]!.name) return;
+    requests = 0;
     killed++;
     senders.replace();
   };
