@@ -1,4 +1,5 @@
 // The database of bench/dispatch.ts: one organization with twenty projects, whose scheduled tasks become due on the bench's command.
+import { strict as assert } from 'node:assert';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,7 +14,7 @@ import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { idOf, secretOf, urlOf } from './database.ts';
 
 const projects = 20;
-const [org, owner] = [idOf('org', 0), idOf('usr', 0)];
+const [org, owner, agent] = [idOf('org', 0), idOf('usr', 0), idOf('agn', 0)];
 
 export interface Made {
   scheduledFor: number;
@@ -44,9 +45,11 @@ export async function openDispatchDatabase(secretKey: Buffer) {
     task: idOf('sch', 1),
     /** Plans `count` tasks, due at a moment or evenly distributed over some time after it. */
     plan: (count: number, due: number, over: number) => unrecorded(() => sql(planning, [count, due, over])),
-    /** Number of runs without an issue. */
+    /** Number of runs without an issue. @throws when a run was skipped, with the reason */
     async left(): Promise<number> {
-      return (await sql<{ left: number }>(waiting))[0]!.left;
+      const [row] = await sql<{ left: number; reason: string | null }>(waiting);
+      assert.equal(row!.reason, null, 'no run is skipped');
+      return row!.left;
     },
     made: () =>
       sql<Made>(`select r.scheduled_for, r.created_at as begun, i.created_at as issued from runs r
@@ -75,17 +78,18 @@ const parties = [
    from generate_series(1, ${projects}) n`,
   // The agent whose runs go to a runtime with the shell harness.
   `insert into agents (id, org_id, name, role, harness, model, skill_repos, sandbox_template_id, created_at, updated_at)
-   values ('${idOf('agn', 0)}', '${org}', 'Shell', 'builder', 'shell', 'none', '{}', 'standard', 0, 0)`,
+   values ('${agent}', '${org}', 'Shell', 'builder', 'shell', 'none', '{}', 'standard', 0, 0)`,
 ];
 
 /** Tasks that are due once: the next time is almost a day later. */
-const planning = `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
-    next_run_at, created_by_user_id, created_at, updated_at)
-  select 'sch_' || lpad(to_hex(n), 32, '0'), 'scheduled_task', '${org}', 'prj_' || 1 + n % ${projects}, 'Task ' || n, 'true',
+const planning = `insert into recurring_missions (id, kind, org_id, project_id, agent_id, name, prompt, triggers, labels, skip_if_previous_open,
+    enabled, next_run_at, created_by_user_id, created_at, updated_at)
+  select 'sch_' || lpad(to_hex(n), 32, '0'), 'scheduled_task', '${org}', 'prj_' || 1 + n % ${projects}, '${agent}', 'Task ' || n, 'true',
     jsonb_build_array(jsonb_build_object('kind', 'schedule', 'schedule', jsonb_build_object('interval', 'daily', 'time',
       to_char(to_timestamp($2::bigint / 1000.0 - 60) at time zone 'UTC', 'HH24:MI'), 'timezone', 'UTC'))), '{}', true, true,
     $2::bigint + $3::bigint * (n - 1) / $1::int, '${owner}', 0, 0
   from generate_series(1, $1::int) n`;
 
 const waiting = `select (select count(*) from recurring_missions where last_run_at is null)
-  + (select count(*) from runs where status = 'dispatching' and issue_id is null) as left`;
+  + (select count(*) from runs where status = 'dispatching' and issue_id is null) as left,
+  (select min(reason) from runs where status = 'skipped') as reason`;
