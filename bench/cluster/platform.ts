@@ -1,13 +1,12 @@
 // The platform of the cluster soak: an embedded database, two processes of the service behind one address, the stand-in cluster with light nodes, and
 // a runner for it. All but the database can be killed.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { startKubernetes } from '../../test/support/fake-kubernetes.ts';
@@ -17,6 +16,7 @@ import { idOf } from '../database.ts';
 import { openDispatchDatabase } from '../dispatch-database.ts';
 import { type Server, start } from '../process.ts';
 import { balance } from '../soak/balancer.ts';
+import { verifyTree } from '../soak/tree.ts';
 import { root, service } from '../the-service.ts';
 
 const nodeCount = 4;
@@ -140,25 +140,7 @@ export async function openClusterPlatform({
       const others = rows.filter(({ id }) => !runIds.has(id));
       return [...wrong, ...others].map((row) => `a mission has not ended once, as completed: ${JSON.stringify(row)}`);
     },
-    /** The verification of the organization's log against its tree, by the operator's command; empty when they agree. */
-    async tree(): Promise<string[]> {
-      const env = {
-        PATH: process.env.PATH,
-        DATABASE_URL: database.url,
-        DATA_DIR: folder,
-        SECRET_KEY: secretKey.toString('base64'),
-        PUBLIC_URL: url,
-      };
-      const args = [path.join(root, 'dist/admin.js'), 'audit:verify', '--org', 'acme'];
-      try {
-        const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-        console.log(`The log and its tree agree: ${/"size": (\d+)/.exec(stdout)?.[1]} events.`);
-        return [];
-      } catch (error) {
-        const { stdout, stderr } = error as { stdout: string; stderr: string };
-        return [`the tree of the log: ${stdout} ${stderr}`];
-      }
-    },
+    tree: () => verifyTree({ databaseUrl: database.url, folder, secretKey, url }),
     async figures(): Promise<{ claims: number; again: number }> {
       const [row] = await sql<{ claims: number; again: number }>(
         `select count(*)::int as claims, count(distinct run_id)::int as again from sandboxes`,

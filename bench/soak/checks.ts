@@ -1,5 +1,6 @@
 // Checks after the load: nothing hangs, nothing acknowledged is lost or duplicated, and the books balance.
 import { setTimeout as wait } from 'node:timers/promises';
+import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { silenceMs } from '#limits.ts';
@@ -28,6 +29,9 @@ const none: Record<string, string> = {
   'runs that are open': `select id, status from runs where status in ('dispatching', 'running')`,
   'runs that have ended and are still held': `select id, status, claimed_by from runs
     where status not in ('dispatching', 'running') and lease_until is not null`,
+  'runs whose end is not recorded once': `select r.id, r.status, count(e.*) from runs r left join audit_events e
+    on e.org_id = r.org_id and e.target_id = r.id and e.action in ('run.completed', 'run.failed', 'run.canceled')
+    where r.status in ('completed', 'failed', 'canceled') group by r.id having count(e.*) <> 1`,
   'steps without an end of runs that have ended': `select s.id, s.status from run_steps s join runs r on r.id = s.run_id
     where r.status not in ('dispatching', 'running') and s.status in ('pending', 'running')`,
   'sandboxes of lost runtimes that are not ended': `select id from sandboxes
@@ -46,9 +50,10 @@ const none: Record<string, string> = {
     where balance_after <> total or (total < 0 and account <> 'issued')`,
 };
 
-/** Findings in words; empty if there are none. */
-export async function findings({ projects, runs, tasks }: Acknowledged): Promise<string[]> {
+/** @param stored Keys of the contents in the bucket, if there is one. @returns findings in words; empty if there are none */
+export async function findings({ projects, runs, tasks }: Acknowledged, stored?: readonly string[]): Promise<string[]> {
   const found: string[] = [];
+  await numberAllChanges();
   for (const [what, text] of Object.entries(none)) {
     const rows = await sql(text, text.includes('$1') ? [organization] : []);
     if (rows.length > 0) found.push(`${rows.length} ${what}: ${JSON.stringify(rows.slice(0, 3))}`);
@@ -60,6 +65,9 @@ export async function findings({ projects, runs, tasks }: Acknowledged): Promise
   };
   await lost('projects', 'projects', [...projects]);
   await lost('runs', 'runs', [...runs]);
+  const contents = await sql<{ key: string }>('select key from stored_contents where size_bytes is not null');
+  const gone = stored ? contents.filter(({ key }) => !stored.includes(key)) : [];
+  if (gone.length > 0) found.push(`${gone.length} contents are not in the bucket: ${JSON.stringify(gone.slice(0, 3))}`);
   const due = [...tasks].filter(([, at]) => at < now() - minutes(1)).map(([id]) => id);
   const missed = await sql(
     'select id from unnest($1::text[]) id where not exists (select from runs r where r.recurring_id = id.id)',
@@ -67,4 +75,13 @@ export async function findings({ projects, runs, tasks }: Acknowledged): Promise
   );
   if (missed.length > 0) found.push(`${missed.length} scheduled tasks were due and have not run`);
   return found;
+}
+
+/** Numbers of contents in the bucket, and of archives of logs among them. */
+export async function countContents(): Promise<{ contents: number; archives: number }> {
+  const [row] = await sql<{ contents: number; archives: number }>(
+    `select (select count(*) from stored_contents where size_bytes is not null)::int as contents,
+      (select count(*) from log_archives)::int as archives`,
+  );
+  return row!;
 }

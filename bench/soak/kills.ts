@@ -1,4 +1,4 @@
-// Failures during the soak: of a process of the service, of database connections, of the runner, and once of the primary.
+// Failures during the soak: of a process of the service, of database connections, of a runner, of the bucket, and once of the primary.
 import { setTimeout as wait } from 'node:timers/promises';
 import { seconds } from '#foundation/clock.ts';
 import type { Platform } from './platform.ts';
@@ -13,7 +13,7 @@ export interface Kills {
 
 /** Causes a failure every `every` milliseconds, in turn; the primary fails at `primaryAt` after the start. */
 export function startKills(platform: Platform, every: number, primaryAt: number): Kills {
-  const counts: Record<string, number> = { services: 0, connections: 0, runners: 0, primaries: 0 };
+  const counts: Record<string, number> = { services: 0, connections: 0, runners: 0, buckets: 0, primaries: 0 };
   const stopping = new AbortController();
   const begun = Date.now();
   const say = (what: string) => console.log(`${((Date.now() - begun) / 1_000).toFixed(0).padStart(5)} s: ${what}`);
@@ -33,9 +33,16 @@ export function startKills(platform: Platform, every: number, primaryAt: number)
       say(`${row!.count} connections to the database were ended`);
     },
     async () => {
-      counts.runners!++;
-      await platform.killRunner();
-      say('the runner was killed, and another one started');
+      const n = counts.runners!++ % platform.runnerCount;
+      await platform.killRunner(n);
+      say(`runner ${n} was killed, and another one started`);
+    },
+    async () => {
+      counts.buckets!++;
+      await platform.bucket.stop();
+      await wait(seconds(5));
+      await platform.bucket.start();
+      say('the bucket was away for five seconds');
     },
   ];
 

@@ -45,19 +45,20 @@ const scripts = [
   'sleep 1; echo slept',
   'echo "::plan Begin | End"; echo "::progress 50 half"; sleep 2; echo "::step End"',
   'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo "line $i"; done',
+  'echo result > "$ARTIFACTS/result.txt"',
   'sleep 300',
 ];
 /** Index of the script whose missions are canceled. */
 const toCancel = scripts.length - 1;
-const openMissions = 20;
 
-export function startLoad({ url, token }: Platform): Load {
+/** @param missions Number of missions that are open at a time. @param pauses Factor of the pauses between other calls. */
+export function startLoad({ url, token }: Platform, { missions, pauses }: { missions: number; pauses: number }): Load {
   const tallies = new Map<string, Tally>();
   const acknowledged: Acknowledged = { projects: new Set(), runs: new Set(), tasks: new Map() };
   const unexpected: string[] = [];
   const stopping = new AbortController();
   const { signal } = stopping;
-  const pause = (ms: number) => wait(ms, undefined, { signal }).catch(() => {});
+  const pause = (ms: number) => wait(ms * pauses, undefined, { signal }).catch(() => {});
   const authorization = `Bearer ${token}`;
   let count = 0;
 
@@ -202,7 +203,7 @@ export function startLoad({ url, token }: Platform): Load {
     while (!signal.aborted) await work();
   };
   const work = Promise.all(
-    [read, read, write, write, schedule, ...Array.from({ length: openMissions }, () => run)].map(loop),
+    [read, read, write, write, schedule, ...Array.from({ length: missions }, () => run)].map(loop),
   );
   return {
     tallies,

@@ -1,5 +1,5 @@
-// The platform of the soak: two database servers, one of which is the primary; several processes of the service behind one address; a
-// runner. All of them can be killed and restarted.
+// The platform of the soak: two database servers, one of which is the primary; a bucket; several processes of the service behind one
+// address; three runners. All of them can be killed and restarted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,15 +11,19 @@ import { setEnterprise } from '#domain/money/billing/operations.ts';
 import { grantCredits } from '#domain/money/credits/grants.ts';
 import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
+import { openS3 } from '../../test/support/fake-s3.ts';
 import { openReplicated, removeOrigin } from '../../test/support/replicated.ts';
 import { idOf, secretOf } from '../database.ts';
 import { type Server, start } from '../process.ts';
 import { root, service } from '../the-service.ts';
 import { balance } from './balancer.ts';
+import { verifyTree } from './tree.ts';
 
 export const organization = idOf('org', 0);
 export const shellAgent = idOf('agn', 0);
 export const projects = Array.from({ length: 5 }, (_, n) => idOf('prj', n + 1));
+
+const runnerCount = 3;
 
 export type Platform = Awaited<ReturnType<typeof openPlatform>>;
 
@@ -30,6 +34,7 @@ export async function openPlatform(count: number) {
   const secretKey = randomBytes(32);
   bindSecretKey(secretKey);
   const servers = await openReplicated();
+  const bucket = await openS3();
   const knex = openDatabase({ connection: servers.url });
   await found();
   const { token: runnerToken } = await createServiceToken({ name: 'soak' });
@@ -39,18 +44,28 @@ export async function openPlatform(count: number) {
   const { url } = balancer;
 
   const startService = (n: number): Promise<Server> => {
-    const launch = service({ databaseUrl: servers.url, folder, secretKey }, { PUBLIC_URL: url, LOG_LEVEL: 'warn' });
+    const launch = service(
+      { databaseUrl: servers.url, folder, secretKey },
+      {
+        PUBLIC_URL: url,
+        LOG_LEVEL: 'warn',
+        STORAGE_URL: bucket.url,
+        AWS_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+        LOG_ARCHIVE_HOURS: '1',
+      },
+    );
     return start({ ...launch, output: path.join(folder, `service-${n}-${Date.now()}.log`) });
   };
   services.push(...(await Promise.all(Array.from({ length: count }, (_, n) => startService(n)))));
 
   /** Output of programs that ended although nothing had stopped them. */
   const leavers: string[] = [];
-  let runner = startRunner();
-  function startRunner(): ChildProcess {
-    const tmp = path.join(folder, 'tmp');
+  const runners = Array.from({ length: runnerCount }, (_, n) => startRunner(n));
+  function startRunner(n: number): ChildProcess {
+    const tmp = path.join(folder, `runner-${n}`);
     mkdirSync(tmp, { recursive: true });
-    const env = { PATH: process.env.PATH, PLATFORM_URL: url, TMPDIR: tmp, POLL_MS: '250', RUNS_AT_ONCE: '8' };
+    const env = { PATH: process.env.PATH, PLATFORM_URL: url, TMPDIR: tmp, POLL_MS: '250', RUNS_AT_ONCE: '4' };
     const child = spawn(process.execPath, [path.join(root, 'dist/runner/runner.js')], {
       env: { ...env, CONFINEMENT: 'none' },
       stdio: ['pipe', 'ignore', 'pipe'],
@@ -76,16 +91,22 @@ export async function openPlatform(count: number) {
       await killed?.kill();
       services[n] = await startService(n);
     },
-    async killRunner() {
-      await end(runner, 'SIGKILL');
-      runner = startRunner();
+    runnerCount,
+    async killRunner(n: number) {
+      await end(runners[n]!, 'SIGKILL');
+      runners[n] = startRunner(n);
     },
+    bucket,
+    /** Keys of stored contents, without the prefix of the bucket. */
+    storedKeys: () => [...bucket.objects.keys()].map((place) => path.basename(place)),
+    tree: () => verifyTree({ databaseUrl: servers.url, folder, secretKey, url }),
     async close() {
-      await end(runner, 'SIGTERM');
+      await Promise.all(runners.map((one) => end(one, 'SIGTERM')));
       await Promise.all(services.map((one) => one?.stop()));
       balancer.close();
       await knex.destroy();
       await servers.close();
+      await bucket.close();
       removeOrigin();
       rmSync(folder, { recursive: true, force: true });
     },

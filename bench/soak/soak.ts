@@ -1,4 +1,5 @@
-// `npm run soak [-- --minutes=30] [--services=3] [--every=20]`: mixed load, while processes, connections and the primary are killed.
+// `npm run soak [-- --minutes=30] [--services=3] [--every=20] [--missions=20] [--pauses=1]`: mixed load, while processes, connections,
+// runners, the bucket and the primary are killed.
 // It fails on an unexpected answer, when something acknowledged is lost or duplicated, when something hangs in the end, when the books
 // do not balance, or when memory grows. Figures: bench/README.md.
 import { cpus } from 'node:os';
@@ -7,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { at } from '../measure.ts';
 import { buildService } from '../the-service.ts';
-import { findings, settle } from './checks.ts';
+import { countContents, findings, settle } from './checks.ts';
 import { startKills } from './kills.ts';
 import { startLoad } from './load.ts';
 import { openPlatform } from './platform.ts';
@@ -17,6 +18,8 @@ const { values: options } = parseArgs({
     minutes: { type: 'string', default: '30' },
     services: { type: 'string', default: '3' },
     every: { type: 'string', default: '20' },
+    missions: { type: 'string', default: '20' },
+    pauses: { type: 'string', default: '1' },
   },
 });
 const duration = minutes(Number(options.minutes));
@@ -33,13 +36,19 @@ const sampling = setInterval(() => {
     () => {},
   );
 }, seconds(5));
-const load = startLoad(platform);
+const load = startLoad(platform, { missions: Number(options.missions), pauses: Number(options.pauses) });
 const kills = startKills(platform, seconds(Number(options.every)), duration / 2);
 await wait(duration);
 await kills.stop();
 await load.stop();
 const settled = await settle();
-const found = [...load.unexpected, ...platform.leavers, ...(await findings(load.acknowledged))];
+const { contents, archives } = await countContents();
+const found = [
+  ...load.unexpected,
+  ...platform.leavers,
+  ...(await findings(load.acknowledged, platform.storedKeys())),
+  ...(await platform.tree()),
+];
 await platform.close();
 // The timer keeps this process alive until here, which the database servers do not.
 clearInterval(sampling);
@@ -67,7 +76,9 @@ console.log(
     .map(([what, count]) => `${count} ${what}`)
     .join(', ')}.`,
 );
-console.log(`Acknowledged: ${projects.size} projects, ${runs.size} missions, ${tasks.size} scheduled tasks.`);
+console.log(
+  `Acknowledged: ${projects.size} projects, ${runs.size} missions, ${tasks.size} scheduled tasks. In the bucket: ${contents} contents, ${archives} of them archives of logs.`,
+);
 if (typeof settled === 'number') console.log(`All came to its end ${(settled / 1_000).toFixed(0)} s after the load.`);
 console.log(`Memory of the process that was not killed: ${early.toFixed(0)} MB, ${late.toFixed(0)} MB at the end.`);
 for (const one of found) console.error(one);

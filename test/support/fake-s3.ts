@@ -192,6 +192,14 @@ export async function openS3(bucket = 'proofs') {
     fail(operation: string, status: number, code: string, times = 1): void {
       for (let i = 0; i < times; i++) failures.push({ operation, status, code });
     },
+    /** Ends every connection and accepts none until `start`, as a store does that was lost; the objects stay. */
+    async stop(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    async start(): Promise<void> {
+      await new Promise<void>((resolve) => server.listen(Number(new URL(endpoint).port), '127.0.0.1', resolve));
+    },
     /** Clears failures that have not occurred yet. */
     heal(): void {
       failures.length = 0;
