@@ -8,7 +8,6 @@ import { invalid } from '#foundation/problem.ts';
 import { lease, metricRetentionMs } from '#limits.ts';
 import { renewHarnesses } from '../../projects/agents/runtime-harnesses.ts';
 import { liveEnvironments } from '../../work/environments/operations.ts';
-import { steeringHeartbeatMs } from '../../work/runs/bounds.ts';
 import {
   findHeldRuns,
   type HeldRun,
@@ -22,6 +21,7 @@ import { acknowledgeMessages, type Delivered, deliverMessages, findOpenMessages 
 import { heldStates } from '../../work/runs/states.ts';
 import { findRecentSandboxes, recordHeartbeat, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
 import { type RequestedTerminal, requestedTerminals } from '../../work/terminals/state.ts';
+import { createHeartbeatIntervals } from './heartbeat-interval.ts';
 import { beginDueMinutes } from './minutes.ts';
 import { modelRevisions } from './models.ts';
 
@@ -79,6 +79,8 @@ interface Known {
   environmentIds: ReadonlySet<string>;
 }
 
+const intervals = createHeartbeatIntervals();
+
 const agentsOf = (held: ReadonlyMap<string, HeldRun>) => [...held.values()].filter(({ canHear }) => canHear);
 const orgIdsOf = (runs: readonly HeldRun[]) => [...new Set(runs.map(({ orgId }) => orgId))];
 const byId = (runs: readonly HeldRun[]) => new Map(runs.map((run) => [run.id, run]));
@@ -132,6 +134,7 @@ async function record(trx: Transaction, caller: Caller, { runs, sandboxes, envir
 
 function answerOf({ runs, sandboxes, environments }: Heartbeat, known: Known): HeartbeatAnswer {
   const { held, messages, terminals, revisions, sandboxIds, environmentIds } = known;
+  const agents = agentsOf(held).map(({ id }) => id);
   const desired = (goesOn: boolean): Desired => (goesOn ? 'run' : 'stop');
   return {
     runs: runs.map(({ runId }) => {
@@ -145,7 +148,7 @@ function answerOf({ runs, sandboxes, environments }: Heartbeat, known: Known): H
         terminals: terminals.filter((terminal) => terminal.runId === runId),
       };
     }),
-    nextHeartbeatMs: agentsOf(held).length > 0 ? steeringHeartbeatMs : lease.heartbeatMs,
+    nextHeartbeatMs: agents.length > 0 ? intervals.next(agents) : lease.heartbeatMs,
     sandboxes: sandboxes.map(({ sandboxId }) => ({ sandboxId, desired: desired(sandboxIds.has(sandboxId)) })),
     environments: environments.map((environmentId) => ({
       environmentId,

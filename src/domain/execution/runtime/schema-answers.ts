@@ -149,7 +149,7 @@ export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatRe
         perReport,
       ),
       nextHeartbeatMs: int(
-        `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works.`,
+        `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works, if the service holds few missions.`,
       ),
       environments: typed(
         [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],

@@ -1,0 +1,34 @@
+// The interval that the service requests between heartbeats of missions with agents.
+import { afterEach, expect, it } from 'vitest';
+import { createHeartbeatIntervals } from '#domain/execution/runtime/heartbeat-interval.ts';
+import { seconds, setClock } from '#foundation/clock.ts';
+
+afterEach(() => setClock());
+
+/** Holds missions for some seconds, each of which sends a heartbeat whenever its interval is over. Returns the last interval. */
+function hold(
+  intervals: ReturnType<typeof createHeartbeatIntervals>,
+  from: number,
+  forSeconds: number,
+  missions: number,
+) {
+  const due = Array.from({ length: missions }, (_, n) => from + (n % 1_000));
+  let interval = 0;
+  for (let at = from; at < from + seconds(forSeconds); at += 50) {
+    setClock(() => at);
+    for (const [n, time] of due.entries()) {
+      if (time > at) continue;
+      interval = intervals.next([`run_${n}`]);
+      due[n] = at + interval;
+    }
+  }
+  return interval;
+}
+
+it('is a second with few missions, grows with their number to ten seconds, and returns to a second', () => {
+  const intervals = createHeartbeatIntervals();
+  expect(hold(intervals, seconds(1_000), 30, 100)).toBe(1_000);
+  expect(hold(intervals, seconds(1_030), 30, 600)).toBe(4_000);
+  expect(hold(intervals, seconds(1_060), 10, 2_000)).toBe(10_000);
+  expect(hold(intervals, seconds(1_070), 120, 100)).toBe(1_000);
+});
