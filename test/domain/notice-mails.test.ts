@@ -91,6 +91,30 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
+  it('about the sign-in is mailed once for each state, to owners and admins', async () => {
+    const id = newId('signInDomain');
+    const [missingSince, domain] = [present(), `acme-${founded}.example`];
+    const times = { createdAt: 1, verifiedAt: 1, checkedAt: 1, missingSince };
+    await world.knex('sign_in_domains').insert({ id, orgId: acme.id, domain, token: 'aep-1', ...times });
+    const toBoth = (title: string) => [`${admin.email} ${title}`, `${owner.email} ${title}`].sort();
+    expect(await mailed(2)).toEqual(toBoth(`The TXT record of ${domain} is missing`));
+    await world.knex('sign_in_domains').where({ id }).update({ verifiedAt: null });
+    await choose({ kind: 'sign_in_domain', enabled: false }, session);
+    expect(await mailed()).toEqual([`${admin.email} The domain ${domain} no longer counts as proved`]);
+    expect(await mailed()).toEqual([]);
+  });
+
+  it('about a disabled webhook is mailed once to owners and admins', async () => {
+    const endpoint = { url: 'https://hooks.example', name: 'Deployments', types: ['invite.*'] };
+    const created = await world.rest('POST', '/webhook-endpoints', { session, body: endpoint });
+    expect(created.status).toBe(201);
+    const disabled = { disabledAt: present(), disabledReason: 'gone' };
+    await world.knex('webhook_endpoints').where({ orgId: acme.id }).update(disabled);
+    const title = 'The webhook “Deployments” is disabled';
+    expect(await mailed(2)).toEqual([`${admin.email} ${title}`, `${owner.email} ${title}`].sort());
+    expect(await mailed()).toEqual([]);
+  });
+
   it('is not mailed to disabled accounts, nor after the organization is closed', async () => {
     await capReached();
     await world.knex('people').where({ id: admin.id }).update({ disabledAt: 1 });
@@ -103,7 +127,7 @@ describe('the setting for notice mails', () => {
   it('is per kind and person, on by default, and can be turned on again', async () => {
     const kinds = 'query { noticeMails { kind enabled } }';
     const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
-    expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(9).fill(true));
+    expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(13).fill(true));
     const { data } = await choose({ kind: 'cost_cap', enabled: false }, session);
     expect(data.updateNoticeMail).toContainEqual({ kind: 'cost_cap', enabled: false });
     await capReached();

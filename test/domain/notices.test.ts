@@ -5,6 +5,8 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { base64Of } from '../support/fake-saml-provider.ts';
 import { type Place, spend } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -196,6 +198,107 @@ describe('causes of notices', () => {
     ]);
     await world.knex('runs').where({ projectId: acme.place.projectId }).update({ status: 'canceled' });
     expect(id && (await ids(acme))).toEqual([]);
+  });
+});
+
+describe('notices about the sign-in', () => {
+  it('a proved domain causes one while its TXT record is missing, and another one once it no longer counts', async () => {
+    const acme = await found();
+    const [id, at] = [newId('signInDomain'), present()];
+    const row = {
+      id,
+      orgId: acme.organization.id,
+      domain: 'acme.example',
+      token: 'aep-1',
+      createdAt: at,
+      checkedAt: at,
+    };
+    await world.knex('sign_in_domains').insert({ ...row, verifiedAt: at });
+    expect(await ids(acme)).toEqual([]);
+    const set = (columns: object) => world.knex('sign_in_domains').where({ id }).update(columns);
+    await set({ missingSince: at });
+    const since = new Date(at).toISOString();
+    const end = new Date(at + days(7)).toISOString().slice(0, 10);
+    expect(await read(acme)).toEqual([
+      {
+        id: `sign_in_domain_missing:${id}:${at}`,
+        kind: 'action',
+        title: 'The TXT record of acme.example is missing',
+        body: `It is missing since ${since}. If it is still missing on ${end}, no identity provider signs in addresses of the domain any longer.`,
+        actionUrl: `${world.url}/console/o/${acme.organization.slug}/sign-in`,
+        createdAt: at,
+      },
+    ]);
+    await set({ verifiedAt: null });
+    expect(await read(acme)).toMatchObject([
+      {
+        id: `sign_in_domain_lost:${id}:${at}`,
+        title: 'The domain acme.example no longer counts as proved',
+        createdAt: at + days(7),
+      },
+    ]);
+    expect(await ids(await found())).toEqual([]);
+    const member = await world.person('Reader');
+    await world.join(acme.organization, member, 'member');
+    expect(await ids({ session: await world.session(member, acme.organization.id) })).toEqual([]);
+    await set({ verifiedAt: at, missingSince: null });
+    expect(await ids(acme)).toEqual([]);
+  });
+
+  it('the last certificate of a tested SAML provider causes one 30 and 7 days before its expiry, and from then on', async () => {
+    const acme = await found();
+    const [id, at] = [newId('identityProvider'), present()];
+    const expiresAt = Math.floor(at / 1_000) * 1_000 + days(31);
+    const certificates = [days(-20), 0].map((by) => base64Of(makeCertificate([], 'ec', expiresAt + by).cert));
+    const place = { id, orgId: acme.organization.id, name: 'Entra', protocol: 'saml', issuer: 'https://idp.example' };
+    const row = { ...place, signInUrl: 'https://idp.example', certificates, createdAt: at, updatedAt: at };
+    await world.knex('identity_providers').insert(row);
+    const noticesIn = async (passed: number) => {
+      world.clock.turn(days(passed));
+      acme.session = await world.session(owner, acme.organization.id);
+      const notices = (await read(acme)) as Record<'id' | 'kind' | 'title', string>[];
+      return notices
+        .filter((notice) => notice.id.startsWith('sign_in_'))
+        .map((notice) => [notice.id.split(':').at(-1), notice.kind, notice.title]);
+    };
+    const set = (columns: object) => world.knex('identity_providers').where({ id }).update(columns);
+    const title = 'The certificate of the provider “Entra”';
+    expect(await noticesIn(2)).toEqual([]);
+    await set({ testedAt: at });
+    expect(await noticesIn(0)).toEqual([['30', 'warning', `${title} expires in 30 days or less`]]);
+    expect(await noticesIn(22)).toEqual([['7', 'action', `${title} expires in 7 days or less`]]);
+    expect(await noticesIn(8)).toEqual([['7', 'action', `${title} has expired`]]);
+    await set({ certificates: [...certificates, base64Of(makeCertificate([], 'ec').cert)] });
+    expect(await noticesIn(0)).toEqual([]);
+    world.clock.turn(days(-32));
+  });
+
+  it('the last directory token causes one 30 and 7 days before its expiry and a month after it, for owners', async () => {
+    const acme = await found();
+    const admin = await world.person('Keeper');
+    await world.join(acme.organization, admin, 'admin');
+    const create = (expiresInDays: number) =>
+      world.field(`mutation { createDirectoryToken(name: "Okta", expiresInDays: ${expiresInDays}) { id } }`, {
+        session: acme.session,
+      });
+    const noticesAfter = async (passed: number, person = owner) => {
+      world.clock.turn(days(passed));
+      acme.session = await world.session(person, acme.organization.id);
+      return (await ids(acme)).filter((id) => id.startsWith('directory_'));
+    };
+    await create(7);
+    expect(await noticesAfter(0)).toEqual([]);
+    const { id } = await create(40);
+    expect(await noticesAfter(11)).toEqual([`directory_token:${id}:30`]);
+    expect(await noticesAfter(22)).toEqual([`directory_token:${id}:7`]);
+    expect(await noticesAfter(0, admin)).toEqual([]);
+    expect(await noticesAfter(8)).toEqual([`directory_token:${id}:7`]);
+    expect(await noticesAfter(30)).toEqual([]);
+    await create(20);
+    expect(await noticesAfter(14)).toEqual([expect.stringMatching(/^directory_token:sct_.*:7$/)]);
+    await create(365);
+    expect(await noticesAfter(0)).toEqual([]);
+    world.clock.turn(days(-85));
   });
 });
 

@@ -21,8 +21,15 @@ export interface Certificate {
   cert: string;
 }
 
+/** A time as ASN.1 writes it in a certificate, to the second: YYMMDDHHMMSSZ. */
+const timeOf = (at: number): Buffer => Buffer.from(`${new Date(at).toISOString().slice(2, 19).replace(/\D/g, '')}Z`);
+
 /** A certificate valid for these host names and for 127.0.0.1. */
-export function makeCertificate(hosts: readonly string[] = ['localhost'], kind: 'ec' | 'rsa' = 'ec'): Certificate {
+export function makeCertificate(
+  hosts: readonly string[] = ['localhost'],
+  kind: 'ec' | 'rsa' = 'ec',
+  expiresAt = Date.UTC(2049, 0),
+): Certificate {
   const { privateKey, publicKey } =
     kind === 'ec'
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -39,7 +46,7 @@ export function makeCertificate(hosts: readonly string[] = ['localhost'], kind: 
     hex('020101'), // serial number 1
     algorithm,
     name,
-    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('490101000000Z'))),
+    sequence(der(0x17, timeOf(Date.UTC(2020, 0))), der(0x17, timeOf(expiresAt))),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, extensions),

@@ -7,7 +7,8 @@ import { makeCertificate } from './certificate.ts';
 export type SamlProvider = ReturnType<typeof createSamlProvider>;
 
 const minute = 60_000;
-const base64Of = (pem: string) => pem.replace(/-----[^-]+-----|\s/g, '');
+/** A certificate as metadata contains it. */
+export const base64Of = (pem: string): string => pem.replace(/-----[^-]+-----|\s/g, '');
 
 /** A request of the service, as its redirect carries it. */
 export interface AuthnRequest {

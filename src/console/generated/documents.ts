@@ -1135,14 +1135,22 @@ export type NoticeMailKind =
   | 'cost_cap'
   /** Credits are low or used up. */
   | 'credits'
+  /** The last directory token expires within seven days. */
+  | 'directory_token'
   /** Another person’s mission needs somebody to approve its plan, answer a question, decide about a tool call, or raise a limit. */
   | 'person_needed'
   /** A mission waits for a runtime. */
   | 'run_waiting'
   /** A recurring mission keeps failing. */
   | 'schedule_failing'
+  /** The certificate of a SAML provider expires within seven days. */
+  | 'sign_in_certificate'
+  /** The TXT record of a proved domain is missing, or the domain no longer counts as proved. */
+  | 'sign_in_domain'
   /** A token of the person expires within a day. */
-  | 'token_expiring';
+  | 'token_expiring'
+  /** A webhook endpoint was disabled, because its receiver does not accept events. */
+  | 'webhook_disabled';
 
 /** Role of a person in an organization, from most to least powerful. */
 export type OrgRole =

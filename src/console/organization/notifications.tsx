@@ -20,6 +20,10 @@ const labels: Record<NoticeMailKind, string> = {
   run_waiting: 'A mission waits for a runtime',
   audit_stream: 'The audit log does not arrive at its destination',
   person_needed: 'Another person’s mission waits for somebody',
+  webhook_disabled: 'A webhook is disabled because its receiver accepts no events',
+  sign_in_domain: 'The TXT record of a sign-in domain is missing',
+  sign_in_certificate: 'The certificate of a SAML provider expires within seven days',
+  directory_token: 'The last directory token expires within seven days',
 };
 
 export function Notifications() {

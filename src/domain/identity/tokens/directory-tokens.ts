@@ -86,6 +86,15 @@ export async function listDirectoryTokens(caller: Caller): Promise<DirectoryToke
   return sql(listSql, [ownOrganization(caller)]);
 }
 
+const lastSql = `select id, name, created_at, expires_at from directory_tokens where org_id = $1 and revoked_at is null
+  order by expires_at desc, id limit 1`;
+
+/** The token of the organization that expires last, or did; undefined without one. */
+export const findLastDirectoryToken = async (
+  orgId: string,
+): Promise<Pick<DirectoryToken, 'id' | 'name' | 'createdAt' | 'expiresAt'> | undefined> =>
+  (await sql<Pick<DirectoryToken, 'id' | 'name' | 'createdAt' | 'expiresAt'>>(lastSql, [orgId]))[0];
+
 /** Revokes a token at once; a repeated call changes nothing. @throws 404 */
 export async function revokeDirectoryToken(caller: Caller, id: string): Promise<DirectoryToken> {
   requireOwner(caller);

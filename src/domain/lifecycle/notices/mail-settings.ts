@@ -16,6 +16,10 @@ export const mailKinds = [
   'run_waiting',
   'audit_stream',
   'person_needed',
+  'webhook_disabled',
+  'sign_in_domain',
+  'sign_in_certificate',
+  'directory_token',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 

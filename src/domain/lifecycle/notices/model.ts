@@ -15,6 +15,11 @@ export interface Notice {
   createdAt: number;
 }
 
+/** A notice with the console page on which a person acts on it. */
+export type Condition = Omit<Notice, 'actionUrl'> & { page: string };
+
+export const inQuotes = (name: string): string => `“${name}”`;
+
 export class NoticeDismissal extends table('notice_dismissals', {
   orgId: column<Id<'organization'>>(),
   userId: column<Id<'person'>>(),

@@ -78,6 +78,10 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
   audit_stream: 'The audit log does not arrive at its destination.',
   person_needed:
     'Another person’s mission needs somebody to approve its plan, answer a question, decide about a tool call, or raise a limit.',
+  webhook_disabled: 'A webhook endpoint was disabled, because its receiver does not accept events.',
+  sign_in_domain: 'The TXT record of a proved domain is missing, or the domain no longer counts as proved.',
+  sign_in_certificate: 'The certificate of a SAML provider expires within seven days.',
+  directory_token: 'The last directory token expires within seven days.',
 });
 
 const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({

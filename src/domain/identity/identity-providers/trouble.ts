@@ -1,0 +1,37 @@
+// Troubles of the sign-in of an organization that its admins should know: domains whose record is missing, and certificates that expire.
+import { X509Certificate } from 'node:crypto';
+import type { Id } from '#foundation/ids.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import type { SignInDomain } from './domain-model.ts';
+import { IdentityProvider } from './model.ts';
+
+export interface MissingDomain extends Pick<SignInDomain, 'id' | 'domain' | 'verifiedAt'> {
+  missingSince: number;
+}
+
+const missingSql = `select id, domain, verified_at, missing_since from sign_in_domains
+  where org_id = $1 and missing_since is not null order by domain`;
+
+/** Domains of an organization that were proved and whose record is missing. */
+export const listMissingDomains = (orgId: string): Promise<MissingDomain[]> => sql<MissingDomain>(missingSql, [orgId]);
+
+export interface ExpiringProvider extends Pick<IdentityProvider, 'id' | 'name' | 'metadataUrl'> {
+  /** When its last certificate expires. */
+  expiresAt: number;
+}
+
+const expiryOf = (base64: string): number => Date.parse(new X509Certificate(Buffer.from(base64, 'base64')).validTo);
+
+/**
+ * SAML providers of an organization whose certificates all expire before a time. Sign-ins do not depend on the expiry of a certificate
+ * (saml-metadata.ts), but providers replace theirs by then.
+ */
+export async function listExpiringCertificates(orgId: Id<'organization'>, before: number): Promise<ExpiringProvider[]> {
+  const providers = await IdentityProvider.findAll({ orgId, protocol: 'saml' });
+  return providers
+    .filter(({ testedAt }) => testedAt !== null)
+    .map(({ id, name, metadataUrl, certificates }) => {
+      return { id, name, metadataUrl, expiresAt: Math.max(...certificates.map(expiryOf)) };
+    })
+    .filter(({ expiresAt }) => expiresAt <= before);
+}

@@ -1,0 +1,77 @@
+// Notices about the sign-in of an organization: domains without their TXT record, and the expiry of certificates and directory tokens.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import { days, isoTime, now } from '#foundation/clock.ts';
+import { domainCheckMs } from '../../../identity/identity-providers/bounds.ts';
+import { listExpiringCertificates, listMissingDomains } from '../../../identity/identity-providers/trouble.ts';
+import { findLastDirectoryToken } from '../../../identity/tokens/directory-tokens.ts';
+import { type Condition, inQuotes } from '../model.ts';
+
+/** Numbers of days before an expiry; only the smallest one that applies causes a notice. */
+const daysLeft = [7, 30] as const;
+
+export const missingDomainRecords = async (caller: Caller): Promise<Condition[]> =>
+  (await listMissingDomains(ownOrganization(caller))).map(({ id, domain, verifiedAt, missingSince }) => {
+    const [since, end] = [isoTime(missingSince), missingSince + domainCheckMs.grace];
+    const isLost = verifiedAt === null;
+    return {
+      id: `sign_in_domain_${isLost ? 'lost' : 'missing'}:${id}:${missingSince}`,
+      kind: 'action',
+      title: isLost ? `The domain ${domain} no longer counts as proved` : `The TXT record of ${domain} is missing`,
+      body: isLost
+        ? `Its TXT record is missing since ${since}. No identity provider signs in its addresses until the record is there again and you check it.`
+        : `It is missing since ${since}. If it is still missing on ${isoTime(end).slice(0, 10)}, no identity provider signs in addresses of the domain any longer.`,
+      page: '/sign-in',
+      createdAt: isLost ? end : missingSince,
+    };
+  });
+
+export async function expiringCertificates(caller: Caller): Promise<Condition[]> {
+  const at = now();
+  const providers = await listExpiringCertificates(ownOrganization(caller), at + days(Math.max(...daysLeft)));
+  return providers.map(({ id, name, expiresAt, metadataUrl }) => {
+    const left = daysLeft.find((n) => expiresAt - at <= days(n))!;
+    const advice =
+      metadataUrl === null
+        ? 'Replace its metadata before it signs with another certificate: otherwise it signs nobody in.'
+        : 'The service reads its metadata every day: add the next certificate there before the provider signs with it.';
+    return {
+      ...expiryOf(`The certificate of the provider ${inQuotes(name)}`, { left, expiresAt, advice }),
+      id: `sign_in_certificate:${id}:${expiresAt}:${left}`,
+      page: '/sign-in',
+    };
+  });
+}
+
+/** The last directory token, without which the directory adds and removes nobody. A token that has expired long ago is no longer in use. */
+export async function expiringDirectory(caller: Caller): Promise<Condition[]> {
+  const at = now();
+  const token = await findLastDirectoryToken(ownOrganization(caller));
+  if (!token || token.expiresAt <= at - days(Math.max(...daysLeft))) return [];
+  const { id, name, createdAt, expiresAt } = token;
+  // A threshold applies only to tokens with a longer lifetime: otherwise a new token would cause a notice at once.
+  const left = daysLeft.find((n) => expiresAt - at <= days(n) && expiresAt - createdAt > days(n));
+  if (!left) return [];
+  const advice = 'Create a new one and enter it at the identity provider: without it, nobody is added or removed.';
+  return [
+    {
+      ...expiryOf(`The directory token ${inQuotes(name)}`, { left, expiresAt, advice }),
+      id: `directory_token:${id}:${left}`,
+      page: '/directory',
+    },
+  ];
+}
+
+/** The text of a notice about an expiry. @param left The number of days that applies; the smallest one needs action */
+function expiryOf(
+  subject: string,
+  { left, expiresAt, advice }: { left: number; expiresAt: number; advice: string },
+): Omit<Condition, 'id' | 'page'> {
+  const isOver = expiresAt <= now();
+  return {
+    kind: left === daysLeft[0] ? 'action' : 'warning',
+    title: `${subject} ${isOver ? 'has expired' : `expires in ${left} days or less`}`,
+    body: `${isOver ? 'It expired' : 'It expires'} at ${isoTime(expiresAt)}. ${advice}`,
+    createdAt: expiresAt - days(left),
+  };
+}
