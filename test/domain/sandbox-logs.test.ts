@@ -56,11 +56,11 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       return [body.content, body.bytes, headers.has('link')];
     };
     expect(await added(0)).toEqual(['Zwei Wörter\nmehr', 17, false]);
-    expect(await added(13)).toEqual(['mehr', 17, true]);
+    expect(await added(13)).toEqual(['mehr', 17, false]);
     // The second byte of the ö.
-    expect(await added(7)).toEqual(['rter\nmehr', 17, true]);
-    expect(await added(17)).toEqual(['', 17, true]);
-    expect(await added(18)).toEqual(['', 17, true]);
+    expect(await added(7)).toEqual(['rter\nmehr', 17, false]);
+    expect(await added(17)).toEqual(['', 17, false]);
+    expect(await added(18)).toEqual(['', 17, false]);
     const { status, body } = await logs(sandbox, 'role=builder&sessionId=abc&after=-1');
     expect([status, body.description]).toEqual([400, 'after: must be at least 0.']);
   });

@@ -4618,7 +4618,7 @@ export interface SandboxLogParameters {
   part?: 'session' | 'system' | 'prompt';
   /** Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
   cursor?: string;
-  /** Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Omitted, the whole piece. */
+  /** Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Sent with the cursor of an older piece, too. Omitted, the whole log. */
   after?: number;
 }
 /** One page of a list of Sandbox records. */

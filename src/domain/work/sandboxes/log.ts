@@ -44,7 +44,7 @@ export interface SandboxLog extends LogRequest {
   promptSpans: PromptSpan[];
   /** Arrival times of the lines, computed only when requested. */
   times: () => LogTime[];
-  /** Cursor of the preceding chunk; null at the start of the log. */
+  /** Cursor of the preceding chunk; null at the start of the log, or of what was added. */
   nextCursor: string | null;
 }
 
@@ -148,7 +148,7 @@ export async function readLog(
     promptScope: part !== 'prompt' ? null : read.scopes.length === 1 ? read.scopes[0]! : 'mixed',
     promptSpans: spansOf(rows),
     times: () => timesOf(rows),
-    nextCursor: from > 0 ? packCursor(binding, from, sandboxId) : null,
+    nextCursor: read.from > (after ?? 0) ? packCursor(binding, from, sandboxId) : null,
   };
 }
 

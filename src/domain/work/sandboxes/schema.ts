@@ -211,7 +211,8 @@ builder.queryFields((t) => ({
       after: t.arg({
         type: 'SafeInt',
         description:
-          'Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Omitted, the whole piece.',
+          'Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Sent with the cursor of ' +
+          'an older piece, too. Omitted, the whole log.',
         validate: { schema: z.int().min(0) },
       }),
     },
