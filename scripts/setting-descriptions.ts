@@ -193,6 +193,7 @@ export type RunnerOnly =
   | 'KUBERNETES_NETWORK_POLICY'
   | 'KUBERNETES_START_MS'
   | 'KUBERNETES_KEEP_SECONDS'
+  | 'KUBERNETES_DRAIN_MS'
   | 'KUBERNETES_SANDBOXES'
   | 'KUBERNETES_WARM_PODS'
   | 'KUBERNETES_WARM_KEEP_SECONDS';
@@ -268,6 +269,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   ],
   KUBERNETES_START_MS: [null, 'maximum of milliseconds until a pod has started, which includes the pull of its image'],
   KUBERNETES_KEEP_SECONDS: [null, 'seconds after which a finished Job or `SandboxClaim` is removed'],
+  KUBERNETES_DRAIN_MS: [null, 'milliseconds in which a runner that ends finishes the open requests of missions'],
   KUBERNETES_SANDBOXES: [
     '`auto`',
     'whether missions have a `SandboxClaim` in place of a Job: where agent-sandbox is installed and the runner has the rights (`auto`), always (`required`), or never (`off`)',

@@ -160,6 +160,7 @@ while (!stopping.signal.aborted) {
 }
 stopping.abort();
 await Promise.all([...runningMissions, (installer as ReturnType<typeof startInstaller> | null)?.ended]);
+await cluster?.drain();
 await ownMirrors?.remove();
 process.exit();
 

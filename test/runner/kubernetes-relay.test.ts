@@ -15,6 +15,7 @@ import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { openPod, sendSignal, starterSocket } from '../../src/runner/isolation/pod.ts';
 import { starterProgram } from '../../src/runner/isolation/pod-programs.ts';
 import { openCluster } from '../../src/runner/kubernetes/cluster.ts';
+import type { HandOver } from '../../src/runner/kubernetes/hand-over.ts';
 import { jobOf } from '../../src/runner/kubernetes/objects.ts';
 import { openRelay } from '../../src/runner/kubernetes/relay.ts';
 import { clusterSettings } from '../../src/runner/kubernetes/settings.ts';
@@ -143,6 +144,58 @@ it('the relay opens connections for programs that have the token of their missio
   for (const wrong of ['wrong.token', expired])
     await expect(dialer(wrong).connect(host, port)).rejects.toThrow('answered 407');
   await expect(dialer(token).connect('127.0.0.1', 9)).rejects.toThrow('answered 502');
+});
+
+describe('a relay that drains', () => {
+  let release: () => void;
+  const slow = createServer((_, response) => {
+    response.write('the ');
+    release = () => response.end('answer');
+  });
+  let base = '';
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    base = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  });
+  afterAll(() => slow.close());
+
+  const openAnother = async (handOver: HandOver | null = null) => {
+    const routes = { privateHosts: new Set<string>(), upstream: null, roots: '' };
+    const models = { anthropic: { base, headers: {} }, openai: null };
+    const own = { platformUrl: target, serviceToken: 'srv_secret', tokens, models, routes, port: 0 };
+    const ending = await openRelay({ ...own, handOver });
+    const at = `http://127.0.0.1:${ending.port}`;
+    const answer = await fetch(`${at}/models/${token}/anthropic/v1/messages`, { method: 'POST', body: '{}' });
+    return { ending, at, answer };
+  };
+
+  it('takes no more connections, sends waiting pods elsewhere, and ends after its last answer', async () => {
+    let isAsked = false;
+    const handOver: HandOver = (_token, _pod, gone) => {
+      isAsked = true;
+      return new Promise((resolve) => gone.addEventListener('abort', () => resolve(204)));
+    };
+    const { ending, at, answer } = await openAnother(handOver);
+    const waiting = fetch(`${at}/pod`, { method: 'POST', body: '{"name":"pod-1","uid":"uid-1"}' });
+    await vi.waitFor(() => expect(isAsked).toBe(true));
+    let isDrained = false;
+    const drained = ending.drain(60_000).then(() => {
+      isDrained = true;
+    });
+    expect((await waiting).status).toBe(204);
+    await expect(fetch(`${at}/healthz`)).rejects.toThrow();
+    expect(isDrained).toBe(false);
+    release();
+    expect(await answer.text()).toBe('the answer');
+    await drained;
+  });
+
+  it('waits no longer than it may', async () => {
+    const { ending, answer } = await openAnother();
+    await ending.drain(1);
+    await ending.close();
+    await expect(answer.text()).rejects.toThrow();
+  });
 });
 
 it('a pod pulls the image of its mission before its runner starts', () => {

@@ -36,8 +36,6 @@ const stopped = 'stopped';
 /** Pause after a refusal of the cluster, because the next mission would be refused too. */
 const refusedMs = 30_000;
 
-export type Cluster = ReturnType<typeof openCluster>;
-
 /** Hands back the run, so that another runtime may claim it. Does nothing when the runner of the pod has already ended the run. */
 async function handBack(platform: Connection, { runId, leaseId }: RunLease, why: string): Promise<void> {
   const reason = clip(`The pod of the mission: ${why}`, 500);

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request as plainRequest, type Serve
 import { request as tlsRequest } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { type Vendor, vendors } from '../contract.ts';
 import * as operations from '../generated/operations.ts';
@@ -62,6 +63,7 @@ export async function openRelay(settings: RelaySettings) {
   const { tokens, platformUrl, serviceToken, models } = settings;
   const dialer = openDialer(settings.routes);
   const own = new URL(platformUrl);
+  const draining = new AbortController();
 
   /** A request to a host at an address that the settings of the runner allow. */
   async function toHost(from: IncomingMessage, to: ServerResponse, target: URL): Promise<void> {
@@ -86,7 +88,7 @@ export async function openRelay(settings: RelaySettings) {
   async function answer(from: IncomingMessage, to: ServerResponse): Promise<void> {
     const [, kind, ...rest] = from.url!.split('/');
     if (kind === 'healthz') return void to.end('ok\n');
-    if (kind === 'pod') return toPod(settings, from, to);
+    if (kind === 'pod') return toPod(settings, from, to, draining.signal);
     if (kind === 'platform') return toPlatform(from, to, `/${rest.join('/')}`);
     const [token = '', name = '', ...path] = rest;
     if (!tokens.read(token)) return refuse(to, 401, 'The token of the mission is missing or invalid.');
@@ -100,6 +102,7 @@ export async function openRelay(settings: RelaySettings) {
   }
 
   const server = createServer((from, to) => {
+    if (draining.signal.aborted) to.setHeader('connection', 'close');
     answer(from, to).catch((error) => refuse(to, 502, error.message));
   });
   server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
@@ -109,6 +112,15 @@ export async function openRelay(settings: RelaySettings) {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.port, resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    /** Takes no more connections, and waits until the open requests have ended: missions make further ones to the relay of another runner. */
+    async drain(ms: number): Promise<void> {
+      draining.abort();
+      // A connection whose answer had begun before ends with it.
+      server.keepAliveTimeout = 1;
+      const done = new AbortController();
+      const closed = new Promise((resolve) => server.close(resolve)).finally(() => done.abort());
+      await Promise.race([closed, wait(ms, undefined, { signal: done.signal }).catch(() => {})]);
+    },
     async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -117,13 +129,18 @@ export async function openRelay(settings: RelaySettings) {
 }
 
 /** Answers a pod that waits for its mission. */
-async function toPod({ handOver }: RelaySettings, from: IncomingMessage, to: ServerResponse): Promise<void> {
+async function toPod(
+  { handOver }: RelaySettings,
+  from: IncomingMessage,
+  to: ServerResponse,
+  draining: AbortSignal,
+): Promise<void> {
   const pod = podIn((await readBody(from)).toString());
   if (!pod) return refuse(to, 400, 'name and uid: must be the name and the uid of the pod.');
   const gone = new AbortController();
   to.once('close', () => gone.abort());
   const token = /^Bearer (.+)$/.exec(from.headers.authorization ?? '')?.[1] ?? '';
-  const given = handOver ? await handOver(token, pod, gone.signal) : 503;
+  const given = handOver ? await handOver(token, pod, AbortSignal.any([gone.signal, draining])) : 503;
   if (given === 204) return void to.writeHead(204).end();
   if (typeof given === 'number') return refuse(to, given, 'There is no mission for this pod.');
   to.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given));

@@ -20,6 +20,8 @@ export interface ClusterSettings {
   cpus: number;
   /** Time for a pod to start, which includes the pull of its image. */
   startMs: number;
+  /** Time in which a runner that ends finishes the open requests of missions. */
+  drainMs: number;
   /** Settings of this runner that the runners in pods get too. */
   podVariables: Record<string, string>;
   /** Time that a finished Job or SandboxClaim is kept. */
@@ -59,6 +61,7 @@ export function clusterSettings(env: NodeJS.ProcessEnv): ClusterSettings | null 
     user: setting('KUBERNETES_USER', 10_001),
     cpus: setting('KUBERNETES_CPUS', 2),
     startMs: setting('KUBERNETES_START_MS', 10 * 60_000),
+    drainMs: setting('KUBERNETES_DRAIN_MS', 25_000, 0),
     podVariables: Object.fromEntries(
       ['ATTESTATION_NOTES', 'SETUP_TIMEOUT_MS'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     ),

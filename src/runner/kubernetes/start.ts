@@ -6,7 +6,7 @@ import type { RouteSettings } from '../network/dialer.ts';
 import type { Connection } from '../protocol/platform.ts';
 import type { Upstreams } from '../protocol/upstreams.ts';
 import { openApi } from './api.ts';
-import { type Cluster, openCluster } from './cluster.ts';
+import { openCluster } from './cluster.ts';
 import { openHandOver } from './hand-over.ts';
 import { openPools } from './pools.ts';
 import { chooseSandboxes, preflight } from './preflight.ts';
@@ -25,16 +25,23 @@ export interface StartSettings {
 }
 
 /** Starts the runner of a cluster. @throws with the reason why the cluster executes no missions */
-export async function startCluster(settings: ClusterSettings, start: StartSettings): Promise<Cluster> {
+export async function startCluster(settings: ClusterSettings, start: StartSettings) {
   const { platform, serviceToken, capabilities, limits, pace, stopping } = start;
   // Each informer and each waiting mission listens.
   setMaxListeners(0, stopping);
   const { models, routes, found } = capabilities;
   const api = await openApi(settings.namespace);
   const tokens = openTokens(serviceToken);
-  const relay: RelaySettings = { platformUrl: platform.url, serviceToken, tokens, models, routes, port: settings.port };
+  const relaySettings: RelaySettings = {
+    platformUrl: platform.url,
+    serviceToken,
+    tokens,
+    models,
+    routes,
+    port: settings.port,
+  };
   // Missions that have started go on while the API server cannot be reached.
-  await openRelay(relay);
+  const relay = await openRelay(relaySettings);
   if (!settings.needsPolicy)
     console.error(
       'Network policies of the cluster are not tested: missions may reach hosts that their environment does not allow.',
@@ -44,13 +51,17 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
   if (settings.warmPods > 0 && !hasClaims) console.error('KUBERNETES_WARM_PODS: Jobs have no warm pods.');
   const workloads = openWorkloads(api, hasClaims, stopping);
   const pools = hasClaims ? openPools(api, workloads, settings, tokens) : null;
-  if (pools) relay.handOver = openHandOver(api, workloads, tokens, settings.relayUrl);
+  if (pools) relaySettings.handOver = openHandOver(api, workloads, tokens, settings.relayUrl);
   void pools?.keep(stopping);
   await preflight({ api, workloads, pools, settings, limits }, stopping);
   const variables = variablesOf(start, settings);
   const own = { platform, settings, tokens, pools, found, limits, variables };
   const missions = { ...own, heartbeatMs: pace.heartbeat, maxMs: pace.timeout };
-  return openCluster(workloads, missions, stopping);
+  return {
+    ...openCluster(workloads, missions, stopping),
+    /** Ends the relay, whose open requests are those of missions that continue. */
+    drain: () => relay.drain(settings.drainMs),
+  };
 }
 
 /** Settings of this runner that those of pods have too. */
