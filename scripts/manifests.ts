@@ -1,29 +1,50 @@
-// `npm run manifests`: writes deploy/kubernetes/service.yaml, the output of the chart in deploy/helm for people who use kubectl alone. Needs
-// `helm`. Its first line has a digest of the chart, so that a test finds a stale file without `helm`.
+// `npm run manifests`: writes the files of deploy/kubernetes, the output of the chart in deploy/helm for people who use kubectl alone. The first
+// line of each has a digest of the chart, so that a test finds a stale file without `helm`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { helmProgram } from './helm.ts';
 import { root } from './output.ts';
 
 const chart = path.join(root, 'deploy/helm');
-const values = path.join(root, 'deploy/kubernetes/values.yaml');
-const manifestsFile = path.join(root, 'deploy/kubernetes/service.yaml');
+const folder = path.join(root, 'deploy/kubernetes');
+const values = path.join(folder, 'values.yaml');
 
-/** The first line of the file: who writes it, from which chart. */
-export function headingOf(): string {
+const runner = ['--set', 'platform.enabled=false,runner.enabled=true'];
+const option = (setting: string, template: string): string[] => [
+  ...[...runner, '--set', `runner.${setting}=true`],
+  ...['--show-only', `templates/${template}`],
+];
+/** Arguments of `helm` by file. */
+export const manifestFiles: Record<string, string[]> = {
+  'service.yaml': [],
+  'runner.yaml': runner,
+  'runner-sandboxes.yaml': option('agentSandbox.enabled', 'runner-sandboxes.yaml'),
+  'runner-scaling.yaml': option('autoscaling.keda.enabled', 'runner-scaling.yaml'),
+};
+
+/** The first line of a file: who writes it, from which chart. */
+export function headingOf(file: string): string {
   const names = readdirSync(chart, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name));
-  const texts = [values, ...names.sort().map((name) => path.join(chart, name))].map((file) => readFileSync(file));
-  const digest = texts.reduce((hash, text) => hash.update(text), createHash('sha256')).digest('hex');
+  const texts = [values, ...names.sort().map((name) => path.join(chart, name))].map((name) => readFileSync(name));
+  const digest = texts
+    .reduce((hash, text) => hash.update(text), createHash('sha256').update(manifestFiles[file]!.join(' ')))
+    .digest('hex');
   return `# Written by \`npm run manifests\` from deploy/helm and deploy/kubernetes/values.yaml (sha256 ${digest}).\n`;
 }
 
-/** The objects that `helm` renders, with further arguments. */
-export const renderChart = (...args: string[]): string =>
-  execFileSync('helm', ['template', 'aep', chart, ...args], { encoding: 'utf8', stdio: 'pipe' });
+/** The output of `helm` for the chart, in the namespace aep. */
+export const runHelm = (command: 'template' | 'install', ...args: string[]): string =>
+  execFileSync(helmProgram(), [command, 'aep', chart, '--namespace', 'aep', ...args], {
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
 
-/** The text of the file. */
-export const manifestsOf = (): string =>
-  headingOf() + renderChart('--values', values).replaceAll(/^# Source: .*\n/gm, '');
+/** The text of a file. */
+export const manifestsOf = (file: string): string =>
+  headingOf(file) +
+  runHelm('template', '--values', values, ...manifestFiles[file]!).replaceAll(/^# Source: .*\n/gm, '');
 
-if (process.argv[1] === import.meta.filename) writeFileSync(manifestsFile, manifestsOf());
+if (process.argv[1] === import.meta.filename)
+  for (const file of Object.keys(manifestFiles)) writeFileSync(path.join(folder, file), manifestsOf(file));

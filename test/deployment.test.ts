@@ -1,11 +1,12 @@
 // Files of deploy/ and the versions of a release: the chart, the manifests that come from it, and what Kubernetes says of both.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { headingOf, manifestsOf, renderChart } from '../scripts/manifests.ts';
+import { headingOf, manifestFiles } from '../scripts/manifests.ts';
+import { runner as runnerSettings } from '../scripts/setting-descriptions.ts';
 import { settings } from '../src/config.ts';
+import { missionLabel } from '../src/runner/kubernetes/objects.ts';
 import { type KubernetesObject, schemaErrorsOf } from './support/kubernetes-schemas.ts';
 import { projectFolder } from './support/processes.ts';
 
@@ -16,13 +17,13 @@ const manifests = objectsIn(read('deploy/kubernetes/service.yaml'));
 const named = (name: string) => manifests.find(({ kind, metadata }) => `${kind}/${metadata.name}` === name)!;
 const { version } = JSON.parse(read('package.json'));
 
-function hasHelm(): boolean {
-  try {
-    return execFileSync('helm', ['version', '--short'], { encoding: 'utf8', stdio: 'pipe' }) !== '';
-  } catch {
-    return false;
-  }
-}
+/** Objects of a manifest for runners, by kind and name. */
+const ofRunner = (file = 'runner.yaml') =>
+  new Map(
+    objectsIn(read(`deploy/kubernetes/${file}`)).map((object) => [`${object.kind}/${object.metadata.name}`, object]),
+  );
+const selects = (selector: object, labels: object) =>
+  Object.entries(selector).every(([name, value]) => (labels as Record<string, unknown>)[name] === value);
 
 it('packages, chart, manifests, pages and changelog have the version of the release', () => {
   const packages = ['clients/cli', 'clients/typescript'].map((folder) => JSON.parse(read(`${folder}/package.json`)));
@@ -40,7 +41,8 @@ it('packages, chart, manifests, pages and changelog have the version of the rele
 
 describe('The Kubernetes manifests', () => {
   it('are rendered from the current chart', () => {
-    expect(read('deploy/kubernetes/service.yaml').split('\n', 1)[0]).toBe(headingOf().trim());
+    for (const file of Object.keys(manifestFiles))
+      expect(read(`deploy/kubernetes/${file}`).split('\n', 1)[0]).toBe(headingOf(file).trim());
   });
 
   it('are valid objects of Kubernetes', () => {
@@ -92,8 +94,6 @@ describe('The Kubernetes manifests', () => {
 
   it('refer to each other correctly: service, deployments, disruption budgets, network policy and ingress', () => {
     const labelsOf = (name: string) => named(`Deployment/${name}`).spec.template.metadata.labels;
-    const selects = (selector: object, labels: object) =>
-      Object.entries(selector).every(([name, value]) => (labels as Record<string, unknown>)[name] === value);
     const service = named('Service/aep').spec;
     expect(['aep-service', 'aep-scheduler'].map((name) => selects(service.selector, labelsOf(name)))).toEqual([
       true,
@@ -118,55 +118,116 @@ describe('The Kubernetes manifests', () => {
   });
 });
 
-it('The manifest that scales runners reads a number of the API, with the token of the runners that it scales', () => {
-  const [authentication, scaled] = objectsIn(read('deploy/kubernetes/runner-scaling.yaml'));
-  const runner = objectsIn(read('deploy/kubernetes/runner.yaml'));
-  const deployment = runner.find(({ kind }) => kind === 'Deployment')!;
-  const { secretName } = deployment.spec.template.spec.volumes.find(
-    ({ name }: { name: string }) => name === 'token',
-  ).secret;
-  expect(authentication!.spec.secretTargetRef).toEqual([{ parameter: 'token', name: secretName, key: 'token' }]);
-  expect(scaled!.metadata).toEqual(deployment.metadata);
-  expect(scaled!.spec.scaleTargetRef).toEqual({ name: deployment.metadata.name });
-  const [{ type, metadata, authenticationRef }] = scaled!.spec.triggers;
-  expect([type, metadata.authMode, authenticationRef.name]).toEqual([
-    'metrics-api',
-    'bearer',
-    authentication!.metadata.name,
-  ]);
-  const route = new URL(metadata.url).pathname.replace('/v1', 'GET ');
-  expect(read('src/domain/work/runs/schema-demand.ts')).toContain(`rest: '${route}'`);
-  const [, fields] = /^type RuntimeDemand \{(.*?)^\}/ms.exec(read('schema.graphql'))!;
-  expect(fields).toContain(`  ${metadata.valueLocation}: Int!`);
-});
+describe('The manifests of the runner', () => {
+  const objects = ofRunner();
+  const { metadata, spec } = objects.get('Deployment/aep-runner')!;
+  const pod = spec.template.spec;
+  const [container] = pod.containers;
 
-describe('The Helm chart', () => {
-  it.skipIf(!hasHelm())('renders valid objects for the default and for other values, and names invalid values', () => {
-    expect(read('deploy/kubernetes/service.yaml')).toBe(manifestsOf());
-    const needed = ['--set', 'settings.PUBLIC_URL=https://aep.example.com,settings.STORAGE_URL=s3://contents'];
-    const chosen = objectsIn(
-      renderChart(
-        ...needed,
-        '--set',
-        'image.pullSecrets={registry},image.tag=Sha.1,nodeSelector.pool=aep,service.replicas=1,networkPolicy.enabled=false',
-        '--set-json',
-        'tolerations=[{"key":"aep","operator":"Exists"}],serviceAccount.annotations={"eks.amazonaws.com/role-arn":"arn"}',
-      ),
-    );
-    expect(chosen.flatMap(schemaErrorsOf)).toEqual([]);
-    expect(chosen.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort()).toEqual([
-      ...['Deployment/aep-scheduler', 'Deployment/aep-service', 'Job/aep-migrations-sha-1'],
-      ...['PodDisruptionBudget/aep-scheduler', 'Service/aep', 'ServiceAccount/aep'],
+  it('are valid objects: a runner with its relay, and rights and policies in the namespace of missions', () => {
+    expect([...objects.keys()].sort()).toEqual([
+      ...[
+        'Deployment/aep-runner',
+        'Namespace/agent-missions',
+        'NetworkPolicy/aep-missions',
+        'NetworkPolicy/aep-runner',
+      ],
+      ...['Role/aep-runner', 'RoleBinding/aep-runner', 'Service/aep-runner', 'ServiceAccount/aep-runner'],
     ]);
-    const refusals = [
-      [[], "missing properties 'PUBLIC_URL', 'STORAGE_URL'"],
-      [['--set', 'settings.SECRET_KEY=x'], '/settings/SECRET_KEY'],
-      [['--set', 'settings.STORAGE_URL=file:///x'], '/settings/STORAGE_URL'],
-      [['--set', 'service.replicas=0'], '/service/replicas'],
-      [['--set', 'replicas=3'], "additional properties 'replicas'"],
-      [['--set', 'ingress.enabled=true'], '/ingress/hosts'],
-    ] as const;
-    for (const [args, named] of refusals)
-      expect(() => renderChart(...(args.length > 0 ? needed : []), ...args)).toThrow(named);
+    const all = Object.keys(manifestFiles).flatMap((file) => [...ofRunner(file).values()]);
+    expect(all.flatMap(schemaErrorsOf)).toEqual([]);
+    expect(objects.get('Namespace/agent-missions')!.metadata.labels).toMatchObject({
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    });
+    for (const file of ['runner.yaml', 'runner-sandboxes.yaml'])
+      for (const { kind, metadata: of, ...more } of ofRunner(file).values()) {
+        const { roleRef, subjects } = more as { roleRef?: object; subjects?: object[] };
+        const isElsewhere = ['Role', 'RoleBinding'].includes(kind) || of.name === 'aep-missions';
+        expect((of as { namespace?: string }).namespace).toBe(isElsewhere ? 'agent-missions' : undefined);
+        if (kind !== 'RoleBinding') continue;
+        expect(subjects).toEqual([{ kind: 'ServiceAccount', name: pod.serviceAccountName, namespace: 'aep' }]);
+        expect(roleRef).toEqual({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: of.name });
+      }
+  });
+
+  it('have a restricted pod with settings that the runner knows, and a token from a Secret', () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    const settings = Object.fromEntries(container.env.map(({ name, value }: Record<string, string>) => [name, value]));
+    const unknown = Object.keys(settings).filter((name) => !(name in runnerSettings) && name !== 'HOME');
+    expect(unknown).toEqual(['DATA_DIR']);
+    expect(settings).toMatchObject({
+      PLATFORM_URL: 'https://aep.example.com',
+      KUBERNETES_NAMESPACE: objects.get('Namespace/agent-missions')!.metadata.name,
+      KUBERNETES_RUNNER_IMAGE: container.image,
+      RUNS_AT_ONCE: String(20 * spec.replicas),
+    });
+    const { secret } = pod.volumes.find(({ name }: { name: string }) => name === 'token');
+    expect(secret).toEqual({
+      secretName: 'agent-runner',
+      items: [{ key: 'token', path: 'token' }],
+      defaultMode: 0o440,
+    });
+    // Longer than the pause before the end and the open requests of missions.
+    expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(5_000 + Number(settings.KUBERNETES_DRAIN_MS));
+  });
+
+  it('let missions reach the relay and nothing else, and nothing else reach the relay', () => {
+    const service = objects.get('Service/aep-runner')!;
+    const { labels } = spec.template.metadata;
+    const [{ containerPort, name }] = container.ports;
+    expect(selects(service.spec.selector, labels)).toBe(true);
+    expect(service.spec.ports).toEqual([{ name: 'relay', port: containerPort, targetPort: name }]);
+    const variable = `${service.metadata.name.toUpperCase().replaceAll('-', '_')}_SERVICE_HOST`;
+    expect(container.env).toContainEqual({
+      name: 'KUBERNETES_RELAY_URL',
+      value: `http://$(${variable}):${containerPort}`,
+    });
+    const mission = { matchLabels: missionLabel };
+    const runners = { matchLabels: service.spec.selector };
+    const inNamespace = (of: string) => ({
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': of } },
+    });
+    expect(objects.get('NetworkPolicy/aep-missions')!.spec).toEqual({
+      podSelector: mission,
+      policyTypes: ['Ingress', 'Egress'],
+      egress: [
+        {
+          to: [{ ...inNamespace('aep'), podSelector: runners }],
+          ports: [{ protocol: 'TCP', port: containerPort }],
+        },
+      ],
+    });
+    const { podSelector, ingress } = objects.get('NetworkPolicy/aep-runner')!.spec;
+    expect(podSelector).toEqual(runners);
+    expect(ingress).toEqual([
+      { ports: [{ port: name }], from: [{ ...inNamespace('agent-missions'), podSelector: mission }] },
+    ]);
+    const ofService = named('NetworkPolicy/aep').spec.podSelector.matchExpressions;
+    expect(ofService).toEqual([
+      { key: 'app.kubernetes.io/component', operator: 'In', values: ['service', 'scheduler', 'migrations'] },
+    ]);
+  });
+
+  it('scale with KEDA by a number of the API, with the token of the runners that are scaled', () => {
+    const scaling = ofRunner('runner-scaling.yaml');
+    const authentication = scaling.get('TriggerAuthentication/aep-runner')!;
+    const scaled = scaling.get('ScaledObject/aep-runner')!;
+    expect(authentication.spec.secretTargetRef).toEqual([{ parameter: 'token', name: 'agent-runner', key: 'token' }]);
+    expect(scaled.spec.scaleTargetRef).toEqual({ name: metadata.name });
+    const [{ type, metadata: trigger, authenticationRef }] = scaled.spec.triggers;
+    expect([type, trigger.authMode, authenticationRef.name]).toEqual([
+      'metrics-api',
+      'bearer',
+      authentication.metadata.name,
+    ]);
+    const route = new URL(trigger.url).pathname.replace('/v1', 'GET ');
+    expect(read('src/domain/work/runs/schema-demand.ts')).toContain(`rest: '${route}'`);
+    const [, fields] = /^type RuntimeDemand \{(.*?)^\}/ms.exec(read('schema.graphql'))!;
+    expect(fields).toContain(`  ${trigger.valueLocation}: Int!`);
   });
 });

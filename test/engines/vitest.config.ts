@@ -1,5 +1,5 @@
 // The tests with real programs of the machine, `npm run test:engines`: attackers in each isolation, services beside missions, missions in
-// containers, a release, and a restored database. Where a machine has neither bubblewrap nor Podman or Docker, tests of isolation say so and are skipped.
+// containers, a release, the Helm chart, and a restored database. Where a machine has neither bubblewrap nor Podman or Docker, tests of isolation say so and are skipped.
 import { defineConfig } from 'vitest/config';
 import suite from '../../vitest.config.ts';
 
@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     include: ['test/engines/*.test.ts', ...inContainers.map((name) => `test/runner/${name}.test.ts`)],
     env: { TEST_ENGINES: 'on' },
-    testNamePattern: /container|image|attacker|agents|services|^a (release|database) /,
+    testNamePattern: /container|image|attacker|agents|services|^a (release|database) |^the chart /,
     globalSetup: suite.test!.globalSetup!,
     setupFiles: suite.test!.setupFiles!,
     // As in the suite: a lost race is tried once more, and named at the end.

@@ -1,19 +1,14 @@
 // Missions with a SandboxClaim each, and pods that have started before their mission, by a stand-in for the API server and for the controllers of
 // agent-sandbox.
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { seconds } from '#foundation/clock.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { openHandOver } from '../../src/runner/kubernetes/hand-over.ts';
-import { sandboxRights } from '../../src/runner/kubernetes/preflight.ts';
 import { poolNameOf } from '../../src/runner/kubernetes/sandboxes.ts';
 import { openTokens } from '../../src/runner/kubernetes/tokens.ts';
 import { startKubernetes } from '../support/fake-kubernetes.ts';
-import { schemaErrorsOf } from '../support/kubernetes-schemas.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
-import { compiled, freePort, projectFolder } from '../support/processes.ts';
+import { compiled, freePort } from '../support/processes.ts';
 
 describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim', () => {
   let missions: Awaited<ReturnType<typeof openMissionWorld>>;
@@ -174,15 +169,4 @@ it('a mission goes to the pod of its claim only, and to no pod in its place', as
   pods.set('pod-1', 'uid-2');
   expect(await ask(podToken, 'uid-2')).toBe(410);
   expect(await ask(other, 'uid-2')).toBe(204);
-});
-
-it('the manifest for sandboxes has valid objects, and exactly the rights that the runner needs', () => {
-  const text = readFileSync(path.join(projectFolder, 'deploy/kubernetes/runner-sandboxes.yaml'), 'utf8');
-  const objects = parseAllDocuments(text).flatMap((document) => document.toJS() ?? []);
-  expect(objects.flatMap(schemaErrorsOf)).toEqual([]);
-  const { rules } = objects.find(({ kind }) => kind === 'Role');
-  const granted = rules.map(({ apiGroups, resources, verbs }: Record<string, string[]>) => [
-    ...[apiGroups![0], resources![0], verbs],
-  ]);
-  expect(granted).toEqual(sandboxRights);
 });

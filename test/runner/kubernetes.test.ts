@@ -1,18 +1,13 @@
 // Missions in pods of a cluster, by a stand-in for its API server whose containers are processes in bubblewrap.
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 import { seconds } from '#foundation/clock.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { inPath } from '../../src/runner/isolation/programs.ts';
-import { rights } from '../../src/runner/kubernetes/preflight.ts';
 import { startKubernetes } from '../support/fake-kubernetes.ts';
-import { schemaErrorsOf } from '../support/kubernetes-schemas.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
-import { compiled, freePort, projectFolder } from '../support/processes.ts';
+import { compiled, freePort } from '../support/processes.ts';
 
 /** The official client, where it is installed: it proves the stand-in to be a Kubernetes to others. */
 const kubectl = inPath('kubectl', process.env.PATH);
@@ -118,17 +113,6 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     cluster.rules.admit = () => null;
     await missions.steer('cancelRun', runId);
   });
-});
-
-it('the manifest of the runner has valid objects, and exactly the rights that the runner needs', () => {
-  const text = readFileSync(path.join(projectFolder, 'deploy/kubernetes/runner.yaml'), 'utf8');
-  const objects = parseAllDocuments(text).flatMap((document) => document.toJS() ?? []);
-  expect(objects.flatMap(schemaErrorsOf)).toEqual([]);
-  const { rules } = objects.find(({ kind }) => kind === 'Role');
-  const granted = rules.map(({ apiGroups, resources, verbs }: Record<string, string[]>) => [
-    ...[apiGroups![0], resources![0], verbs],
-  ]);
-  expect(granted).toEqual(rights);
 });
 
 describe.skipIf(!hasBubblewrap)('a runner of a cluster', () => {

@@ -56,6 +56,8 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
   /** Milliseconds from the creation of claims until a pod has their mission. */
   const starts = { cold: [] as number[], warm: [] as number[] };
   const seen: { method: string; path: string; status: number }[] = [];
+  /** Rights that requests needed, as `verb resource`. */
+  const used = new Set<string>();
   const rules = {
     /** Rights that the token lacks, as `verb resource`. */
     lacking: new Set<string>(),
@@ -200,6 +202,7 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
     const denied = ['jobs', 'sandboxclaims'].includes(plural) && rules.admit(body);
     if (denied) throw refused(403, 'Forbidden', `admission webhook "policy.example.com" denied the request: ${denied}`);
     const before = objects[plural].get(name);
+    if (!before) used.add(`create ${plural}`);
     if (before && plural === 'jobs') {
       if (JSON.stringify(before.spec) !== JSON.stringify(body.spec))
         throw refused(422, 'Invalid', `Job.batch "${name}" is invalid: spec.template: field is immutable`);
@@ -289,6 +292,7 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
     const of = plural as Plural;
     const isWatch = url.searchParams.get('watch') === 'true';
     const verb = verbs[request.method!] ?? (isWatch ? 'watch' : name ? 'get' : 'list');
+    used.add(`${verb} ${of}`);
     if (rules.lacking.has(`${verb} ${of}`))
       throw refused(
         403,
@@ -358,6 +362,7 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
     rules,
     objects,
     seen,
+    used,
     starts,
     nodes,
     /** Ends all watches and forgets all earlier resource versions: the next watch from an earlier version gets 410. */

@@ -11,38 +11,79 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{- define "aep.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- define "aep.metadata" -}}
+labels:
+  {{- include "aep.labels" .root | nindent 2 }}
+  app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{/* Members of a pod that all components share: an ordinary account, placement, no token of the cluster. */}}
+{{/* An image by its repository and tag. */}}
+{{- define "aep.image" -}}
+{{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
+{{- end }}
+
+{{/* Deployments of the release, each with its number of pods at the least. */}}
+{{- define "aep.deployments" -}}
+{{- $least := dict }}
+{{- if .Values.platform.enabled }}
+{{- $_ := set $least "scheduler" .Values.scheduler.replicas }}
+{{- $_ := set $least "service" (.Values.service.autoscaling.enabled | ternary .Values.service.autoscaling.minReplicas .Values.service.replicas) }}
+{{- end }}
+{{- with .Values.runner }}
+{{- if .enabled }}
+{{- $_ := set $least "runner" (or .autoscaling.enabled .autoscaling.keda.enabled | ternary .autoscaling.minReplicas .replicas) }}
+{{- end }}
+{{- end }}
+{{- toYaml $least }}
+{{- end }}
+
+{{/* Address of the platform for runners. */}}
+{{- define "aep.platformUrl" -}}
+{{- if .Values.runner.platformUrl }}
+{{- .Values.runner.platformUrl }}
+{{- else }}
+{{- required "runner.platformUrl: must be the address of the platform, which is not in this release." .Values.settings.PUBLIC_URL }}
+{{- end }}
+{{- end }}
+
+{{/* Members of a pod that all components share: an ordinary account, placement, one pod per node as far as possible. */}}
 {{- define "aep.pod" -}}
-automountServiceAccountToken: false
-{{- with .Values.image.pullSecrets }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  seccompProfile: { type: RuntimeDefault }
+{{- with .root.Values.image.pullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
   {{- end }}
 {{- end }}
-securityContext:
-  runAsNonRoot: true
-  runAsUser: 10001
-  runAsGroup: 10001
-  seccompProfile: { type: RuntimeDefault }
-volumes:
-  - name: tmp
-    emptyDir: { sizeLimit: 1Gi }
-{{- with .Values.nodeSelector }}
+{{- with .root.Values.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .Values.tolerations }}
+{{- with .root.Values.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "aep.selector" . | nindent 8 }}
 {{- end }}
 
-{{/* Members of a container that all components share. */}}
+{{- define "aep.restricted" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* Members of a container of the service that all its components share. */}}
 {{- define "aep.container" -}}
-image: {{ include "aep.image" .root }}
+image: {{ include "aep.image" (dict "root" .root "image" .root.Values.image) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 env:
   - name: HOST
@@ -55,13 +96,28 @@ env:
   {{- end }}
 envFrom:
   - secretRef: { name: {{ .root.Values.secretName }} }
-securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities: { drop: [ALL] }
+{{ include "aep.restricted" . }}
 volumeMounts:
   - name: tmp
     mountPath: /tmp
+{{- end }}
+
+{{/* Outgoing connections of the service and of runners. */}}
+{{- define "aep.egress" -}}
+egress:
+  {{- if .Values.networkPolicy.egress }}
+  {{- toYaml .Values.networkPolicy.egress | nindent 2 }}
+  {{- else }}
+  # Models, trackers, source hosts and addresses that users choose. Metadata of instances holds credentials.
+  - to:
+      - ipBlock: { cidr: 0.0.0.0/0, except: [169.254.0.0/16] }
+      - ipBlock: { cidr: '::/0', except: ['fe80::/10', 'fd00:ec2::/32'] }
+      # Pods of the cluster, such as those of a database, which many networks do not find by address.
+      - namespaceSelector: {}
+  - ports:
+      - { port: 53, protocol: UDP }
+      - { port: 53, protocol: TCP }
+  {{- end }}
 {{- end }}
 
 {{/* A deployment of processes that serve. Those that take requests and those of the scheduler differ in their settings alone. */}}
@@ -70,31 +126,24 @@ apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: {{ .root.Release.Name }}-{{ .component }}
-  labels:
-    {{- include "aep.labels" .root | nindent 4 }}
-    app.kubernetes.io/component: {{ .component }}
+  {{- include "aep.metadata" . | nindent 2 }}
 spec:
+  {{- if not (dig "autoscaling" "enabled" false .values) }}
   replicas: {{ .values.replicas }}
+  {{- end }}
   strategy:
     rollingUpdate: { maxSurge: 1, maxUnavailable: 0 }
   selector:
     matchLabels: {{- include "aep.selector" . | nindent 6 }}
   template:
     metadata:
-      labels:
-        {{- include "aep.labels" .root | nindent 8 }}
-        app.kubernetes.io/component: {{ .component }}
+      {{- include "aep.metadata" . | nindent 6 }}
     spec:
       serviceAccountName: {{ .root.Release.Name }}
+      automountServiceAccountToken: false
       # Open requests have ten seconds, jobs as long again.
       terminationGracePeriodSeconds: 30
-      {{- include "aep.pod" .root | nindent 6 }}
-      topologySpreadConstraints:
-        - maxSkew: 1
-          topologyKey: kubernetes.io/hostname
-          whenUnsatisfiable: ScheduleAnyway
-          labelSelector:
-            matchLabels: {{- include "aep.selector" . | nindent 14 }}
+      {{- include "aep.pod" . | nindent 6 }}
       containers:
         - name: {{ .component }}
           {{- include "aep.container" . | nindent 10 }}
@@ -112,9 +161,16 @@ spec:
             httpGet: { path: /readyz, port: http }
             periodSeconds: 5
             timeoutSeconds: 3
-          lifecycle:
-            # Load balancers learn in this time that the pod ends.
-            preStop:
-              exec: { command: [sleep, '5'] }
+          {{- include "aep.preStop" . | nindent 10 }}
           resources: {{- toYaml .values.resources | nindent 12 }}
+      volumes:
+        - name: tmp
+          emptyDir: { sizeLimit: 1Gi }
+{{- end }}
+
+{{- define "aep.preStop" -}}
+lifecycle:
+  # Load balancers learn in this time that the pod ends.
+  preStop:
+    exec: { command: [sleep, '5'] }
 {{- end }}

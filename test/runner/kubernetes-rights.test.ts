@@ -1,0 +1,74 @@
+// Rights of a runner in its cluster: those that the manifests grant are those that its requests need, with Jobs and with SandboxClaims.
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { rights, sandboxRights } from '../../src/runner/kubernetes/preflight.ts';
+import { startKubernetes } from '../support/fake-kubernetes.ts';
+import { openLightNodes } from '../support/light-nodes.ts';
+import { openMissionWorld } from '../support/mission-world.ts';
+import { freePort, projectFolder } from '../support/processes.ts';
+
+let missions: Awaited<ReturnType<typeof openMissionWorld>>;
+let cluster: Awaited<ReturnType<typeof startKubernetes>>;
+beforeAll(async () => {
+  missions = await openMissionWorld();
+  cluster = await startKubernetes(missions.folder, openLightNodes(1));
+});
+afterAll(async () => {
+  await missions.killRunners();
+  await cluster.close();
+  await missions.close();
+});
+
+/** Group, resource and verbs of each rule of the only Role in a manifest. */
+function grantedBy(file: string): [string, string, string[]][] {
+  const text = readFileSync(path.join(projectFolder, 'deploy/kubernetes', file), 'utf8');
+  const roles = parseAllDocuments(text).flatMap((document) => {
+    const object = document.toJS();
+    return object?.kind === 'Role' ? [object] : [];
+  });
+  expect(roles).toHaveLength(1);
+  return roles[0].rules.flatMap(({ apiGroups, resources, verbs, ...more }: Record<string, string[]>) => {
+    expect([apiGroups, resources, more]).toEqual([[expect.any(String)], [expect.any(String)], {}]);
+    return [[apiGroups![0], resources![0], verbs]];
+  });
+}
+
+it('the rights that the manifests grant a runner are those that it needs, and no others', async () => {
+  const granted = [grantedBy('runner.yaml'), grantedBy('runner-sandboxes.yaml')];
+  expect(granted).toEqual([rights, sandboxRights]);
+  const port = await freePort();
+  const settings = {
+    RUNTIME: 'kubernetes',
+    KUBECONFIG: cluster.config,
+    KUBERNETES_RELAY_URL: `http://127.0.0.1:${port}`,
+    KUBERNETES_RELAY_PORT: String(port),
+    KUBERNETES_RUNNER_IMAGE: 'registry.example.com/runner:1',
+    KUBERNETES_NETWORK_POLICY: 'ignored',
+    KUBERNETES_KEEP_SECONDS: '1',
+    KUBERNETES_WARM_PODS: '1',
+    KUBERNETES_WARM_KEEP_SECONDS: '1',
+  };
+  await missions.team('shell', 'builder');
+  // A runner reads events to say why the cluster has no pod of its test.
+  cluster.rules.admitPod = () => 'exceeded quota';
+  const refused = missions.startRunner(settings);
+  await once(refused.process, 'exit');
+  expect(refused.output).toContain('exceeded quota');
+  cluster.rules.admitPod = () => null;
+  const runner = missions.startRunner(settings);
+  const ofJob = await missions.mission('1');
+  expect(await missions.ended(ofJob), runner.output).toMatchObject({ status: 'completed' });
+  runner.process.kill('SIGTERM');
+  expect(await once(runner.process, 'exit')).toEqual([0, null]);
+  cluster.rules.hasSandboxes = true;
+  const another = missions.startRunner(settings);
+  const ofClaim = await missions.mission('1');
+  expect(await missions.ended(ofClaim), another.output).toMatchObject({ status: 'completed' });
+  const { sandboxtemplates, sandboxwarmpools } = cluster.objects;
+  await missions.until(async () => sandboxtemplates.size + sandboxwarmpools.size === 0);
+  const needed = granted.flat().flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
+  expect([...cluster.used].sort()).toEqual(needed.sort());
+});
