@@ -77,6 +77,16 @@ describe('a job', () => {
     await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 5 });
   });
 
+  it('waits while its organization moves, which is no failed attempt', async () => {
+    const moving = Object.assign(new Error('the organization is moving'), { code: 'XM001' });
+    start({ mail: () => Promise.reject(moving) });
+    await write({ n: 1 });
+    await vi.waitFor(async () => expect(await jobs()).toMatchObject([{ state: 'retry', retryCount: 0 }]), {
+      interval: 5,
+    });
+    expect(said()).toEqual([]);
+  });
+
   it('does not exist after a rollback', async () => {
     const done: object[] = [];
     const background = start({ mail: async (payload) => void done.push(payload) });

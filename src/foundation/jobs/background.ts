@@ -5,8 +5,9 @@ import PgBoss from 'pg-boss';
 import { days, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { database, isDatabaseAway, sql, type Transaction } from '../postgres/database.ts';
+import { isMovingError } from '../postgres/database-errors.ts';
 import { outermost } from '../postgres/enclosing.ts';
-import { Problem } from '../problem.ts';
+import { organizationMoving, Problem } from '../problem.ts';
 import { untraced } from '../tracing/tracing.ts';
 import { type Queue, queues } from './queues.ts';
 import { runJob, withTrace } from './traced-job.ts';
@@ -189,8 +190,8 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
       try {
         await runJob(about, data, handle);
       } catch (err) {
-        if (await waitForLimit(err, queue, id))
-          return log.info({ ...about, err }, 'job waits for the end of a rate limit');
+        if (await postpone(err, queue, id))
+          return log.info({ ...about, err }, 'job waits for the end of a rate limit, or of a move of its organization');
         if (retryCount < retryLimit) log.warn({ ...about, err }, 'job failed and will be retried');
         else log.error({ ...about, err }, 'job failed and is not retried');
         await boss.fail(queue, id);
@@ -218,10 +219,12 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
 const waitSql = `update background.job set state = 'retry', started_on = null, start_after = now() + make_interval(secs => $3)
   where name = $1 and id = $2 and state = 'active'`;
 
-/** Delays the job until the vendor's rate limit ends. Returns false for any other error, which does not delay the job. */
-async function waitForLimit(error: unknown, queue: Queue, id: string): Promise<boolean> {
-  if (!(error instanceof Problem) || error.body.code !== 'upstream_busy') return false;
-  await sql(waitSql, [queue, id, error.details.retryAfterSeconds ?? 0]);
+/** Delays a job of an organization that is moving, or until a vendor's rate limit ends. Returns false for any other error. */
+async function postpone(error: unknown, queue: Queue, id: string): Promise<boolean> {
+  const problem = isMovingError(error) ? organizationMoving() : error;
+  if (!(problem instanceof Problem) || !/^(upstream_busy|organization_moving)$/.test(problem.body.code ?? ''))
+    return false;
+  await sql(waitSql, [queue, id, problem.details.retryAfterSeconds ?? 0]);
   return true;
 }
 

@@ -3,13 +3,15 @@ import { now } from '#foundation/clock.ts';
 import { OutboundError } from '#foundation/http/outbound.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { domainCheckMs } from './bounds.ts';
 import { SignInDomain } from './domain-model.ts';
 import { hasRecord } from './domains.ts';
 
 // A domain is claimed by the change of `checked_at`, so that one process checks it.
 const claimSql = `update sign_in_domains set checked_at = $1 where id in (
-    select id from sign_in_domains where verified_at is not null and checked_at <= $2 order by checked_at limit 20
+    select id from sign_in_domains where verified_at is not null and checked_at <= $2
+      and ${isWritableSql('sign_in_domains.org_id')} order by checked_at limit 20
     for update skip locked)
   returning ${columnsOf(SignInDomain)}`;
 const presentSql = 'update sign_in_domains set missing_since = null where id = $1 and missing_since is not null';

@@ -9,6 +9,7 @@ import { sql, transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { badGateway, invalid, Problem } from '#foundation/problem.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { providerAnswer, samlBounds } from './bounds.ts';
 import { ProviderIdentity } from './identity-model.ts';
 import { IdentityProvider } from './model.ts';
@@ -96,6 +97,7 @@ const applyMetadata = (
 // A provider is claimed by the change of `metadata_read_at`, so that one process reads its metadata.
 const claimSql = `update identity_providers set metadata_read_at = $1 where id in (
     select id from identity_providers where metadata_url is not null and metadata_read_at <= $2
+      and ${isWritableSql('identity_providers.org_id')}
     order by metadata_read_at limit 20 for update skip locked)
   returning ${columnsOf(IdentityProvider)}`;
 const rotateSql = `update identity_providers set certificates = $2, updated_at = greatest(updated_at + 1, $3)

@@ -5,6 +5,7 @@ import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { createNextPartition, dropPartition, partitionsOf } from '#foundation/postgres/partitions.ts';
+import { isAnyMoving } from '../../organization/cells/state.ts';
 import { deleteUnusedKeys, hasUnusedKeys } from '../../organization/person-keys/keys.ts';
 import { retentionDays } from './bounds.ts';
 import { forEachOrganization } from './each-organization.ts';
@@ -43,6 +44,8 @@ const longestSql = `select coalesce(max(coalesce(retention_days, ${retentionDays
  * transaction: a drop waits for readers, and the numbering of events must not wait for it.
  */
 async function dropOldPartitions(): Promise<void> {
+  // `first_number` of an organization that is moving cannot advance.
+  if (await isAnyMoving()) return;
   const [longest] = await sql<AuditRetention>(longestSql, []);
   for (const partition of await partitionsOf(eventTable)) {
     if (partition.until > now() - days(longest!.days)) continue;

@@ -2,6 +2,7 @@
 import { hours, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { joinMembershipSql } from '../../organization/memberships/join.ts';
 import type { Membership } from '../../organization/memberships/model.ts';
 import { joinOrganizationSql } from '../../organization/organizations/join.ts';
@@ -48,6 +49,7 @@ const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission
   from (${newsOfPeopleSql}) d ${joinMembershipSql('d')} ${joinEnabledPersonSql('d.user_id')} ${joinOrganizationSql('d.org_id')}
   where not exists (select from mission_notices n where n.run_id = d.run_id
     and (n.cause = d.cause or n.user_id = d.user_id and replace(n.cause, ':' || n.user_id, '') = d.news))
+    and ${isWritableSql('d.org_id')}
   order by d.run_id limit ${batch}`;
 
 /** News without a notice; at most 100. */

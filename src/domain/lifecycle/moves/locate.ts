@@ -8,7 +8,7 @@ import { networkOf } from '#foundation/http/network.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
 import { upstreamUnavailable } from '#foundation/problem.ts';
 import { rates } from '#limits.ts';
-import { moveStateOf } from '../../organization/cells/state.ts';
+import { placeOfMove } from '../../organization/cells/state.ts';
 import { organizationOfKey, type RequestKey } from './keys.ts';
 
 /** Path of the question for the cell of a key. */
@@ -45,7 +45,7 @@ const failures = createThrottle('unknown in all cells', rates.failedAuthenticati
 export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
   const orgId = await organizationOfKey(key);
   if (orgId === undefined) return null;
-  const moving = orgId === null ? undefined : await moveStateOf(orgId);
+  const moving = orgId === null ? undefined : await placeOfMove(orgId);
   if (moving?.state === 'arriving') return null;
   return { cell: moving?.state === 'moved' ? moving.otherCell : ownCell()!, orgId };
 }
@@ -54,7 +54,7 @@ export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
 export async function isHere(key: RequestKey): Promise<boolean> {
   const orgId = await organizationOfKey(key);
   if (!orgId) return orgId === null;
-  return (await moveStateOf(orgId))?.state !== 'moved';
+  return (await placeOfMove(orgId))?.state !== 'moved';
 }
 
 /**

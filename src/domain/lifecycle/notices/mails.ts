@@ -8,6 +8,7 @@ import { days, minutes, now } from '#foundation/clock.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { listOwnersOfExpiringTokens } from '../../identity/tokens/operations.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { Membership } from '../../organization/memberships/model.ts';
 import type { Organization } from '../../organization/organizations/model.ts';
 import { organizationsWithIds } from '../../organization/organizations/operations.ts';
@@ -25,7 +26,7 @@ const batch = 20;
 const deliverableMs = days(1);
 
 const takeSql = `update notice_checks set checked_at = $1 where org_id in (
-    select org_id from notice_checks where checked_at <= $2 order by checked_at limit ${batch} for update skip locked
+    select org_id from notice_checks where checked_at <= $2 and ${isWritableSql('notice_checks.org_id')} order by checked_at limit ${batch} for update skip locked
   ) returning org_id`;
 
 /**

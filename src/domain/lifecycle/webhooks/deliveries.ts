@@ -8,6 +8,7 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { recordAction } from '../../organization/audit-changes/changes.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { forEachOrganization } from '../audit/each-organization.ts';
 import { type FeedEvent, readEventsAfter } from '../audit/feed.ts';
 import { lastNumberSql } from '../audit/numbers.ts';
@@ -153,7 +154,7 @@ const writeBatch = (id: WebhookEndpoint['id']): Promise<boolean> =>
   });
 
 const sweepSql = `delete from webhook_deliveries where id in (
-  select id from webhook_deliveries where created_at < $1 order by created_at limit 5000) returning 1 as deleted`;
+  select id from webhook_deliveries where created_at < $1 and ${isWritableSql('webhook_deliveries.org_id')} order by created_at limit 5000) returning 1 as deleted`;
 
 export async function sweepWebhookDeliveries(): Promise<void> {
   while ((await sql(sweepSql, [now() - webhookRetentionMs])).length === 5_000);

@@ -5,6 +5,7 @@ import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
 import { grantCredits } from '../credits/grants.ts';
 import { type TeamPlanId, teamPlan, teamPlans } from './catalog.ts';
@@ -173,7 +174,8 @@ async function changeSubscription(
 }
 
 const dueSql = `select id from billing_subscriptions
-  where status <> 'canceled' and current_period_end <= $1 and provider = 'builtin' order by current_period_end limit 50`;
+  where status <> 'canceled' and current_period_end <= $1 and provider = 'builtin'
+    and ${isWritableSql('billing_subscriptions.org_id')} order by current_period_end limit 50`;
 
 /** Renews subscriptions of the built-in provider whose period has ended, or ends them if they were canceled. */
 export async function renewTestSubscriptions(): Promise<void> {

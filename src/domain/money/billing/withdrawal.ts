@@ -6,6 +6,7 @@ import { isoTime, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { credit, creditsOf } from '../credits/amounts.ts';
 import { withdrawCredits } from '../credits/grants.ts';
 import { type OpenLot, readLots } from '../credits/ledger.ts';
@@ -102,7 +103,7 @@ export const awaitsRefund = async (orgId: BillingOrder['orgId']): Promise<boolea
   (await BillingOrder.find({ orgId, status: 'withdrawn', refundedAt: null })) !== undefined;
 
 const pendingSql = `select ${columnsOf(BillingOrder)} from billing_orders
-  where status = 'withdrawn' and refunded_at is null order by withdrawn_at limit 500`;
+  where status = 'withdrawn' and refunded_at is null and ${isWritableSql('billing_orders.org_id')} order by withdrawn_at limit 500`;
 const endedSql = `select reference from billing_subscriptions
   where org_id = $1 and provider = $2 and status = 'canceled' and current_period_end > $3`;
 

@@ -1,11 +1,12 @@
 // Missions to review: those with a changed cost or state (written by triggers), and those with exhausted credits.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 
 const hasReviewsSql = 'select from credit_reviews limit 1';
 
 // A transaction that reports a cost has locked the row, so the row is skipped until that cost is committed.
 const takeReviewSql = `delete from credit_reviews where run_id = (
-    select run_id from credit_reviews where run_id > $1 order by run_id limit 1 for update skip locked
+    select run_id from credit_reviews where run_id > $1 and ${isWritableSql('credit_reviews.org_id')} order by run_id limit 1 for update skip locked
   ) returning run_id, org_id, is_over`;
 
 export interface Review {
@@ -51,7 +52,7 @@ export const forgetExhausted = (trx: Transaction, runId: string): Promise<unknow
   sql('delete from credit_exhaustions where run_id = $1', [runId], trx);
 
 const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
-    select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
+    select run_id from credit_exhaustions where at <= $1 and ${isWritableSql('credit_exhaustions.org_id')} order by at limit 50 for update skip locked
   ) returning run_id, reason`;
 
 /** Deletes and returns the missions whose credits were exhausted at the given time or before. */

@@ -1,14 +1,19 @@
 // The state of an organization between cells. A change of it waits for the writes that have passed the guard (guard.ts).
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { lookUp, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
 import { Organization } from '../organizations/model.ts';
 import { keepGuard } from './guard.ts';
 import { CellOrganization } from './model.ts';
 
 /** The state of an organization; undefined for an organization that is only in this cell. */
-export const moveStateOf = (orgId: string): Promise<CellOrganization | undefined> =>
-  CellOrganization.find({ orgId: orgId as CellOrganization['orgId'] });
+export const moveStateOf = (orgId: string, trx?: Transaction): Promise<CellOrganization | undefined> =>
+  CellOrganization.find({ orgId: orgId as CellOrganization['orgId'] }, trx);
+
+const placeSql = 'select state, other_cell from cell_organizations where org_id = $1';
+/** Where an organization is, for each request: without its jobs, which can be many. Undefined as for `moveStateOf`. */
+export const placeOfMove = async (orgId: string): Promise<Pick<CellOrganization, 'state' | 'otherCell'> | undefined> =>
+  (await lookUp<Pick<CellOrganization, 'state' | 'otherCell'>>(placeSql, [orgId]))[0];
 
 const movedSql = `select org_id, other_cell from cell_organizations where slug = $1 and state = 'moved' order by changed_at desc limit 1`;
 /**
@@ -32,11 +37,16 @@ export const isAnyMoving = async (trx?: Transaction): Promise<boolean> => (await
 
 const lockSql = `select pg_advisory_xact_lock(hashtextextended('cell ' || $1, 0))`;
 
-/** Runs work that decides about the state of an organization: no row of the organization is written meanwhile. */
+/** Locks the state of an organization until the transaction ends: no row of the organization is written meanwhile. */
+export async function lockState(trx: Transaction, orgId: string): Promise<void> {
+  await keepGuard(trx);
+  await sql(lockSql, [orgId], trx);
+}
+
+/** Runs work that decides about the state of an organization. */
 export const changeState = <T>(orgId: string, work: (trx: Transaction) => Promise<T>): Promise<T> =>
   transaction(async (trx) => {
-    await keepGuard(trx);
-    await sql(lockSql, [orgId], trx);
+    await lockState(trx, orgId);
     return work(trx);
   });
 
@@ -54,9 +64,17 @@ const isFrozenSql = `select 1 as frozen from cell_organizations where org_id = $
 /** Whether the rows of an organization stay as they are, because it is being sent or received. */
 export const isFrozen = async (orgId: string): Promise<boolean> => (await sql(isFrozenSql, [orgId])).length > 0;
 
-/** SQL condition: the service may write rows of the organization. @param orgId SQL expression for its id */
+/**
+ * SQL condition: the service may write rows of the organization. Work that takes a number of rows needs it, because rows that it may not
+ * write would be taken again and again. A scalar query, because it does not change the order in which an index returns the rows.
+ * @param orgId SQL expression for its id, with the name of its table
+ */
 export const isWritableSql = (orgId: string): string =>
-  `not exists (select from cell_organizations where org_id = ${orgId} and state <> 'draining')`;
+  `coalesce((select cell.state = 'draining' from cell_organizations cell where cell.org_id = ${orgId}), true)`;
+
+/** SQL condition: no move of the organization is under way, so that callers may write its rows. @param orgId as in `isWritableSql` */
+export const isStayingSql = (orgId: string): string =>
+  `coalesce((select false from cell_organizations cell where cell.org_id = ${orgId}), true)`;
 
 /** Runs work of the move itself, which the guard lets write. */
 export const asMover = <T>(work: () => Promise<T>): Promise<T> => asService('operator', 'mover', 'org:move', work);

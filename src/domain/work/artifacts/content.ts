@@ -6,6 +6,7 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { conflict } from '#foundation/problem.ts';
 import { type ByteRange, storage } from '#foundation/storage/storage.ts';
 import { bytes } from '#limits.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { createUploadAddress } from './address.ts';
 import { Artifact, StoredContent } from './model.ts';
 
@@ -160,13 +161,15 @@ const useBy = (table: string): string => `exists (select from ${table} u where u
 const uses = [useBy('artifacts')];
 /** Adds a table whose column `content_key` names contents in use. */
 export const addUseOfContents = (table: string): unknown => uses.push(useBy(table));
+/** SQL condition: a record uses the content `c`. */
+export const isUsedSql = (): string => `(${uses.join(' or ')})`;
 
 /** The contents are locked while they are removed: a registration at the same time waits, then finds no content. */
 const sweepContents = (): Promise<{ found: number; failures: unknown[] }> =>
   transaction(async (trx) => {
     const { rows } = await trx.raw(
       `select key from stored_contents c
-       where created_at <= ? and not (${uses.join(' or ')})
+       where created_at <= ? and not ${isUsedSql()} and ${isWritableSql('c.org_id')}
        order by created_at limit ${batch} for update skip locked`,
       [now() - unclaimedMs],
     );

@@ -2,17 +2,18 @@
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { storage } from '#foundation/storage/storage.ts';
+import { isUsedSql } from './content.ts';
 
-const reserveSql = `insert into stored_contents (key, created_at) values ($1, $2)
-  on conflict (key) do update set created_at = excluded.created_at
-    where stored_contents.org_id is null and stored_contents.size_bytes is null returning key`;
+const reserveSql = () => `insert into stored_contents as c (key, created_at) values ($1, $2)
+  on conflict (key) do update set created_at = excluded.created_at, size_bytes = null, uploading_until = null
+    where c.org_id is null and (c.size_bytes is null or not ${isUsedSql()}) returning key`;
 
 /**
- * Reserves the key of a content, which is removed after a day unless the organization has joined by then; an earlier join may have left it
- * behind. Returns false for a key in use.
+ * Reserves the key of a content, which is removed after a day unless the organization has joined by then. An earlier join may have left it
+ * behind, and so may the organization, which has moved from here and returns before the sweep. Returns false for a key in use.
  */
 export const reserveJoiningContent = async (key: string): Promise<boolean> =>
-  (await sql(reserveSql, [key, now()])).length > 0;
+  (await sql(reserveSql(), [key, now()])).length > 0;
 
 /** Whether the database has a row of the content. */
 export const isReserved = async (key: string): Promise<boolean> =>

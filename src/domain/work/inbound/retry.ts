@@ -4,6 +4,7 @@ import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 import { mayStartMission } from '../starts/gate.ts';
 import type { Approver } from './admission.ts';
@@ -76,7 +77,7 @@ const waitingSql = 'select distinct org_id from inbound_retries where needs_plac
 const takeSql = (which: string): string => `delete from inbound_retries where delivery_id in (
     select delivery_id from inbound_retries where ${which} for update skip locked)
   returning delivery_id, approved_by_user_id as approved_by`;
-const takeDueSql = takeSql('due_at <= $1 order by due_at limit $2');
+const takeDueSql = takeSql(`due_at <= $1 and ${isWritableSql('inbound_retries.org_id')} order by due_at limit $2`);
 const takePlacesSql = takeSql('needs_place and org_id = $1 order by received_at limit $2');
 /** Maximum number of events of one organization that are retried at once. */
 const atOnce = 100;

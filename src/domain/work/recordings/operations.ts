@@ -3,6 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, notFound } from '#foundation/problem.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { addUseOfContents } from '../artifacts/content.ts';
 import { findRun } from '../runs/operations.ts';
 import { isStartedBySql } from '../runs/person.ts';
@@ -83,7 +84,8 @@ const runsOf = (parts: readonly { runId: string }[]): string[] => [...new Set(pa
 
 const batch = 1_000;
 const deleteSql = `delete from recording_parts where id in (select p.id from recording_parts p
-  join recording_settings s using (org_id) where p.created_at <= $1::bigint - s.days::bigint * ${dayMs} limit ${batch}) returning id`;
+  join recording_settings s using (org_id) where p.created_at <= $1::bigint - s.days::bigint * ${dayMs}
+    and ${isWritableSql('p.org_id')} limit ${batch}) returning id`;
 
 /** Deletes parts after their retention; the sweep of artifacts removes their contents. */
 export async function deleteOldRecordings(): Promise<void> {

@@ -5,6 +5,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { createIssuesAndReserve, createRuns, insertRuns, type NewRun } from '../runs/create.ts';
 import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
@@ -43,6 +44,7 @@ const moveSchedulesSql = `update recurring_missions m
   from unnest($1::text[], $2::bigint[], $3::boolean[]) d (id, next, starts) where m.id = d.id`;
 
 const lockDueSql = `select ${columnsOf(RecurringMission)} from recurring_missions where next_run_at <= $1
+    and ${isWritableSql('recurring_missions.org_id')}
   order by next_run_at limit ${dispatching.batchSize} for no key update skip locked`;
 /** Writes runs for the next batch of due missions; concurrent processes skip the rows of this batch. */
 async function startDue(): Promise<WaitingRun[]> {

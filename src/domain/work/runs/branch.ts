@@ -4,6 +4,7 @@ import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { defaultLoop, Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import type { PullRequest, ReviewComment } from '../../projects/vendors/source-host.ts';
@@ -112,7 +113,7 @@ export const checkAllInto = async (projectIds: readonly string[], branch: string
 };
 
 const takeOpenSql = `update runs r set pr_check_at = $1::bigint + ${checkAfterMs.min} where id in (
-    select id from runs where pr_state = 'open' and pr_check_at <= $1 order by pr_check_at limit 20
+    select id from runs where pr_state = 'open' and pr_check_at <= $1 and ${isWritableSql('runs.org_id')} order by pr_check_at limit 20
     for no key update skip locked
   ) returning r.id, r.project_id, r.status, r.head_sha, r.approved_sha, r.pr_number, r.created_at, r.updated_at,
     not exists (select from runs n where n.project_id = r.project_id and n.pr_number = r.pr_number and n.created_at > r.created_at)

@@ -7,6 +7,7 @@ import type { Id } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isDrainingSql } from '../../identity/tokens/drains.ts';
+import { isStayingSql } from '../../organization/cells/state.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import { canTake } from './claimable.ts';
@@ -22,8 +23,9 @@ const offer = {
   labels: '$11::text[]',
 };
 
+// A run of an organization that is moving would refuse the claim, and with it all further runs to a runtime of all organizations.
 const claimable = `${canTake(offer)} and (r.lease_until is null or r.lease_until <= $1) and ($10::text is null or r.id = $10)
-      and not ${isDrainingSql('$12', '$5')}`;
+      and not ${isDrainingSql('$12', '$5')} and ${isStayingSql('r.org_id')}`;
 
 /** SQL of a claim. @param waiting Common table expressions, the last of which is `waiting`, the run to claim */
 const claimSql = (waiting: string): string => `${waiting}

@@ -9,6 +9,7 @@ import { sql, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { maxWaitMs } from '#limits.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import type { AskedIssue } from '../../projects/issues/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
@@ -44,6 +45,7 @@ const isFirstOfAttempts = `attempts = 0 and attempt_group_id is not null and not
   where f.attempt_group_id = runs.attempt_group_id and f.attempt_number < runs.attempt_number and ${isInState(['waitingForIssue'], 'f')})`;
 const takeOverRunsSql = `with free as (
     select id from runs where ${isInState(['waitingForIssue'])} and (lease_until <= $1 or ${isFirstOfAttempts})
+      and ${isWritableSql('runs.org_id')}
     order by lease_until limit ${dispatching.batchSize} for update skip locked
   )
   update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id

@@ -4,6 +4,7 @@
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import { Run } from './model.ts';
 
@@ -124,6 +125,7 @@ export interface StoredRemark extends NewRemark {
 /** Runs whose pull requests have remarks that are due, at most 50. */
 export const runsWithRemarks = async (): Promise<string[]> => {
   const due = `select run_id from pull_request_remarks where taken_at is null
+      and ${isWritableSql('(select org_id from runs where runs.id = pull_request_remarks.run_id)')}
     group by run_id having min(created_at) <= $1 order by min(created_at) limit 50`;
   return (await sql<{ runId: string }>(due, [now() - collectMs])).map(({ runId }) => runId);
 };

@@ -2,11 +2,13 @@
 // or wait because the next minute would exceed a limit.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { unparkRun } from './decisions.ts';
 import { Run } from './model.ts';
 import { heldStates, isInState } from './states.ts';
 
 const batch = 100;
+const isWritable = isWritableSql('runs.org_id');
 type Held = Record<'runId' | 'leaseId', string>;
 type Found = Pick<Run, 'id'>;
 
@@ -18,12 +20,12 @@ const dueSql = `select r.id as run_id, r.lease_id from unnest($1::text[], $2::te
 export const findDueMinutes = (held: readonly Held[]): Promise<Held[]> =>
   sql<Held>(dueSql, [held.map(({ runId }) => runId), held.map(({ leaseId }) => leaseId), now()]);
 
-const pausedSql = `select id from runs where ${isInState(['running'])} and pauses_at <= $1 order by pauses_at limit ${batch}`;
+const pausedSql = `select id from runs where ${isInState(['running'])} and pauses_at <= $1 and ${isWritable} order by pauses_at limit ${batch}`;
 
 /** Runs whose runtime has not stopped in time. */
 export const findOverduePauses = (): Promise<Found[]> => sql<Found>(pausedSql, [now()]);
 
-const parkedSql = `select id from runs where ${isInState(['waitingForRuntime'])} and parked_at is not null
+const parkedSql = `select id from runs where ${isInState(['waitingForRuntime'])} and parked_at is not null and ${isWritable}
   order by parked_at limit ${batch}`;
 
 /** Parked runs, which wait for a higher limit and have no sandbox. */

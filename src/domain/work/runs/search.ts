@@ -6,6 +6,7 @@ import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Comparison } from '#foundation/postgres/reads.ts';
 import { foundBy } from '#foundation/postgres/reads.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { logsOfRunSql, transcriptOfRunSql } from '../sandboxes/run-texts.ts';
 import { isInState, openStates } from './states.ts';
 
@@ -15,6 +16,7 @@ const max = { words: 10, characters: 60 } as const;
 const read = { prompt: 40_000, message: 2_000, messages: 60_000 } as const;
 const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
 const batch = 20;
+const isWritable = isWritableSql('(select org_id from runs where runs.id = run_texts.run_id)');
 
 /**
  * Up to this number, found runs are listed by id. More common words match so many runs that a scan of the newest runs soon finds a page.
@@ -44,7 +46,7 @@ const messagesSql = `select left(string_agg(left(m.text, ${read.message}), ' '),
     select text from run_messages where run_id = r.id order by seq desc limit 100) m`;
 
 const readSql = `with due as (
-    select run_id from run_texts where due_at <= $1 order by due_at desc limit ${batch} for update skip locked
+    select run_id from run_texts where due_at <= $1 and ${isWritable} order by due_at desc limit ${batch} for update skip locked
   ),
   found as (
     select r.id, ${isInState(openStates, 'r')} as is_open, coalesce(r.finished_at, r.updated_at) as ended_at,
@@ -69,7 +71,7 @@ export const isIndexed = async (runId: string): Promise<boolean> =>
   (await sql('select 1 from run_texts where run_id = $1 and due_at is not null', [runId])).length === 0;
 
 const forgetSql = `update run_texts set all_words = words, logs_until = null where run_id in (
-  select run_id from run_texts where logs_until <= $1 order by logs_until limit 500 for update skip locked) returning run_id`;
+  select run_id from run_texts where logs_until <= $1 and ${isWritable} order by logs_until limit 500 for update skip locked) returning run_id`;
 
 /** Removes the words of old logs from the index; called periodically. */
 export async function removeOldLogWords(): Promise<void> {

@@ -5,6 +5,7 @@ import { hours, minutes, now } from '#foundation/clock.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 import { harnessIds } from '../../projects/agents/model.ts';
 import {
   harnessesFor,
@@ -24,10 +25,11 @@ import type { Run } from './model.ts';
 import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states.ts';
 
 const batch = 100;
+const isWritable = isWritableSql('runs.org_id');
 
 // The id of the expired lease is kept until another runtime claims the run, so that its own runtime can resume it.
 const releaseExpiredLeasesSql = `with expired as (
-    select id from runs where ${isInState(['running'])} and lease_until <= $1 and pauses_at is null
+    select id from runs where ${isInState(['running'])} and lease_until <= $1 and pauses_at is null and ${isWritable}
     order by lease_until limit ${batch} for update skip locked
   )
   ${moveRunsSql('waitingForRuntime', {
@@ -41,7 +43,7 @@ const releaseExpiredLeasesSql = `with expired as (
   })} returning r.id`;
 
 const failSilentRunsSql = `with silent as (
-    select id from runs where ${isInState(['waitingForRuntime'])} and silent_since <= $2 and parked_at is null
+    select id from runs where ${isInState(['waitingForRuntime'])} and silent_since <= $2 and parked_at is null and ${isWritable}
     order by silent_since limit ${batch} for update skip locked
   )
   ${moveRunsSql('failed', {
@@ -53,7 +55,7 @@ const failSilentRunsSql = `with silent as (
   })} returning r.id, r.issue_id`;
 
 const failOverdueRunsSql = `with overdue as (
-    select id from runs where ${isInState(waitingStates)} and coalesce(waiting_since, created_at) <= $2
+    select id from runs where ${isInState(waitingStates)} and coalesce(waiting_since, created_at) <= $2 and ${isWritable}
     order by created_at limit ${batch} for update skip locked
   )
   ${moveRunsSql('failed', {
