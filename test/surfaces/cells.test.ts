@@ -2,6 +2,7 @@
 // organization that is moving can be read but not changed.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { issueRefreshToken } from '#domain/identity/oauth/sign-ins.ts';
 import { withMoveLock } from '#domain/lifecycle/moves/lock.ts';
@@ -104,7 +105,22 @@ it('the token endpoint forwards a request by the secret in its form, and the new
   expect(answer).toMatchObject({ status: 200, body: { access_token: expect.stringMatching(/^oat_/) } });
   for (const cell of [cells.eu, cells.us])
     expect((await cell.ask('GET', '/v1/me', { token: answer.body.access_token })).status).toBe(200);
+  form.set('refresh_token', answer.body.refresh_token);
+  const chunked = await inChunks('/v1/oauth2/token', headers, form.toString());
+  expect([chunked.status, chunked.body.access_token]).toEqual([200, expect.stringMatching(/^oat_/)]);
+  const tooLarge = await inChunks('/v1/oauth2/token', headers, `${form}&more=${'x'.repeat(1_000_000)}`);
+  expect(tooLarge.status).toBe(413);
 });
+
+/** Sends a body of unknown length to `eu`, in two parts. */
+async function inChunks(path: string, headers: Record<string, string>, body: string) {
+  const sent = request(cells.eu.url + path, { method: 'POST', headers });
+  sent.write(body.slice(0, 10));
+  await once(sent, 'socket');
+  setImmediate(() => sent.end(body.slice(10)));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, body: JSON.parse(await text(response)) };
+}
 
 it('a header for cells that is not signed, or was signed for another request, has no effect', async () => {
   const { eu } = cells;
@@ -158,6 +174,35 @@ it('a session in one cell signs its person in to the other, once and in the brow
   expect([finished.status, location(finished)]).toEqual([303, '/console/account']);
   const account = await us.ask('GET', '/console/account', { headers: { cookie: cookieOf(finished, 'session') } });
   expect(account.body).toContain('alice@example.com');
+  const here = cookieOf(finished, 'session');
+  const signInAgain = async (from: typeof session) => {
+    const again = await us.ask('GET', '/sign-in/cell?cell=eu&return_to=/console/sessions', {
+      headers: { cookie: here },
+    });
+    const vouched = location(await eu.ask('GET', location(again).slice(eu.url.length), { session: from }));
+    const headers = { cookie: `${here}; ${cookieOf(again, 'cell-sign-in')}` };
+    return us.ask('GET', vouched.slice(us.url.length), { headers });
+  };
+  const same = await signInAgain(session);
+  expect([same.status, location(same), same.headers.get('set-cookie')]).toEqual([
+    ...[303, '/console/sessions'],
+    expect.not.stringContaining('session='),
+  ]);
+  // A session of another person is not replaced without a question.
+  const asked = await signInAgain(await eu.world.session(await eu.world.person('Carol')));
+  expect([asked.status, asked.headers.get('set-cookie')]).toEqual([200, expect.not.stringContaining('session=')]);
+  const shown = (await us.ask('GET', '/console/account', { headers: { cookie: here } })).body;
+  expect(shown).toContain('alice@example.com');
+  const field = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(asked.body)![1]!;
+  const form = (token: string) => ({
+    headers: { cookie: here, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ csrf_token: token, offer: field('offer') }).toString(),
+  });
+  expect((await us.ask('POST', '/sign-in/cell', form('other'))).status).toBe(403);
+  const switched = await us.ask('POST', '/sign-in/cell', form(field('csrf_token')));
+  expect([switched.status, location(switched)]).toEqual([303, '/console/sessions']);
+  const carols = await us.ask('GET', '/console/account', { headers: { cookie: cookieOf(switched, 'session') } });
+  expect(carols.body).toContain('carol@example.com');
   const link = `${us.url}/sign-in/cell?cell=eu&amp;return_to=%2Fconsole%2Fo%2Finitech`;
   // The page does not wait long for another cell.
   const accountPage = async () => (await eu.ask('GET', '/console/account', { session })).body;
@@ -188,6 +233,11 @@ it('an organization that is moving can be read; changes by callers get a 503, an
     ),
   ).toBe(0);
   await expect(rename()).rejects.toThrow('the organization is moving');
+  await expect(
+    asService('system', 'background', 'test', () =>
+      transaction((trx) => trx('organizations').where({ id: organization.id }).update({ name: 'Renamed' })),
+    ),
+  ).rejects.toThrow('the organization is moving');
   await changeState(organization.id, (trx) => dropState(trx, organization.id, 'mov_1'));
   await unguardTables(isAnyMoving);
   expect((await world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%')).length).toBe(0);

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { CellPlace } from '#domain/lifecycle/moves/locate.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
-import { sendToCell } from '#foundation/http/cells.ts';
+import { cellHeader, sendToCell } from '#foundation/http/cells.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { upstreamUnavailable } from '#foundation/problem.ts';
 import { subscriptions } from '#limits.ts';
@@ -13,7 +13,7 @@ import { subscriptions } from '#limits.ts';
 /** Headers of one connection (RFC 9110 §7.6.1), and headers that this cell sets itself. */
 const ofConnection = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
-  ...['host', 'x-aep-cell', 'x-request-id', 'x-forwarded-for'],
+  ...['host', cellHeader, 'x-request-id', 'x-forwarded-for'],
 ]);
 
 const queue = { perKey: 500, all: 2_000, waitMs: seconds(5) };

@@ -8,7 +8,7 @@ import { cellOfSlug } from '#domain/organization/cells/state.ts';
 import { seconds } from '#foundation/clock.ts';
 import { addressOfCell, statementOfCell } from '#foundation/http/cells.ts';
 import { answer, type Exchange, type Handler, mediaType, parseJson } from '#foundation/http/http.ts';
-import { organizationMoving } from '#foundation/problem.ts';
+import { invalid, organizationMoving } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { forwardToCell, hasBody, missingHeader } from './forward.ts';
 
@@ -81,23 +81,26 @@ function readObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Reads the body and puts it back for the handler. Null for a body of unknown or too large size. */
+/** Reads the body and puts it back for the handler. Null for a body that is too large. @throws 400 for one that does not arrive in time */
 async function peek(req: IncomingMessage): Promise<string | null> {
-  const length = Number(req.headers['content-length'] ?? 0);
-  if (req.method !== 'POST' || !(length > 0 && length <= bytes.oauthBody)) return null;
+  if (req.method !== 'POST' || !hasBody(req.headers)) return null;
   const signal = AbortSignal.timeout(bodyMs);
+  const closed = once(req, 'close', { signal });
+  const late = () => Promise.reject(invalid('The body did not arrive in time.'));
+  closed.catch(() => {});
   const chunks: Buffer[] = [];
   let size = 0;
-  while (size < length) {
+  while (size <= bytes.oauthBody) {
     const chunk = req.read() as Buffer | null;
     if (chunk) {
       chunks.push(chunk);
       size += chunk.length;
-    } else if (req.destroyed) return null;
-    else await Promise.race([once(req, 'readable', { signal }), once(req, 'close', { signal })]);
+    } else if (req.complete) break;
+    else if (req.destroyed) return null;
+    else await Promise.race([once(req, 'readable', { signal }), closed]).catch(late);
   }
   // The stream ends in the next turn of the event loop unless it has the bytes again.
   const body = Buffer.concat(chunks);
-  req.unshift(body);
-  return body.toString('utf8');
+  if (size > 0) req.unshift(body);
+  return size > bytes.oauthBody ? null : body.toString('utf8');
 }

@@ -5,6 +5,7 @@ import { wholePerson } from '#access/reach.ts';
 import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
 import { now } from '#foundation/clock.ts';
 import { addressOfCell, otherCells, ownCell, readSigned, signForCells } from '#foundation/http/cells.ts';
+import { html } from '#foundation/http/html.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
@@ -12,9 +13,9 @@ import { forbidden, invalid, notFound } from '#foundation/problem.ts';
 import { newSecret, seal, unseal } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs, rates } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
-import { seeOther } from './layout.ts';
+import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { signIn } from './sign-in.ts';
-import { ownPath, personsPage } from './visitor.ts';
+import { ownPath, personsForm, personsPage, visitorOf } from './visitor.ts';
 
 /** Paths: where a sign-in starts here, where the other cell vouches, and where it sends the browser back. */
 export const cellSignInPaths = { start: '/sign-in/cell', vouch: '/sign-in/vouch', return: '/sign-in/cell/return' };
@@ -50,7 +51,7 @@ function cellOf(exchange: Exchange): string {
   return cell;
 }
 
-/** A link from another site only signs visitors in as themselves, so a GET starts the sign-in. */
+/** A link from another site only signs visitors in as themselves, and replaces no session, so a GET starts the sign-in. */
 export const startCellSignIn: Handler = async (exchange) => {
   const cell = cellOf(exchange);
   await throttle.take(networkOf(exchange.address));
@@ -74,21 +75,59 @@ export const vouchForCell: Handler = personsPage(async (exchange, { caller, pers
 });
 
 export const finishCellSignIn: Handler = async (exchange) => {
-  const begun = startedIn(exchange);
+  const begun = opened(started, cookieOf(exchange, cookie), cookie);
   setCookie(exchange, cookie, null, 0);
   const voucher = readSigned<Voucher>('sign-in', parametersOf(exchange).get('voucher') ?? '');
   if (!begun || voucher?.state !== begun.state)
     throw invalid('This sign-in expired or was started in another browser. Start again.');
   if (voucher.to !== ownCell() || voucher.from !== begun.cell) throw forbidden('This sign-in is for another cell.');
-  await signIn(exchange, await findOrCreatePerson(voucher.email, voucher.name), begun.returnTo);
+  const { returnTo, expiresAt } = begun;
+  const offered = { email: voucher.email, name: voucher.name, returnTo, expiresAt };
+  const visitor = await visitorOf(exchange);
+  // Another site may have started the sign-in, which must not replace a session without a question.
+  if (visitor && visitor.person.email !== offered.email) return offerSwitch(exchange, visitor, offered);
+  if (visitor && !visitor.caller.isOrgOnly) return seeOther(exchange, returnTo);
+  await signInAs(exchange, offered);
 };
 
-function startedIn(exchange: Exchange): z.infer<typeof started> | null {
-  const sealed = cookieOf(exchange, cookie);
+const offer = z.object({ email: z.string(), name: z.string(), returnTo: z.string(), expiresAt: z.number() });
+type Offer = z.infer<typeof offer>;
+
+const signInAs = async (exchange: Exchange, { email, name, returnTo }: Offer): Promise<void> =>
+  signIn(exchange, await findOrCreatePerson(email, name), returnTo);
+
+const offerPurpose = 'sign-in as another person';
+
+/** Asks a visitor whose session here is that of another person. */
+function offerSwitch(exchange: Exchange, visitor: Visitor, offered: Offer): Promise<void> {
+  const body = html`<section class="card">
+    <h1>You are signed in as another person</h1>
+    <p>Your session here is that of <strong>${visitor.person.email}</strong>, and your session in the other cell that of <strong>${offered.email}</strong>.</p>
+    <form method="post" action="${cellSignInPaths.start}">${csrfField(visitor)}
+      <input type="hidden" name="offer" value="${seal(offerPurpose, JSON.stringify(offered))}">
+      <button class="full">Continue as ${offered.email}</button></form>
+    <a class="button quiet full" href="/console">Stay signed in as ${visitor.person.email}</a>
+  </section>`;
+  return answerPage(exchange, 200, { title: 'Sign in', body });
+}
+
+/** Replaces the session of a visitor who has confirmed that. */
+export const switchPerson: Handler = personsForm(async (exchange, _, form) => {
+  const offered = opened(offer, form.get('offer'), offerPurpose);
+  if (!offered) throw invalid('This sign-in expired. Start again.');
+  await signInAs(exchange, offered);
+});
+
+/** The content of a sealed text; null for any other text, and for one that has expired. */
+function opened<Content extends { expiresAt: number }>(
+  schema: z.ZodType<Content>,
+  sealed: string | null,
+  purpose: string,
+): Content | null {
   if (!sealed) return null;
   try {
-    const begun = started.parse(JSON.parse(unseal(cookie, sealed)));
-    return begun.expiresAt > now() ? begun : null;
+    const content = schema.parse(JSON.parse(unseal(purpose, sealed)));
+    return content.expiresAt > now() ? content : null;
   } catch {
     return null;
   }

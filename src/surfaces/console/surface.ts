@@ -6,7 +6,7 @@ import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { answerApplicationFile, applicationBase } from './application.ts';
-import { cellSignInPaths, finishCellSignIn, startCellSignIn, vouchForCell } from './cell-sign-in.ts';
+import { cellSignInPaths, finishCellSignIn, startCellSignIn, switchPerson, vouchForCell } from './cell-sign-in.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
 import {
@@ -107,7 +107,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   }
 
   if (ownCell() !== null) {
-    pages.set(cellSignInPaths.start, { GET: startCellSignIn });
+    pages.set(cellSignInPaths.start, { GET: startCellSignIn, POST: switchPerson });
     pages.set(cellSignInPaths.vouch, { GET: vouchForCell });
     pages.set(cellSignInPaths.return, { GET: finishCellSignIn });
   }
