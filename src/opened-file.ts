@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { checkFile, type Joined, joinOrganization } from '#domain/lifecycle/organization-files/join.ts';
+import { type Joined, joinOrganization, organizationIn } from '#domain/lifecycle/organization-files/join.ts';
 import { ownersOf } from '#domain/organization/memberships/operations.ts';
 import { openNetworks } from '#domain/organization/organizations/allowed-networks.ts';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
@@ -33,8 +33,7 @@ export async function openFile<Config extends { addresses: Addresses }, Services
 ): Promise<void> {
   const { file, secretFile, port } = readArguments(args);
   const secret = secretFile ? (await readFile(secretFile, 'utf8')).trim() : await readSecret();
-  const beginning = createReadStream(file);
-  await checkFile(beginning, secret).finally(() => beginning.destroy());
+  await organizationIn(file, secret);
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-open-'));
   // The embedded database of root belongs to another account.
   if (process.getuid?.() === 0) chmodSync(folder, 0o711);
@@ -102,7 +101,10 @@ async function readSecret(): Promise<string> {
     lines.once('SIGINT', () => reject(new Error('No passphrase was entered.')));
     lines.once('line', resolve);
     lines.once('line', () => lines.close());
-    lines.once('close', () => process.stderr.write('\n'));
+    lines.once('close', () => {
+      process.stderr.write('\n');
+      reject(new Error('No passphrase was entered.'));
+    });
   });
 }
 

@@ -7,6 +7,7 @@ export const tablesWithoutOrganization: Record<string, string[]> = {
   'belong to the installation': [
     'audit_keys',
     'billing_events',
+    'cell_registrations',
     'client_documents',
     'database_backups',
     'idempotency_keys',

@@ -5,6 +5,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { forgetPlace, otherPlaceOf } from '#domain/lifecycle/moves/locate.ts';
+import { sendJobs } from '#domain/lifecycle/moves/waiting.ts';
+import type { CellOrganization } from '#domain/organization/cells/model.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';
 import { arrivalMs, askCell, bindCells } from '#foundation/http/cells.ts';
 import { createHttpServer, type Exchange } from '#foundation/http/http.ts';
@@ -154,6 +156,24 @@ it('the signature of a question is valid for its body only', async () => {
       body: text,
     }).then(({ status }) => status);
   expect([await ask(body), await ask(body.replace('01', '02'))]).toEqual([200, 404]);
+});
+
+it('jobs of an organization are sent in parts and in their order; a job that no question can have is refused', async () => {
+  const job = (n: number, characters: number) => ({ queue: 'mail', payload: { n, text: 'x'.repeat(characters) } });
+  const move = { orgId: 'org_1', moveId: 'cnt_1', otherCell: 'us' } as unknown as CellOrganization;
+  const jobs = Array.from({ length: 50 }, (_, n) => job(n, 400_000));
+  await sendJobs({ ...move, jobs });
+  const sent = received.map(({ body }) => JSON.parse(body));
+  expect(sent.flatMap((part) => part.jobs)).toEqual(jobs);
+  let first = 0;
+  for (const part of sent) {
+    expect(part.first).toBe(first);
+    first += part.jobs.length;
+  }
+  expect(Math.max(...received.map(({ body }) => body.length))).toBeLessThan(2_000_000);
+  await expect(sendJobs({ ...move, jobs: [job(0, 15_000_000)] })).rejects.toThrow(
+    'a job of the queue "mail" has 15000',
+  );
 });
 
 it('the file of an organization may take as long as a move', () => {

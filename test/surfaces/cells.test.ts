@@ -13,6 +13,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openCells } from '../support/cell-world.ts';
+import { admin } from '../support/command-line.ts';
 
 let cells: Awaited<ReturnType<typeof openCells>>;
 let alice: Account;
@@ -279,6 +280,33 @@ it('a slug that an organization of this cell has got since leads to no other cel
   expect(await cellOfSlug('gone')).toBe('us');
   await record('acme');
   expect(await cellOfSlug('acme')).toBe(null);
+});
+
+it('slugs of a cell that has not registered them are taken, too; once it has, it is no longer asked', async () => {
+  const { eu, us } = cells;
+  const create = async (slug: string, token = alice.token) =>
+    (await eu.ask('POST', '/v1/organizations', { token, body: { name: 'Other', slug } })).status;
+  await eu.world.knex('cell_slugs').where({ slug: 'globex' }).delete();
+  expect(await create('globex')).toBe(409);
+  await us.kill();
+  expect(await create('fresh')).toBe(503);
+  await us.start();
+  const outcome = await admin(['cell:register'], us.env);
+  expect(JSON.parse(outcome.stdout)).toEqual({ reserved: expect.any(Number), taken: [] });
+  await us.kill();
+  expect([await create('globex'), await create('fresh')]).toEqual([409, 201]);
+  await us.start();
+});
+
+it('a file joins a cell only with a slug and an organization that no other cell has', async () => {
+  const { eu, us } = cells;
+  const file = `${eu.env.DATA_DIR}.aep`;
+  const key = Buffer.alloc(32, 5).toString('base64');
+  expect(await admin(['org:pack', '--org', 'acme', '--to', file], eu.env, key)).toMatchObject({ code: 0 });
+  expect(await admin(['org:join', '--from', file], us.env, key)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The cell eu has the organization.'),
+  });
 });
 
 it('an unavailable cell affects only its own organizations', async () => {

@@ -3,10 +3,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openCells, type TestCell } from '../support/cell-world.ts';
 import { admin } from '../support/command-line.ts';
@@ -43,11 +46,33 @@ beforeAll(async () => {
     },
     { eu: settings, us: { ...settings, SECRET_KEY: Buffer.alloc(32, 8).toString('base64') } },
   );
+  await storeArtifact(cells.eu);
 }, 60_000);
 afterAll(() => cells?.close());
 
 const command = (cell: TestCell, ...args: string[]) => admin(args, cell.env);
 const move = (from: TestCell, to: string) => command(from, 'org:move', '--org', 'acme', '--to', to);
+
+/** An artifact of the first project with its content. */
+async function storeArtifact({ env, world }: TestCell): Promise<void> {
+  const [contentKey, orgId] = [newId('content'), alice.organization.id];
+  async function* content() {
+    yield Buffer.from('proof');
+  }
+  await folderStorage(join(env.DATA_DIR!, 'artifacts')).write(contentKey, content(), 5);
+  await world.knex('stored_contents').insert({ key: contentKey, orgId, createdAt: now(), sizeBytes: 5 });
+  await world.knex('artifacts').insert({
+    ...{
+      id: newId('artifact'),
+      orgId,
+      projectId: firstProject,
+      role: 'builder',
+      kind: 'log',
+      contentType: 'text/plain',
+    },
+    ...{ contentKey, sizeBytes: 5, createdAt: now(), expiresAt: now() + 86_400_000 },
+  });
+}
 
 /** Runs the command until it says this, and kills it then. Returns everything that it has said. */
 async function killedAt(cell: TestCell, words: string): Promise<string> {
@@ -141,6 +166,30 @@ it('a canceled move leaves the organization where it was', async () => {
   expect(await projectsIn(us)).toEqual([]);
 });
 
+it('a move that is canceled after its file has arrived can be repeated at once, even if the other cell did not hear of that', async () => {
+  const { eu, us } = cells;
+  const { knex } = eu.world;
+  // The last step of the sending cell fails.
+  await knex.raw(`create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused by the test'; end $$;
+    create trigger refuse before update on cell_organizations for each row when (new.state = 'moved') execute function refuse()`);
+  const cancel = async () => JSON.parse((await command(eu, 'org:move', '--org', 'acme', '--cancel')).stdout);
+  try {
+    for (const [n, isHeard] of [true, false, true].entries()) {
+      expect(await move(eu, 'us')).toMatchObject({ code: 1, stderr: expect.stringContaining('refused by the test') });
+      expect(await projectsIn(us)).toContain(firstProject);
+      expect(await us.ask('GET', '/v1/me', { token: alice.token })).toMatchObject({ status: 200 });
+      if (!isHeard) await us.kill();
+      expect(await cancel()).toEqual({ canceled: true, isDiscarded: isHeard });
+      const body = { name: `Again ${n}`, repoFullName: `acme/again-${n}` };
+      expect((await eu.ask('POST', '/v1/projects', { token: alice.token, body })).status).toBe(201);
+      if (isHeard) expect(await projectsIn(us)).toEqual([]);
+      else await us.start();
+    }
+  } finally {
+    await knex.raw('drop trigger refuse on cell_organizations; drop function refuse');
+  }
+}, 120_000);
+
 it('clients write while the organization moves and the command is killed at each step; nothing is lost or doubled', async () => {
   const { eu, us } = cells;
   const before = await projectsIn(eu);
@@ -148,6 +197,12 @@ it('clients write while the organization moves and the command is killed at each
   const job = { queue: 'finish issue', payload: { runId: held.runId } };
   await eu.world.knex.raw(
     `insert into background.job (name, data, start_after) values (?, ?, now() + interval '1 day')`,
+    [job.queue, job.payload],
+  );
+  // More than a question between cells may have.
+  await eu.world.knex.raw(
+    `insert into background.job (name, data, start_after)
+     select ?, ?::jsonb || jsonb_build_object('text', repeat('x', 1000000)), now() + interval '1 day' from generate_series(1, 18)`,
     [job.queue, job.payload],
   );
   const clients = ['one', 'two'].map(startClient);
@@ -177,7 +232,7 @@ it('clients write while the organization moves and the command is killed at each
   for (const { refused } of clients) expect([...refused]).toContain('503 organization_moving');
   expect(await eu.world.knex('organizations').where({ id: alice.organization.id })).toEqual([]);
   expect(await eu.world.knex('cell_organizations').select('state', 'otherCell', 'jobs')).toEqual([
-    { state: 'moved', otherCell: 'us', jobs: [job] },
+    { state: 'moved', otherCell: 'us', jobs: [] },
   ]);
   expect(await eu.world.knex('background.job').whereRaw(`data ->> 'runId' = ?`, held.runId)).toEqual([]);
   // The runtime reports at the old address with the lease that it had before.
@@ -221,6 +276,8 @@ it('the organization moves back, and the other cell forwards from then on', asyn
   const outcome = await move(us, 'eu');
   expect([outcome.code, outcome.stderr]).toEqual([0, expect.stringContaining('removing')]);
   await expectReadable();
+  const [{ contentKey }] = await eu.world.knex('artifacts').select('contentKey');
+  expect(filesOf(eu)).toContain(contentKey);
   const body = { name: 'Back', repoFullName: 'acme/back' };
   const created = await us.ask('POST', '/v1/projects', { token: alice.token, body });
   expect([created.status, (await projectsIn(eu)).includes(created.body.id), await projectsIn(us)]).toEqual([

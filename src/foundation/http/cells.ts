@@ -18,6 +18,8 @@ const validForMs = minutes(1);
 export const answerMs = seconds(5);
 /** Time limit for sending the file of an organization, joining and verifying it. */
 export const arrivalMs = hours(6);
+/** Maximum size of a question between cells. */
+export const maxQuestionBytes = 16 * 1024 ** 2;
 const maxAnswerBytes = 256 * 1024;
 /** Maximum connections to each cell: more than the forwarded requests of a cell (surfaces/cells/forward.ts), so that questions find one. */
 const maxSockets = 1_500;

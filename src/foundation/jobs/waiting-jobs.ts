@@ -3,35 +3,28 @@ import { sql, type Transaction } from '../postgres/database.ts';
 import { enqueue } from './background.ts';
 import { type Queue, queues } from './queues.ts';
 
-export interface StoredJob {
-  id: string;
+/** A job out of its queue. */
+export interface WaitingJob {
   queue: string;
-  isRunning: boolean;
-  payload: Record<string, unknown>;
+  payload: object;
 }
 
-const pageSql = `select id::text, name as queue, state = 'active' as is_running, data as payload from background.job
-  where state in ('created', 'retry', 'active') and id > $1::uuid order by id limit 500`;
+const hasOpenSql = (isOwn: string): string => `select 1 as open from background.job
+  where state in ('created', 'retry', 'active') and (${isOwn}) limit 1`;
 
-/** All jobs that have not ended, page by page. */
-export async function* openJobs(): AsyncGenerator<StoredJob> {
-  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const page = await sql<StoredJob>(pageSql, [after]);
-    yield* page;
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.id;
-  }
-}
+/** Whether jobs have not ended. @param isOwn SQL condition on the payload `data` of a job; `$1` is the value */
+export const hasOpenJobs = async (isOwn: string, value: string): Promise<boolean> =>
+  (await sql(hasOpenSql(isOwn), [value])).length > 0;
 
-const takeSql = `delete from background.job where id = any($1::uuid[]) and state in ('created', 'retry')
-  returning name as queue, data as payload`;
+const takeSql = (isOwn: string): string => `with taken as (
+    delete from background.job where state in ('created', 'retry') and (${isOwn}) returning id, name, data, created_on)
+  select name as queue, data as payload from taken order by created_on, id`;
 
-/** Takes those of the jobs out of their queues that have not begun meanwhile. */
-export const takeJobs = (trx: Transaction, ids: readonly string[]): Promise<Pick<StoredJob, 'queue' | 'payload'>[]> =>
-  sql(takeSql, [ids], trx);
+/** Takes the jobs that are not running out of their queues. @param isOwn as in `hasOpenJobs` */
+export const takeJobs = (trx: Transaction, isOwn: string, value: string): Promise<WaitingJob[]> =>
+  sql(takeSql(isOwn), [value], trx);
 
 /** Writes jobs into their queues again. */
-export async function putJobs(trx: Transaction, jobs: readonly { queue: string; payload: object }[]): Promise<void> {
+export async function putJobs(trx: Transaction, jobs: readonly WaitingJob[]): Promise<void> {
   for (const { queue, payload } of jobs) if (queue in queues) await enqueue(trx, queue as Queue, payload);
 }

@@ -5,13 +5,20 @@ import {
   discardArrival,
   movePaths,
   receiveArrival,
+  receiveJobs,
   serveArrival,
 } from '#domain/lifecycle/moves/arrive.ts';
 import { findPath, knownPlace } from '#domain/lifecycle/moves/locate.ts';
 import { createOrdered, creationPath } from '#domain/organization/organizations/create.ts';
 import { membershipsPath, organizationsOfAddress } from '#domain/organization/organizations/elsewhere.ts';
-import { admitSlug, hasSlug, slugPaths } from '#domain/organization/organizations/reserved-slugs.ts';
-import { isSignedBody, ownCell, type Statement, statementOfCell } from '#foundation/http/cells.ts';
+import {
+  admitSlug,
+  findWanted,
+  hasSlug,
+  noteRegistered,
+  slugPaths,
+} from '#domain/organization/organizations/reserved-slugs.ts';
+import { isSignedBody, maxQuestionBytes, ownCell, type Statement, statementOfCell } from '#foundation/http/cells.ts';
 import { answerJson, type Exchange, parseJson, readText } from '#foundation/http/http.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
 import { describeIssues } from '#graph/validation.ts';
@@ -19,7 +26,6 @@ import { text } from '#limits.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 
 const base = '/cells/';
-const questionBytes = 16 * 1024 ** 2;
 
 const key = z.object({ kind: z.string().max(8), value: z.string().max(200) });
 const claim = z.object({ slug: z.string().max(64), orgId: z.string().max(64), cell: z.string().max(32) });
@@ -42,7 +48,7 @@ type Answer = (exchange: Exchange, statement: Statement) => Promise<void>;
 const answering =
   <S extends z.ZodType>(question: S, answer: (asked: z.output<S>, from: string) => Promise<object | boolean>): Answer =>
   async (exchange, statement) => {
-    const body = await readText(exchange, questionBytes);
+    const body = await readText(exchange, maxQuestionBytes);
     if (!isSignedBody(statement, body)) throw notFound('path');
     const parsed = question.safeParse(parseJson(body));
     if (!parsed.success) throw invalid(describeIssues(parsed.error));
@@ -57,7 +63,8 @@ const answers = new Map<string, Answer>([
     movePaths.check,
     answering(z.object({ orgId, slug: z.string().max(64), schema: z.string().max(200) }), checkArrival),
   ],
-  [movePaths.serve, answering(arrival.extend({ jobs: waitingJobs }), serveArrival)],
+  [movePaths.jobs, answering(arrival.extend({ first: z.int().min(0), jobs: waitingJobs }), receiveJobs)],
+  [movePaths.serve, answering(arrival, (asked, from) => serveArrival({ ...asked, from }))],
   [movePaths.discard, answering(arrival, (asked, from) => discardArrival({ ...asked, from }))],
   [creationPath, answering(order, createOrdered)],
   [
@@ -67,6 +74,8 @@ const answers = new Map<string, Answer>([
     })),
   ],
   [slugPaths.use, answering(claim, async (asked) => ({ isUsed: await hasSlug(asked) }))],
+  [slugPaths.find, answering(claim.omit({ cell: true }), findWanted)],
+  [slugPaths.registered, answering(z.object({}), (_, from) => noteRegistered(from))],
 ]);
 
 const arrivals = new RegExp(`^${movePaths.arrivals}(org_\\w{1,60})/(\\w{1,64})/([a-z0-9-]{1,64})$`);

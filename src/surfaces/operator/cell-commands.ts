@@ -2,9 +2,7 @@
 import { z } from 'zod';
 import { cancelMove, forgetMoved, moveOrganization, movingOrganization } from '#domain/lifecycle/moves/move.ts';
 import { listMoves } from '#domain/organization/cells/state.ts';
-import { organizationsAfter } from '#domain/organization/organizations/operations.ts';
-import { reserveSlug } from '#domain/organization/organizations/reserved-slugs.ts';
-import { ownCell } from '#foundation/http/cells.ts';
+import { registerSlugs } from '#domain/organization/organizations/register-slugs.ts';
 import { type Command, command, flag } from './command.ts';
 import { limit } from './credential-lists.ts';
 import { slug } from './organization-option.ts';
@@ -41,22 +39,9 @@ export const cellCommands: Record<string, Command> = {
   }),
   'cell:register': command({
     about:
-      'Reserves the slugs of all organizations of this cell in the directory, once, when an existing installation becomes a cell. Lists those that another cell has.',
+      'Reserves the slugs of all organizations of this cell in the directory, once, when an installation becomes a cell. Lists those that another cell has: repeat the command when they ' +
+      'are renamed.',
     options: z.object({}),
-    run: async () => {
-      if (ownCell() === null) throw new Error('CELL_NAME is not set: this installation is not a cell');
-      const taken: string[] = [];
-      let reserved = 0;
-      for (let after = ''; ; ) {
-        const organizations = await organizationsAfter(after);
-        for (const { id, slug } of organizations) {
-          if (await reserveSlug(slug, id)) reserved++;
-          else taken.push(slug);
-        }
-        const last = organizations.at(-1);
-        if (!last) return { reserved, taken };
-        after = last.id;
-      }
-    },
+    run: registerSlugs,
   }),
 };

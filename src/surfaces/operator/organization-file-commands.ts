@@ -3,8 +3,10 @@ import { createReadStream } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { joinOrganization } from '#domain/lifecycle/organization-files/join.ts';
+import { joinOrganization, organizationIn } from '#domain/lifecycle/organization-files/join.ts';
 import { packOrganization } from '#domain/lifecycle/organization-files/pack.ts';
+import { reserveForJoin } from '#domain/organization/organizations/reserved-slugs.ts';
+import { ownCell } from '#foundation/http/cells.ts';
 import { type Command, command, type Place } from './command.ts';
 import { organizationOf, slug } from './organization-option.ts';
 
@@ -41,8 +43,11 @@ export const organizationFileCommands: Record<string, Command> = {
     about:
       'Joins the organization of a file to this installation, which has to have the same schema. Everything is verified first; nothing is left of a join that fails.',
     options: z.object({ from: file.describe('The path of the file.'), 'passphrase-file': secretFile }),
-    run: async ({ from, 'passphrase-file': secret }, place) =>
-      joinOrganization(createReadStream(from), await readSecret(secret, place)),
+    run: async ({ from, 'passphrase-file': secretFrom }, place) => {
+      const secret = await readSecret(secretFrom, place);
+      if (ownCell() !== null) await reserveForJoin(await organizationIn(from, secret));
+      return joinOrganization(createReadStream(from), secret);
+    },
   }),
 };
 

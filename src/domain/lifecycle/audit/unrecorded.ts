@@ -18,6 +18,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   authorization_codes: derived,
   billing_events: derived,
   cell_organizations: 'the state of a move, whose end is an event where the organization joins',
+  cell_registrations: ofNobody,
   cell_slugs: derived,
   change_versions: report,
   chat_posts: derived,

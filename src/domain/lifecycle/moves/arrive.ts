@@ -1,22 +1,29 @@
 // The side of a move that receives the organization: nothing of it is served, nor changed, until the sending cell says so.
 import { now } from '#foundation/clock.ts';
+import { cellSecretFor } from '#foundation/http/cells.ts';
 import type { Id } from '#foundation/ids.ts';
-import { putJobs } from '#foundation/jobs/waiting-jobs.ts';
+import { putJobs, type WaitingJob } from '#foundation/jobs/waiting-jobs.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { forgetKeysOf } from '#foundation/postgres/idempotency.ts';
 import { migrationStatus } from '#foundation/postgres/migrations.ts';
 import { conflict } from '#foundation/problem.ts';
 import { storage } from '#foundation/storage/storage.ts';
 import { guardTables, unguardTables } from '../../organization/cells/guard.ts';
-import type { WaitingJob } from '../../organization/cells/model.ts';
-import { asMover, changeState, dropState, isAnyMoving, moveStateOf, putState } from '../../organization/cells/state.ts';
+import {
+  asMover,
+  changeState,
+  dropState,
+  isAnyMoving,
+  lockState,
+  moveStateOf,
+  putState,
+} from '../../organization/cells/state.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { reserveSlug } from '../../organization/organizations/reserved-slugs.ts';
 import { restartLeases } from '../../work/runs/leases.ts';
 import { eraseOrganization } from '../closure/erase.ts';
 import { OrganizationFileError } from '../organization-files/format.ts';
 import { joinOrganization } from '../organization-files/join.ts';
-import { fileSecret } from './file-secret.ts';
 
 type OrgId = Id<'organization'>;
 
@@ -24,9 +31,13 @@ type OrgId = Id<'organization'>;
 export const movePaths = {
   check: '/cells/moves/check',
   arrivals: '/cells/moves/arrivals/',
+  jobs: '/cells/moves/jobs',
   serve: '/cells/moves/serve',
   discard: '/cells/moves/discard',
 } as const;
+
+/** The secret of the file of a move, which both cells derive from the secret that they share. */
+export const fileSecret = (moveId: string): string => cellSecretFor(`move ${moveId}`).toString('base64');
 
 export interface ArrivingMove {
   orgId: OrgId;
@@ -34,6 +45,11 @@ export interface ArrivingMove {
 }
 
 const exists = async (id: OrgId): Promise<boolean> => (await Organization.find({ id })) !== undefined;
+/** Whether this cell serves the organization, or did until it began to leave: its rows are not those of an arrival or a former move. */
+const isOwn = async (id: OrgId): Promise<boolean> => {
+  const state = (await moveStateOf(id))?.state;
+  return (await exists(id)) && state !== 'arriving' && state !== 'moved';
+};
 export const newestMigration = async (): Promise<string | undefined> =>
   (await migrationStatus(database())).applied.at(-1);
 
@@ -47,8 +63,9 @@ export async function checkArrival({
   slug: string;
   schema: string;
 }): Promise<object> {
-  if (await exists(orgId)) throw conflict('The organization is here already.');
-  if (await Organization.find({ slug }))
+  if (await isOwn(orgId)) throw conflict('The organization is here already.');
+  const found = await Organization.find({ slug });
+  if (found && found.id !== orgId)
     throw conflict(`Another organization has the slug ${slug}: rename one of them first.`);
   if (schema !== (await newestMigration()))
     throw conflict('The cells run different releases: bring both to the same one.');
@@ -60,51 +77,77 @@ export async function receiveArrival(
   { orgId, moveId, slug, from }: ArrivingMove & { slug: string; from: string },
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ tables: Record<string, number> }> {
-  const arriving = { orgId, slug, state: 'arriving' as const, otherCell: from, moveId, jobs: [] };
-  const earlier = await changeState(orgId, async (trx) => {
+  await removeFormer({ orgId, moveId, from });
+  const arriving = { orgId, slug, state: 'arriving' as const, otherCell: from, moveId, jobs: [], file: null };
+  const arrived = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
-    if (state?.moveId === moveId && state.file) return state;
+    if (state?.moveId === moveId && state.file) return state.file;
     // The request of a command that was killed before its move was canceled.
     if (state?.moveId === moveId && state.state === 'moved') throw conflict('The move was canceled.');
-    const isLeaving = state?.state === 'draining' || state?.state === 'frozen';
-    if (isLeaving || ((await exists(orgId)) && state?.moveId !== moveId))
-      throw conflict('The organization is here already.');
-    await putState(trx, { ...arriving, file: null });
-    return state;
+    if (await isOwn(orgId)) throw conflict('The organization is here already.');
+    await putState(trx, arriving);
+    return null;
   });
-  if (earlier?.moveId === moveId && earlier.file) return { tables: earlier.file.tables };
-  // The file of a move to another cell, from which the organization now returns.
-  if (earlier?.file) await storage().remove(earlier.file.contentKey);
+  if (arrived) return { tables: arrived.tables };
   await guardTables();
-  const { tables } = await asMover(() => joinOrganization(source, fileSecret(moveId))).catch((error: unknown) => {
+  const { tables } = await asMover(() =>
+    joinOrganization(source, fileSecret(moveId), async (trx, { tables }) => {
+      await lockState(trx, orgId);
+      const state = await moveStateOf(orgId, trx);
+      if (state?.state !== 'arriving' || state.moveId !== moveId) throw conflict('The move was canceled.');
+      await putState(trx, { ...arriving, file: { contentKey: moveId, bytes: 0, tables } });
+    }),
+  ).catch((error: unknown) => {
     throw error instanceof OrganizationFileError ? conflict(error.message) : error;
   });
-  const isExpected = await changeState(orgId, async (trx) => {
-    const state = await moveStateOf(orgId);
-    if (state?.state !== 'arriving' || state.moveId !== moveId) return false;
-    await putState(trx, { ...arriving, file: { contentKey: moveId, bytes: 0, tables } });
-    return true;
-  });
-  if (isExpected) return { tables };
+  return { tables };
+}
+
+/** Removes what former moves have left here: an arrival whose cancellation has not arrived, and rows and the file of an organization that returns. */
+async function removeFormer({ orgId, moveId, from }: ArrivingMove & { from: string }): Promise<void> {
+  const state = await moveStateOf(orgId);
+  if (!state || state.moveId === moveId) return;
+  if (state.state === 'arriving') {
+    // Ids sort by time: this is the late request of a command whose move was canceled.
+    if (state.otherCell === from && state.moveId > moveId) throw conflict('The move was canceled.');
+    await discardArrival({ orgId, moveId: state.moveId, from });
+  }
+  if (state.state !== 'moved') return;
   await removeRows(orgId);
-  throw conflict('The move was canceled.');
+  if (state.file) await storage().remove(state.file.contentKey);
+}
+
+/** Keeps waiting jobs until the organization is served; repeatable. @param sent `first`: the number of jobs that were sent before */
+export async function receiveJobs(sent: ArrivingMove & { first: number; jobs: WaitingJob[] }): Promise<object> {
+  const { orgId, moveId, first, jobs } = sent;
+  await changeState(orgId, async (trx) => {
+    const state = await moveStateOf(orgId);
+    if (state?.state !== 'arriving' || state.moveId !== moveId || !state.file || state.jobs.length < first)
+      throw conflict('The organization has not arrived.');
+    await putState(trx, { ...state, jobs: [...state.jobs.slice(0, first), ...jobs] });
+  });
+  return { ok: true };
 }
 
 /** Serves an organization that has arrived, with its waiting jobs; repeatable. @throws 409 when it has not arrived */
-export async function serveArrival({ orgId, moveId, jobs }: ArrivingMove & { jobs: WaitingJob[] }): Promise<object> {
+export async function serveArrival({ orgId, moveId, from }: ArrivingMove & { from: string }): Promise<object> {
   const organization = await Organization.find({ id: orgId });
-  if (!organization) throw conflict('The organization has not arrived.');
-  await changeState(orgId, async (trx) => {
+  const isStaying = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
-    if (!state) return;
-    if (state.state !== 'arriving' || state.moveId !== moveId)
-      throw conflict('This move of the organization has ended.');
+    if (!state && organization) return true;
+    // The organization was served, and moves on, or has moved on to a third cell since.
+    const isLeaving = state?.state === 'draining' || state?.state === 'frozen';
+    if (state && state.moveId !== moveId && (isLeaving || state.otherCell !== from)) return false;
+    if (state?.state !== 'arriving' || state.moveId !== moveId || !state.file)
+      throw conflict('The organization has not arrived.');
     await dropState(trx, orgId, moveId);
-    await putJobs(trx, jobs);
+    await putJobs(trx, state.jobs);
     await restartLeases(trx, orgId);
+    return true;
   });
   await unguardTables(isAnyMoving);
-  for (const slug of [organization.slug, ...organization.formerSlugs]) await reserveSlug(slug, orgId);
+  const { slug, formerSlugs } = organization ?? { slug: '', formerSlugs: [] };
+  for (const own of isStaying ? [slug, ...formerSlugs] : []) await reserveSlug(own, orgId);
   return { ok: true };
 }
 
@@ -114,8 +157,8 @@ export async function discardArrival({ orgId, moveId, from }: ArrivingMove & { f
     const state = await moveStateOf(orgId);
     if (!state && (await exists(orgId))) throw conflict('The organization is served here.');
     if (state?.moveId !== moveId) return false;
-    // A join that has not ended finds this state, and removes its rows.
-    await putState(trx, { ...state, state: 'moved', otherCell: from, file: null });
+    // A join that has not ended finds this state, and commits nothing.
+    await putState(trx, { ...state, state: 'moved', otherCell: from, file: null, jobs: [] });
     return true;
   });
   if (isDiscarded) await removeRows(orgId);
@@ -130,7 +173,7 @@ export async function removeRows(orgId: OrgId): Promise<void> {
   await asMover(() => forgetKeysOf(orgId));
   await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
-    if (state?.state === 'moved') await putState(trx, { ...state, erasedAt: now() });
+    if (state?.state === 'moved') await putState(trx, { ...state, jobs: [], erasedAt: now() });
   });
   await unguardTables(isAnyMoving);
 }

@@ -3,31 +3,28 @@
 // other one from then on (docs/cells.md).
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
-import { hours, minutes } from '#foundation/clock.ts';
-import { addressOfCell, arrivalMs, askCell, jsonOfCell, otherCells, sendToCell } from '#foundation/http/cells.ts';
+import { hours } from '#foundation/clock.ts';
+import { addressOfCell, arrivalMs, jsonOfCell, otherCells, sendToCell } from '#foundation/http/cells.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { putJobs, takeJobs } from '#foundation/jobs/waiting-jobs.ts';
+import { putJobs } from '#foundation/jobs/waiting-jobs.ts';
 import { storage } from '#foundation/storage/storage.ts';
 import { guardTables, unguardTables } from '../../organization/cells/guard.ts';
 import { CellOrganization, type MoveFile } from '../../organization/cells/model.ts';
 import { asMover, changeState, dropState, isAnyMoving, moveStateOf, putState } from '../../organization/cells/state.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import { reserveSlug } from '../../organization/organizations/reserved-slugs.ts';
 import { numberChanges } from '../audit/numbers.ts';
 import { growTree } from '../audit/tree/growth.ts';
 import { packOrganization } from '../organization-files/pack.ts';
-import { movePaths, newestMigration, removeRows } from './arrive.ts';
-import { fileSecret } from './file-secret.ts';
+import { fileSecret, movePaths, newestMigration, removeRows } from './arrive.ts';
+import { askAboutMove, reasonGiven } from './ask.ts';
 import { MoveError, withMoveLock } from './lock.ts';
-import { jobsOfOrganization } from './waiting.ts';
+import { holdJobs, sendJobs } from './waiting.ts';
 
 type OrgId = Id<'organization'>;
 /** Receives a line about each step. */
 export type Tell = (line: string) => void;
 
-/** Time limit for the jobs of the organization that are running. */
-const drainMs = minutes(2);
-const drainPollMs = 200;
 const maxBytes = 1024 ** 4;
 
 export interface MovedOrganization {
@@ -60,14 +57,18 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
     // Repeated, because an earlier command may have ended before all tables had their triggers.
     await guardTables();
     tell('writes are refused; waiting for jobs that are running');
-    await drain(id, state.moveId);
+    await freeze(id, state.moveId);
     state = (await moveStateOf(id))!;
   }
   if (state.state === 'frozen') {
+    // Jobs that were written while the last ones ended: they have failed at the guard, or have not begun.
+    await holdJobs(id, state.moveId);
+    state = (await moveStateOf(id))!;
     tell('nothing is written; packing');
     const file = state.file ?? (await pack(id, state.moveId));
     tell(`sending ${file.bytes} bytes to ${to}`);
     await send(state, file);
+    await sendJobs(state);
     tell('the other cell has verified all rows; it serves the organization from now on');
     await changeState(id, async (trx) => {
       const present = await moveStateOf(id);
@@ -80,15 +81,8 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
 
 /** The steps after the other cell has begun to serve the organization; each can be repeated. */
 async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Promise<MovedOrganization> {
-  const { otherCell, moveId, jobs, file } = (await moveStateOf(id))!;
-  const answer = await askCell(
-    otherCell,
-    movePaths.serve,
-    { orgId: id, moveId, jobs },
-    AbortSignal.timeout(minutes(1)),
-  );
-  if (answer.status !== 200)
-    throw new MoveError(`${otherCell} does not serve the organization yet: ${wordsOf(answer.body)}`);
+  const { otherCell, moveId, file } = (await moveStateOf(id))!;
+  await askAboutMove(otherCell, movePaths.serve, { orgId: id, moveId }, 'does not serve the organization yet');
   tell('removing the rows of this cell; the packed file stays until org:forget');
   await removeRows(id);
   return {
@@ -102,8 +96,15 @@ async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Pr
 
 async function begin({ id, slug, closedAt }: Moving, to: string): Promise<CellOrganization> {
   if (closedAt !== null) throw new MoveError('the organization is closed: it is erased here in time');
-  const answer = await askCell(to, movePaths.check, { orgId: id, slug, schema: await newestMigration() });
-  if (answer.status !== 200) throw new MoveError(`${to} refuses the organization: ${wordsOf(answer.body)}`);
+  await askAboutMove(
+    to,
+    movePaths.check,
+    { orgId: id, slug, schema: await newestMigration() },
+    'refuses the organization',
+  );
+  // Organizations that are older than the cells may have no reservation yet.
+  if (!(await reserveSlug(slug, id)))
+    throw new MoveError(`another organization of the platform has the slug ${slug}: rename one of them first`);
   await changeState(id, async (trx) => {
     if (await moveStateOf(id)) throw new MoveError('another process has begun to move the organization');
     await putState(trx, {
@@ -120,20 +121,8 @@ async function begin({ id, slug, closedAt }: Moving, to: string): Promise<CellOr
 }
 
 /** Takes the waiting jobs of the organization, lets the running ones end, and then freezes it. */
-async function drain(orgId: OrgId, moveId: string): Promise<void> {
-  for (let waited = 0; ; waited += drainPollMs) {
-    const jobs = await jobsOfOrganization(orgId);
-    const waiting = jobs.filter(({ isRunning }) => !isRunning);
-    if (waiting.length > 0)
-      await holdJobs(
-        orgId,
-        waiting.map(({ id }) => id),
-      );
-    else if (jobs.length === 0) break;
-    if (waited >= drainMs)
-      throw new MoveError('a job of the organization has not ended: repeat the command, or cancel it (--cancel)');
-    await wait(drainPollMs);
-  }
+async function freeze(orgId: OrgId, moveId: string): Promise<void> {
+  await holdJobs(orgId, moveId);
   await asMover(async () => {
     await numberChanges(orgId);
     await growTree(orgId);
@@ -144,12 +133,6 @@ async function drain(orgId: OrgId, moveId: string): Promise<void> {
     await putState(trx, { ...state, state: 'frozen' });
   });
 }
-
-const holdJobs = (orgId: OrgId, ids: string[]): Promise<void> =>
-  changeState(orgId, async (trx) => {
-    const state = (await moveStateOf(orgId))!;
-    await putState(trx, { ...state, jobs: [...state.jobs, ...(await takeJobs(trx, ids))] });
-  });
 
 /** Writes the file into the storage. Nothing changes in the organization, so a repetition writes the same rows. */
 async function pack(orgId: OrgId, moveId: string): Promise<MoveFile> {
@@ -190,39 +173,54 @@ async function send({ orgId, moveId, slug, otherCell }: CellOrganization, file: 
     body,
   });
   const answer = (await jsonOfCell(response)) as { tables?: Record<string, number> } | null;
+  // A cell that refuses the file does not read the rest of it.
+  body.destroy();
   if (response.statusCode !== 200)
-    throw new MoveError(`${otherCell} has not received the organization: ${wordsOf(answer)}`);
+    throw new MoveError(`${otherCell} has not received the organization: ${reasonGiven(answer)}`);
   if (JSON.stringify(sorted(answer?.tables)) !== JSON.stringify(sorted(file.tables)))
     throw new MoveError(`${otherCell} has other numbers of rows than were sent`);
 }
 
 const sorted = (counts: Record<string, number> = {}) => Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1));
-const wordsOf = (body: unknown): string =>
-  (body as { description?: string } | null)?.description ?? 'no reason was given';
+
+export interface CanceledMove {
+  canceled: true;
+  /** Whether nothing is left in the other cell. What it has received is else removed when the organization moves there again. */
+  isDiscarded: boolean;
+}
 
 /** Cancels a move that has not reached the other cell's service: the organization is served here as before. */
-export const cancelMove = (orgId: OrgId): Promise<{ canceled: true }> => withMoveLock(orgId, () => cancel(orgId));
+export const cancelMove = (orgId: OrgId): Promise<CanceledMove> => withMoveLock(orgId, () => cancel(orgId));
 
-async function cancel(orgId: OrgId): Promise<{ canceled: true }> {
+async function cancel(orgId: OrgId): Promise<CanceledMove> {
   const state = await moveStateOf(orgId);
   if (state?.state !== 'draining' && state?.state !== 'frozen')
     throw new MoveError('the organization is not on its way to another cell');
-  const answer = await askCell(
-    state.otherCell,
-    movePaths.discard,
-    { orgId, moveId: state.moveId },
-    AbortSignal.timeout(hours(1)),
-  );
-  if (answer.status !== 200)
-    throw new MoveError(`${state.otherCell} cannot discard what it has received: ${wordsOf(answer.body)}`);
+  const { otherCell, moveId } = state;
+  // The other cell serves nothing without the word of this one, so that the organization need not wait for an answer.
+  const isDiscarded =
+    state.file === null ||
+    (await askAboutMove(
+      otherCell,
+      movePaths.discard,
+      { orgId, moveId },
+      'cannot discard what it has received',
+      hours(1),
+    ).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof MoveError) throw error;
+        return false;
+      },
+    ));
   await changeState(orgId, async (trx) => {
     const { jobs } = (await moveStateOf(orgId))!;
-    await dropState(trx, orgId, state.moveId);
+    await dropState(trx, orgId, moveId);
     await putJobs(trx, jobs);
   });
-  await storage().remove(state.moveId);
+  await storage().remove(moveId);
   await unguardTables(isAnyMoving);
-  return { canceled: true };
+  return { canceled: true, isDiscarded };
 }
 
 /** The organization with this slug, or what is known of one that has moved. @throws MoveError */

@@ -1,36 +1,87 @@
-// The background jobs of an organization, found by the record that their payload names.
-import { openJobs, type StoredJob } from '#foundation/jobs/waiting-jobs.ts';
+// The background jobs of an organization that moves: they leave their queues, and are sent to the other cell behind the file.
+import { setTimeout as wait } from 'node:timers/promises';
+import { minutes } from '#foundation/clock.ts';
+import { maxQuestionBytes } from '#foundation/http/cells.ts';
+import { hasOpenJobs, takeJobs, type WaitingJob } from '#foundation/jobs/waiting-jobs.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
+import type { CellOrganization } from '../../organization/cells/model.ts';
+import { changeState, moveStateOf, putState } from '../../organization/cells/state.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { AttemptGroup } from '../../work/attempts/model.ts';
 import { ChatThread } from '../../work/chat-threads/model.ts';
 import { InboundDelivery } from '../../work/inbound/model.ts';
 import { Run } from '../../work/runs/model.ts';
+import { movePaths } from './arrive.ts';
+import { askAboutMove } from './ask.ts';
+import { MoveError } from './lock.ts';
 
-type Find = (id: never) => Promise<{ orgId: string } | undefined>;
+/** Records by the members of payloads that name them. */
+const records = {
+  runId: Run,
+  threadId: ChatThread,
+  groupId: AttemptGroup,
+  deliveryId: InboundDelivery,
+  projectId: Project,
+  integrationId: Integration,
+  reviewId: ChangeReview,
+  commentId: ChangeComment,
+} as const;
 
-/** Finders of the records by the members of payloads that name them. */
-const finders: readonly (readonly [member: string, find: Find])[] = [
-  ['orgId', async (orgId: string) => ({ orgId })],
-  ['runId', (id) => Run.find({ id })],
-  ['threadId', (id) => ChatThread.find({ id })],
-  ['groupId', (id) => AttemptGroup.find({ id })],
-  ['deliveryId', (id) => InboundDelivery.find({ id })],
-  ['projectId', (id) => Project.find({ id })],
-  ['integrationId', (id) => Integration.find({ id })],
-  ['reviewId', (id) => ChangeReview.find({ id })],
-  ['commentId', (id) => ChangeComment.find({ id })],
-];
+/** SQL condition on a job of the organization `$1`. A mail is complete in its job, and is sent by the cell that has written it. */
+const isOwnSql = [
+  `data ->> 'orgId' = $1`,
+  ...Object.entries(records).map(
+    ([member, { tableName }]) =>
+      `exists (select from ${tableName} r where r.id = data ->> '${member}' and r.org_id = $1)`,
+  ),
+].join(' or ');
 
-async function organizationOf({ payload }: StoredJob): Promise<string | undefined> {
-  const found = finders.find(([member]) => typeof payload[member] === 'string');
-  return found && (await found[1](payload[found[0]] as never))?.orgId;
+/** Time limit for jobs that are running. */
+const drainMs = minutes(2);
+const pollMs = 200;
+
+/** Takes the jobs of the organization out of their queues, and waits until running ones have ended. @throws MoveError */
+export async function holdJobs(orgId: string, moveId: string): Promise<void> {
+  for (let waited = 0; await hasOpenJobs(isOwnSql, orgId); waited += pollMs) {
+    if (waited >= drainMs)
+      throw new MoveError('a job of the organization has not ended: repeat the command, or cancel it (--cancel)');
+    await changeState(orgId, async (trx) => {
+      const state = await moveStateOf(orgId);
+      if (state?.moveId !== moveId) throw new MoveError('the move was canceled');
+      await putState(trx, { ...state, jobs: [...state.jobs, ...(await takeJobs(trx, isOwnSql, orgId))] });
+    });
+    await wait(pollMs);
+  }
 }
 
-/** The jobs of an organization that have not ended. A mail is complete in its job, and is sent by the cell that has written it. */
-export async function jobsOfOrganization(orgId: string): Promise<StoredJob[]> {
-  const jobs: StoredJob[] = [];
-  for await (const job of openJobs()) if ((await organizationOf(job)) === orgId) jobs.push(job);
-  return jobs;
+/** Size of the jobs that are sent at once, before further ones are added. */
+const partBytes = 1024 ** 2;
+
+/** Sends the jobs in parts, because an organization can have a hundred thousand of them; repeatable. @throws MoveError */
+export async function sendJobs({ orgId, moveId, otherCell, jobs }: CellOrganization): Promise<void> {
+  for (let first = 0; first < jobs.length; ) {
+    const part = partFrom(jobs, first);
+    await askAboutMove(
+      otherCell,
+      movePaths.jobs,
+      { orgId, moveId, first, jobs: part },
+      'has not received the waiting jobs',
+    );
+    first += part.length;
+  }
+}
+
+function partFrom(jobs: readonly WaitingJob[], first: number): WaitingJob[] {
+  let [end, size] = [first, 0];
+  while (end < jobs.length && size < partBytes) {
+    const bytes = Buffer.byteLength(JSON.stringify(jobs[end]));
+    if (bytes > maxQuestionBytes - 2 * partBytes)
+      throw new MoveError(
+        `a job of the queue "${jobs[end]!.queue}" has ${bytes} bytes, which is too much: cancel the move (--cancel), and begin again when the job has ended`,
+      );
+    size += bytes;
+    end++;
+  }
+  return jobs.slice(first, end);
 }

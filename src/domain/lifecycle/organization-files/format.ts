@@ -61,7 +61,7 @@ export const headerSchema = z.object({
 });
 export type Header = z.output<typeof headerSchema>;
 
-export const manifestSchema = z.object({
+const manifestSchema = z.object({
   id: z.string(),
   /** SHA-256 of the header. */
   header: hash,

@@ -1,5 +1,6 @@
 // Joins the organization of a file to this installation: one transaction, which commits once everything in the file was verified.
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { ArchiveError, readArchive } from '#foundation/archive/tar.ts';
 import { now } from '#foundation/clock.ts';
 import { sendUnhurried, streamingTransaction } from '#foundation/postgres/copy.ts';
@@ -33,40 +34,48 @@ export interface Joined {
 }
 
 /**
- * Joins the organization of a file to this installation. Nothing is left of a join that fails.
+ * Joins the organization of a file to this installation. Nothing is left of a join that fails. @param settle Runs at the end of its transaction
  * @throws OrganizationFileError for a file that is damaged, has another schema or was encrypted with another secret, and for an
  * organization that this installation already has
  */
-export async function joinOrganization(source: AsyncIterable<Uint8Array>, secret: string): Promise<Joined> {
+export async function joinOrganization(
+  source: AsyncIterable<Uint8Array>,
+  secret: string,
+  settle?: (trx: Transaction, joined: Joined) => Promise<void>,
+): Promise<Joined> {
   const received: string[] = [];
   try {
     const entries = openCursor(readArchive(source));
     const text = await readNamed(entries, headerName);
     const header = readHeader(text);
     const key = await openFileKey(header, secret);
-    return await streamingTransaction('isolation level read committed', (trx) =>
-      joinIn(trx, { entries, header, headerText: text, key, received }),
-    );
+    return await streamingTransaction('isolation level read committed', async (trx) => {
+      const joined = await joinIn(trx, { entries, header, headerText: text, key, received });
+      await settle?.(trx, joined);
+      return joined;
+    });
   } catch (error) {
     await removeUnused(received);
     throw asFileError(error);
   }
 }
 
-/** Checks the beginning of a file. @throws OrganizationFileError unless it is that of an organization, written with the secret */
-export async function checkFile(source: AsyncIterable<Uint8Array>, secret: string): Promise<void> {
-  const entries = readArchive(source);
+/** The organization in a file, by its beginning. @throws OrganizationFileError unless the file was written with the secret */
+export async function organizationIn(file: string, secret: string): Promise<Header['organization']> {
+  const beginning = createReadStream(file);
   try {
-    await openFileKey(readHeader(await readNamed(openCursor(entries), headerName)), secret);
+    const header = readHeader(await readNamed(openCursor(readArchive(beginning)), headerName));
+    await openFileKey(header, secret);
+    return header.organization;
   } catch (error) {
     throw asFileError(error);
   } finally {
-    await entries.return(undefined);
+    beginning.destroy();
   }
 }
 
 /** Reads the header of the file of an organization. @throws OrganizationFileError for any other file. */
-export function readHeader(text: Buffer): Header {
+function readHeader(text: Buffer): Header {
   try {
     return headerSchema.parse(JSON.parse(text.toString()));
   } catch {

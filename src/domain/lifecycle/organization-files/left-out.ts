@@ -8,6 +8,7 @@ export const leftOut: Readonly<Record<string, string>> = {
   authorization_codes: underWay,
   billing_events: ofInstallation,
   cell_organizations: ofInstallation,
+  cell_registrations: ofInstallation,
   cell_slugs: ofInstallation,
   claim_attempts: underWay,
   client_documents: ofInstallation,

@@ -1,13 +1,13 @@
 // An organization that is moving between cells, or has left this one (docs/cells.md).
 import type { Id } from '#foundation/ids.ts';
+import type { WaitingJob } from '#foundation/jobs/waiting-jobs.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
 /**
  * `draining`: writes of callers are refused, and jobs of the service end their work. `frozen`: nothing is written. `arriving`: the rows are
  * here, and the other cell still serves them. `moved`: the other cell serves the organization.
  */
-export const moveStates = ['draining', 'frozen', 'arriving', 'moved'] as const;
-export type MoveState = (typeof moveStates)[number];
+type MoveState = 'draining' | 'frozen' | 'arriving' | 'moved';
 
 /** The packed file of an organization. */
 export interface MoveFile {
@@ -16,12 +16,6 @@ export interface MoveFile {
   bytes: number;
   /** Number of rows by table. */
   tables: Record<string, number>;
-}
-
-/** A background job that waits while the organization moves. */
-export interface WaitingJob {
-  queue: string;
-  payload: object;
 }
 
 export class CellOrganization extends table('cell_organizations', {

@@ -1,7 +1,7 @@
 // Creates an organization for a person, in this cell or another one, where the person gets an account by the email address.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownPerson, wholePerson } from '#access/reach.ts';
-import { askCell, directoryCell, otherCells, ownCell } from '#foundation/http/cells.ts';
+import { askCell, otherCells, ownCell } from '#foundation/http/cells.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { firstStep } from '#foundation/postgres/idempotency.ts';
@@ -27,8 +27,8 @@ export async function createOrganization(
     const known = own ? [own, ...otherCells()].join(', ') : 'absent: the platform has one cell';
     throw invalid.field('cell', own ? `must be one of ${known}` : `must be ${known}`);
   }
-  if (own === directoryCell() && (cell ?? own) === own) return foundOrganization(founder, wanted, refuseBeyondQuota);
-  // Another cell is asked, so a repetition of the call gets the same id.
+  if (own === null) return foundOrganization(founder, wanted, refuseBeyondQuota);
+  // Another cell may be asked, so a repetition of the call gets the same id.
   const id = (await firstStep(async () => newId('organization'))) as Organization['id'];
   return (cell ?? own) === own ? foundOnce(founder, { ...wanted, id }) : order(cell!, founder, { ...wanted, id });
 }

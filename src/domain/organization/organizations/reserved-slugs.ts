@@ -1,14 +1,19 @@
 // Slugs are unique over all cells: the first cell is the directory, whose database reserves them. Without the directory, organizations are
 // neither created nor renamed; everything else works.
 import { minutes, now } from '#foundation/clock.ts';
-import { askCell, directoryCell, ownCell } from '#foundation/http/cells.ts';
+import { askCell, directoryCell, otherCells, ownCell } from '#foundation/http/cells.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
-import { badGateway } from '#foundation/problem.ts';
+import { badGateway, conflict } from '#foundation/problem.ts';
 import { Organization } from './model.ts';
 
 /** Paths of questions between cells about slugs. */
-export const slugPaths = { reserve: '/cells/slugs', use: '/cells/slugs/use' } as const;
+export const slugPaths = {
+  reserve: '/cells/slugs',
+  use: '/cells/slugs/use',
+  find: '/cells/slugs/find',
+  registered: '/cells/slugs/registered',
+} as const;
 
 export interface SlugClaim {
   slug: string;
@@ -37,17 +42,65 @@ const readSql = 'select slug, org_id, cell, reserved_at from cell_slugs where sl
 const replaceSql = `update cell_slugs set org_id = $2, cell = $3, reserved_at = $4
   where slug = $1 and org_id = $5 and reserved_at = $6 returning slug`;
 
-/** Reserves a slug in the directory. */
+/** Reserves a slug in the directory. @throws 503 when a cell does not answer whose slugs are not reserved */
 export async function admitSlug({ slug, orgId, cell }: SlugClaim): Promise<boolean> {
   // An organization that is older than the cells has no reservation.
-  const own = await Organization.find({ slug });
-  if (own && own.id !== orgId) return false;
+  if (await isTaken({ slug, orgId })) return false;
   const at = now();
-  if ((await sql(insertSql, [slug, orgId, cell, at])).length > 0) return true;
   const [held] = await sql<SlugClaim & { reservedAt: number }>(readSql, [slug]);
-  if (!held) return admitSlug({ slug, orgId, cell });
-  if (held.reservedAt > at - reservationMs || (await isUsed(held))) return false;
-  return (await sql(replaceSql, [slug, orgId, cell, at, held.orgId, held.reservedAt])).length > 0;
+  if (!held) {
+    for (const other of await unregisteredCells(cell)) if ((await findIn(other, { slug, orgId })).isTaken) return false;
+  } else if (held.orgId !== orgId) {
+    if (held.reservedAt > at - reservationMs || (await isUsed(held))) return false;
+    return (await sql(replaceSql, [slug, orgId, cell, at, held.orgId, held.reservedAt])).length > 0;
+  }
+  return (await sql(insertSql, [slug, orgId, cell, at])).length > 0;
+}
+
+type Wanted = Pick<SlugClaim, 'slug' | 'orgId'>;
+
+/** Whether another organization of this cell has the slug. */
+async function isTaken({ slug, orgId }: Wanted): Promise<boolean> {
+  const found = await Organization.find({ slug });
+  return found !== undefined && found.id !== orgId;
+}
+
+/** Conflicts in this cell with an organization that is created, or joins, elsewhere. */
+export const findWanted = async (wanted: Wanted): Promise<{ isTaken: boolean; isHere: boolean }> => ({
+  isTaken: await isTaken(wanted),
+  isHere: (await Organization.find({ id: wanted.orgId as Organization['id'] })) !== undefined,
+});
+
+async function findIn(cell: string, wanted: Wanted): ReturnType<typeof findWanted> {
+  await releaseTransaction();
+  const { status, body } = await askCell(cell, slugPaths.find, wanted);
+  if (status !== 200) throw badGateway(`The cell ${cell} has answered ${status}.`);
+  return body as Awaited<ReturnType<typeof findWanted>>;
+}
+
+/** Reserves the slug of an organization that joins this cell from a file. @throws 409 when another cell has the organization or the slug */
+export async function reserveForJoin({ id: orgId, slug }: { id: string; slug: string }): Promise<void> {
+  for (const cell of otherCells()) {
+    const { isTaken, isHere } = await findIn(cell, { slug, orgId });
+    if (isHere) throw conflict(`The cell ${cell} has the organization.`);
+    if (isTaken) throw conflict(`An organization of the cell ${cell} has the slug ${slug}: rename one of them first.`);
+  }
+  if (!(await reserveSlug(slug, orgId)))
+    throw conflict(`Another organization of the platform has the slug ${slug}: rename one of them first.`);
+}
+
+const registeredSql = 'select cell from cell_registrations';
+/** The cells other than the directory and `asking` whose slugs may not be reserved. */
+async function unregisteredCells(asking: string): Promise<string[]> {
+  const registered = new Set((await sql<{ cell: string }>(registeredSql, [])).map(({ cell }) => cell));
+  return otherCells().filter((cell) => cell !== asking && !registered.has(cell));
+}
+
+const registerSql = 'insert into cell_registrations (cell, registered_at) values ($1, $2) on conflict do nothing';
+/** Records in the directory that all slugs of a cell are reserved. */
+export async function noteRegistered(cell: string): Promise<object> {
+  await sql(registerSql, [cell, now()]);
+  return { ok: true };
 }
 
 /** Whether the organization of a reservation has the slug, now or formerly. A cell that does not answer keeps its reservations. */
@@ -62,8 +115,3 @@ export async function hasSlug({ slug, orgId }: Pick<SlugClaim, 'slug' | 'orgId'>
   const found = await Organization.find({ id: orgId as Organization['id'] });
   return found !== undefined && [found.slug, ...found.formerSlugs].includes(slug);
 }
-
-const cellOfSlugSql = 'select cell from cell_slugs where slug = $1';
-/** The cell that has reserved the slug, as far as this cell knows; null for an unknown slug. */
-export const reservedBy = async (slug: string): Promise<string | null> =>
-  (await sql<{ cell: string }>(cellOfSlugSql, [slug]))[0]?.cell ?? null;
