@@ -14,6 +14,7 @@ import { openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
 import { createMask } from '../../src/runner/text.ts';
 import { openPrepared } from '../../src/runner/workspace/prepared.ts';
 import { look, openEnvironmentRuns } from '../support/environment-runs.ts';
+import { runningCommands } from '../support/processes.ts';
 
 const {
   folder,
@@ -172,7 +173,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     const number = `${process.pid}${++daemonCount}`;
     const daemons = environmentOf({ setupScript: `sleep ${number} & setsid sleep ${number} >/dev/null 2>&1 & exit 0` });
     expect((await run(capabilities, daemons, 'echo works')).printed).toBe('works\n');
-    expect(spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout).not.toContain(`sleep ${number}`);
+    expect(runningCommands()).not.toContain(`sleep ${number}`);
     const loud = environmentOf({ setupScript: `head -c 3000000 /dev/zero | tr '\\0' y | fold -w 999` });
     expect((await run(capabilities, loud, 'true')).log.length).toBeLessThan(1_100_000);
   });

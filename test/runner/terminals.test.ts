@@ -11,6 +11,7 @@ import { openBrowser } from '../support/browser.ts';
 import { createOwner } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 import { createPageInspector } from '../support/page-inspector.ts';
+import { runningCommands } from '../support/processes.ts';
 import { realEngine } from '../support/real-engine.ts';
 
 const launched = await openBrowser();
@@ -132,7 +133,7 @@ it('a terminal belongs to one person and ends with its step; a run has at most f
 
 it('the shell of a terminal ends with its jobs, including those that ignore the hangup', async () => {
   const mark = `615.${process.pid}`;
-  const running = () => spawnSync('pgrep', ['-f', `^sleep ${mark}$`], { encoding: 'utf8' }).stdout.trim();
+  const isLeft = () => runningCommands().includes(`sleep ${mark}`);
   const wrap = (program: string, args: string[], env?: Record<string, string>): [string, string[], typeof env] => [
     program,
     args,
@@ -148,9 +149,9 @@ it('the shell of a terminal ends with its jobs, including those that ignore the 
     { output: () => {}, ended: () => {} },
   );
   shell.write(`(trap '' HUP; exec sleep ${mark}) &\n`);
-  await vi.waitFor(() => expect(running()).not.toBe(''));
+  await vi.waitFor(() => expect(isLeft()).toBe(true));
   await shell.end();
-  await vi.waitFor(() => expect(running()).toBe(''));
+  await vi.waitFor(() => expect(isLeft()).toBe(false));
 });
 
 it('the shell of a terminal is paused when it prints more than can be sent, and ends with its jobs when its runner is lost', async () => {
@@ -174,8 +175,7 @@ it('the shell of a terminal is paused when it prints more than can be sent, and 
   await missions.loseRunner(runId);
   expect(await terminal.ended).toMatchObject({ reason: 'The runtime no longer works on the mission.' });
   // The end of its device ends the shell with its jobs.
-  const left = () => spawnSync('pgrep', ['-f', `^sleep 613.${process.pid}$`], { encoding: 'utf8' }).stdout.trim();
-  await missions.until(async () => left() === '');
+  await missions.until(async () => !runningCommands().includes(`sleep 613.${process.pid}`));
 });
 
 it('a terminal ends a minute after its person disconnects, and uses pipes where the package for terminal devices is missing', async () => {

@@ -1,6 +1,6 @@
 // A real browser for the tests: the one from the npm registry (Linux on x64), so that every machine tests the same one, or the program
 // named by TEST_BROWSER. It can reach only this machine. Where neither runs, tests that need a browser are skipped with the reason.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
@@ -16,7 +16,9 @@ async function packaged(): Promise<Program> {
   const folder = await unpackBrowser();
   const executablePath = path.join(folder, 'chromium');
   const env: Record<string, string> = {};
-  if (execFileSync('ldd', [executablePath], { encoding: 'utf8' }).includes('not found')) {
+  // Null where there is no ldd.
+  const { stdout } = spawnSync('ldd', [executablePath], { encoding: 'utf8' });
+  if (stdout === null || stdout.includes('not found')) {
     env.LD_LIBRARY_PATH = path.join(folder, 'lib');
   }
   if (!existsSync('/etc/fonts')) {
