@@ -168,6 +168,17 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(
       await enclosingTransaction(() => Promise.all([1, 2, 3].map((n) => lookUp('select $1::int as n', [n])))),
     ).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+    const counted = 'select count(*)::int as n from turns';
+    const inOrder = await transaction((trx) =>
+      Promise.all([
+        sql(counted, [], trx),
+        sql('insert into turns values ($1)', [7], trx),
+        sql(counted, [], trx),
+        sql('delete from turns', [], trx),
+        sql(counted, [], trx),
+      ]),
+    );
+    expect(inOrder).toEqual([[{ n: 0 }], [], [{ n: 1 }], [], [{ n: 0 }]]);
     expect(await sql('select n from turns')).toEqual([]);
     await sql('drop table turns');
   });

@@ -17,9 +17,11 @@ export const timing = {
 
 const channel = 'changes';
 
+const announceAllSql = `select pg_notify('${channel}', id) from unnest($1::text[]) id`;
+
 /** Announces that the records with these ids have changed, once the transaction is committed. */
 export async function announce(trx: Transaction, ...ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await trx.raw('select pg_notify(?, id) from unnest(?::text[]) id', [channel, [...ids]]);
+  if (ids.length > 0) await sql(announceAllSql, [[...ids]], trx);
 }
 
 /** Records announced in the last `repeatedMs`, and whether they have changed since. */

@@ -13,7 +13,7 @@ import { openPool, type Pool, type PoolSettings } from './pool.ts';
 import { cut, statementOf } from './primary.ts';
 import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
 import type { Repeated } from './statement.ts';
-import { sendInOrder, withStatementsEnded } from './statement-order.ts';
+import { sendTogether, withStatementsEnded } from './statement-order.ts';
 
 export interface DatabaseSettings extends PoolSettings {
   /** Whether statements are prepared (named), which saves a parse per read; a pooler in transaction mode does not support that. */
@@ -67,6 +67,7 @@ export function database(): Knex {
 /**
  * Sends one statement, within the transaction if there is one, and resolves to plain rows with camelCase names. `text` must come from a
  * bounded set (never built from a caller's values): it is prepared, and kept for the lifetime of the process and its connections.
+ * Statements that are sent concurrently in a transaction are executed in their order, and share a message.
  */
 export const sql = <Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> =>
   spanned(text, () => sendOne<Row>(text, values, trx));
@@ -75,21 +76,13 @@ async function sendOne<Row>(text: string, values: unknown[], trx: Transaction | 
   const statements = [...(isWriting(text) ? originBefore(trx && outermost(trx)) : []), { text, values: [values] }];
   // Inside a transaction, a failed statement is not retried by itself: only the whole transaction can be.
   const sent = trx
-    ? sendInOrder(trx, (connection) => sendOn<Row>(pool(), connection, statements))
+    ? (sendTogether(trx, statements, sendInTransaction) as Promise<Row[][]>)
     : preferReplica((to) => attemptTwice<Row>(to, statements));
   return (await sent).at(-1)!;
 }
 
-/** Sends several statements of a transaction in one message, and resolves to the rows of each. */
-export async function sqlTogether(
-  trx: Transaction,
-  ...statements: readonly (readonly [text: string, values: unknown[]])[]
-): Promise<unknown[][]> {
-  const origin = originBefore(outermost(trx));
-  const all = [...origin, ...statements.map(([text, values]) => ({ text, values: [values] }))];
-  const work = () => sendInOrder(trx, (connection) => sendOn<unknown>(pool(), connection, all));
-  return (await spanned(statements[0]![0], work)).slice(origin.length);
-}
+const sendInTransaction = (connection: pg.ClientBase, statements: readonly Repeated[]): Promise<unknown[][]> =>
+  sendOn<unknown>(pool(), connection, statements);
 
 /** Sets the origin of the enclosing transaction, which may have begun before the origin was known. */
 export async function carryOrigin(trx = joined()): Promise<void> {

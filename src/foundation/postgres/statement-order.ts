@@ -1,7 +1,8 @@
-// Serializes statements in an enclosing transaction, whose operations are unaware of it and send concurrently: a connection executes one
-// statement at a time, and pg 9 will not queue them. No statement is sent after the end of the transaction.
+// Serializes the statements of a transaction: a connection executes one statement at a time, and pg 9 will not queue them. Statements that
+// are sent concurrently share a message, which saves most of their writing and reading. No statement is sent after the end of the transaction.
 import type { Knex } from 'knex';
 import type pg from 'pg';
+import type { Repeated } from './statement.ts';
 
 /** The last statement on the connection of each transaction, until it has ended. */
 const lastOn = new WeakMap<pg.ClientBase, Promise<void>>();
@@ -10,10 +11,7 @@ const lastOn = new WeakMap<pg.ClientBase, Promise<void>>();
  * Sends a statement after the previous ones of its transaction.
  * @throws once the transaction has ended, because another caller may have its connection by then
  */
-export async function sendInOrder<T>(
-  trx: Knex.Transaction,
-  send: (connection: pg.ClientBase) => Promise<T>,
-): Promise<T> {
+async function sendInOrder<T>(trx: Knex.Transaction, send: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
   const connection: pg.ClientBase = await trx.client.acquireConnection();
   const mine = (): Promise<T> => {
     if (trx.isCompleted()) throw new Error('the transaction has ended');
@@ -27,6 +25,59 @@ export async function sendInOrder<T>(
   const done: Promise<void> = sent.then(forget, forget);
   lastOn.set(connection, done);
   return sent;
+}
+
+/** Statements that wait for the previous message of their transaction, and their callers. */
+interface Message {
+  statements: Repeated[];
+  callers: { executions: number; resolve(rows: unknown[][]): void; reject(reason: unknown): void }[];
+}
+const waitingIn = new WeakMap<Knex.Transaction, Message>();
+
+/** Adds statements to a message. Returns false if a text would be in it twice, which could be prepared only once, but not in order. */
+function join(message: Message, added: readonly Repeated[]): boolean {
+  const { statements } = message;
+  const [first, ...others] = added;
+  const last = statements.at(-1);
+  const isRepeated = last !== undefined && last.text === first!.text;
+  const isThere = ({ text }: Repeated) => statements.some((one) => one.text === text);
+  if ((isRepeated ? others : added).some(isThere)) return false;
+  if (isRepeated) statements.splice(-1, 1, { text: last.text, values: [...last.values, ...first!.values] }, ...others);
+  else statements.push(...added);
+  return true;
+}
+
+/**
+ * Sends statements in order, together with those that are sent until the previous message is answered. An error of one statement is that of
+ * all in its message: PostgreSQL then refuses every further statement of the transaction.
+ */
+export function sendTogether(
+  trx: Knex.Transaction,
+  added: readonly Repeated[],
+  send: (connection: pg.ClientBase, statements: readonly Repeated[]) => Promise<unknown[][]>,
+): Promise<unknown[][]> {
+  return new Promise((resolve, reject) => {
+    const caller = { executions: added.reduce((sum, { values }) => sum + values.length, 0), resolve, reject };
+    const waiting = waitingIn.get(trx);
+    if (waiting && join(waiting, added)) return void waiting.callers.push(caller);
+    const message: Message = { statements: [...added], callers: [caller] };
+    waitingIn.set(trx, message);
+    const close = (): void => {
+      if (waitingIn.get(trx) === message) waitingIn.delete(trx);
+    };
+    sendInOrder(trx, (connection) => {
+      close();
+      return send(connection, message.statements);
+    }).then(
+      (rows) => {
+        for (const one of message.callers) one.resolve(rows.splice(0, one.executions));
+      },
+      (error) => {
+        close();
+        for (const one of message.callers) one.reject(error);
+      },
+    );
+  });
 }
 
 /** Runs the work of a transaction, and reports its failure after all its statements have ended: the rollback is the last one. */

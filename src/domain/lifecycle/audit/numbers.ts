@@ -3,7 +3,7 @@
 // (docs/decisions/0061-the-database-records-changes.md).
 import { now } from '#foundation/clock.ts';
 import { announceSql } from '#foundation/postgres/changes.ts';
-import { sql, sqlTogether, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import {
   hasChanges,
@@ -98,12 +98,11 @@ interface Counter {
  */
 async function numberBatch(trx: Transaction, orgId: string, growsTree: boolean): Promise<number> {
   // Each statement of a message sees what was committed before it: changes are taken when the counter is locked.
-  const [, counters, taken] = (await sqlTogether(
-    trx,
-    [createCounterSql, [orgId]],
-    [lockCounterSql, [orgId]],
-    [takeChangesSql, [orgId, batch]],
-  )) as [never, Counter[], RecordedChange[]];
+  const [, counters, taken] = await Promise.all([
+    sql(createCounterSql, [orgId], trx),
+    sql<Counter>(lockCounterSql, [orgId], trx),
+    sql<RecordedChange>(takeChangesSql, [orgId, batch], trx),
+  ]);
   const [counter] = counters;
   // Changes of an erased organization are removed without being logged.
   if (!counter) return taken.length;
@@ -117,7 +116,10 @@ async function numberBatch(trx: Transaction, orgId: string, growsTree: boolean):
   const end = lastNumber + events.length;
   const isInTree = growsTree && treeSize === lastNumber;
   if (isInTree) await appendEvents(trx, orgId, { size: treeSize, end, events: stored });
-  await sqlTogether(trx, [advanceSql, [orgId, end, at, isInTree ? end : treeSize]], [announceSql, [logOf(orgId)]]);
+  await Promise.all([
+    sql(advanceSql, [orgId, end, at, isInTree ? end : treeSize], trx),
+    sql(announceSql, [logOf(orgId)], trx),
+  ]);
   return taken.length;
 }
 
