@@ -2,7 +2,7 @@
 // response names those that have to stop. A heartbeat is written completely or not at all.
 import type { Caller } from '#access/principal.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import { announce } from '#foundation/postgres/changes.ts';
+import { announce, announceCommitted } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { lease, metricRetentionMs } from '#limits.ts';
@@ -19,7 +19,12 @@ import {
 } from '../../work/runs/claim.ts';
 import { acknowledgeMessages, type Delivered, deliverMessages, findOpenMessages } from '../../work/runs/messages.ts';
 import { heldStates } from '../../work/runs/states.ts';
-import { findRecentSandboxes, recordHeartbeat, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
+import {
+  findRecentSandboxes,
+  insertSamples,
+  renewSandboxes,
+  type SandboxReport,
+} from '../../work/sandboxes/heartbeat.ts';
 import { type RequestedTerminal, requestedTerminals } from '../../work/terminals/state.ts';
 import { createHeartbeatIntervals } from './heartbeat-interval.ts';
 import { beginDueMinutes } from './minutes.ts';
@@ -65,7 +70,9 @@ export async function heartbeat(caller: Caller, reported: Heartbeat): Promise<He
   const unchanged = await readUnchanged(caller, reported);
   if (unchanged) return answerOf(reported, unchanged);
   await beginDueMinutes(caller, reported.runs);
-  return transaction(async (trx) => answerOf(reported, await record(trx, caller, reported)));
+  const { known, measured } = await transaction((trx) => record(trx, caller, reported));
+  for (const sandboxId of measured) announceCommitted(sandboxId);
+  return answerOf(reported, known);
 }
 
 /** State of everything that a heartbeat reports. */
@@ -114,22 +121,29 @@ async function readUnchanged(caller: Caller, { runs, sandboxes, environments }: 
   return { held, messages, terminals, revisions, sandboxIds, environmentIds };
 }
 
-/** Renews leases, and records everything that the heartbeat reports. */
-async function record(trx: Transaction, caller: Caller, { runs, sandboxes, environments }: Heartbeat): Promise<Known> {
-  const held = byId(await renewLeases(trx, caller, runs, now() + lease.lastsMs));
-  await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
+/** Renews leases, and records everything that the heartbeat reports. Statements that do not depend on each other share messages. */
+async function record(trx: Transaction, caller: Caller, { runs, sandboxes, environments }: Heartbeat) {
+  const [{ held: found, changed }, sandboxIds] = await Promise.all([
+    renewLeases(trx, caller, runs, now() + lease.lastsMs),
+    renewSandboxes(trx, caller, sandboxes, isRunOfSandboxHeld),
+  ]);
+  const held = byId(found);
   const agents = agentsOf(held);
-  return {
-    held,
-    messages: await exchangeMessages(trx, runs, held, agents),
-    terminals: await requestedTerminals(
+  const continued = sandboxes.filter(({ sandboxId }) => sandboxIds.has(sandboxId));
+  const [messages, terminals, revisions, environmentIds] = await Promise.all([
+    exchangeMessages(trx, runs, held, agents),
+    requestedTerminals(
       runs.filter(({ runId }) => held.has(runId)),
       trx,
     ),
-    revisions: await modelRevisions(orgIdsOf(agents), trx),
-    sandboxIds: await recordHeartbeat(trx, caller, sandboxes, isRunOfSandboxHeld),
-    environmentIds: await liveEnvironments(caller, environments, trx),
-  };
+    modelRevisions(orgIdsOf(agents), trx),
+    liveEnvironments(caller, environments, trx),
+    renewHarnesses(trx, caller, [...new Set(found.map(({ claimedBy }) => claimedBy))]),
+    insertSamples(trx, continued),
+    announce(trx, ...changed),
+  ]);
+  const measured = continued.filter(({ metrics }) => metrics.length > 0).map(({ sandboxId }) => sandboxId);
+  return { known: { held, messages, terminals, revisions, sandboxIds, environmentIds }, measured };
 }
 
 function answerOf({ runs, sandboxes, environments }: Heartbeat, known: Known): HeartbeatAnswer {

@@ -3,7 +3,10 @@ import type { Caller } from '#access/principal.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { isRunHeld } from '../../work/runs/claim.ts';
 import { leaseIsLost, reportableStates, serviceReach } from '../../work/runs/lock.ts';
+import { lockSandbox } from '../../work/sandboxes/append.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
+
+const isReported = isRunHeld('s.run_id', 's.lease_id', reportableStates);
 
 /**
  * Locks the sandbox. A sandbox that has ended is accepted while its run is held, because its last reports may still arrive. @throws 404, or
@@ -14,14 +17,9 @@ export async function lockHeldSandbox(
   caller: Caller,
   { sandboxId, leaseId }: { sandboxId: string; leaseId: string },
 ): Promise<Sandbox> {
-  const held = await Sandbox.query(trx)
-    .findOne({ id: sandboxId, leaseId, ...serviceReach(caller) })
-    .whereRaw(isRunHeld('sandboxes.run_id', 'sandboxes.lease_id', reportableStates))
-    .forNoKeyUpdate();
+  const held = await lockSandbox(trx, caller, { sandboxId, leaseId }, isReported);
   if (held) return held;
-  const known = await Sandbox.query(trx)
-    .select('id')
-    .findOne({ id: sandboxId, ...serviceReach(caller) });
+  const known = await Sandbox.find({ id: sandboxId as Sandbox['id'], ...serviceReach(caller) }, trx);
   if (!known) Sandbox.refuse();
   throw leaseIsLost();
 }

@@ -20,6 +20,7 @@ import type { Tokens } from '../../work/runs/step-model.ts';
 import { addStepUsage, isScript, placeStep } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
 import { endRunningSandbox } from '../../work/sandboxes/end.ts';
+import type { Sandbox } from '../../work/sandboxes/model.ts';
 import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
 import { lockHeldSandbox } from './lease.ts';
 import { priceOfCall } from './models.ts';
@@ -152,8 +153,9 @@ export const reportSession = (
 /** Appends a piece of a log. @throws 409 for a gap, or for a sequence number stored with different content */
 export async function appendLog(caller: Caller, input: SessionReport & LogPiece): Promise<{ nextSeq: number }> {
   const { id, nextSeq } = await transaction(async (trx) => {
-    const { id } = await lockHeldSandbox(trx, caller, input);
-    return { id, nextSeq: await appendLogPiece(trx, input, input) };
+    const locked = lockHeldSandbox(trx, caller, input);
+    const nextSeq = await appendLogPiece(trx, locked, input, input);
+    return { id: (await locked).id, nextSeq };
   });
   announceCommitted(id);
   return { nextSeq };
@@ -168,12 +170,17 @@ export interface FragmentsReport {
 }
 
 /** Appends thoughts, actions and messages of an agent. @throws 409 for a gap, or for a sequence number stored with different content */
-export const appendFragments = (caller: Caller, input: FragmentsReport): Promise<{ nextSeq: number }> =>
-  transaction(async (trx) => {
-    const { id, runId } = await lockHeldSandbox(trx, caller, input);
-    const { nextSeq, added } = await insertFragments(trx, id, input.seq, input.fragments);
-    const asks = input.fragments.some(({ kind }) => kind === 'elicitation');
+export async function appendFragments(caller: Caller, input: FragmentsReport): Promise<{ nextSeq: number }> {
+  const { sandboxId, seq, fragments } = input;
+  const { nextSeq, added } = await transaction(async (trx) => {
+    const locked = lockHeldSandbox(trx, caller, input);
+    const inserted = await insertFragments(trx, locked, sandboxId as Sandbox['id'], seq, fragments);
+    const { runId } = await locked;
+    const asks = fragments.some(({ kind }) => kind === 'elicitation');
     // Subscribers of the run are notified too when its agent waits for an answer.
-    if (added > 0) await announce(trx, id, ...(asks && runId ? [runId] : []));
-    return { nextSeq };
+    if (inserted.added > 0 && asks && runId) await announce(trx, runId);
+    return inserted;
   });
+  if (added > 0) announceCommitted(sandboxId);
+  return { nextSeq };
+}

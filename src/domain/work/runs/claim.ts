@@ -4,7 +4,6 @@
 import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { announce } from '#foundation/postgres/changes.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isDrainingSql } from '../../identity/tokens/drains.ts';
 import { isStayingSql } from '../../organization/cells/state.ts';
@@ -184,27 +183,26 @@ export function isUnchanged(run: HeldRun, { progress, activity }: RunReport, at:
   return isRecent && isProgressKnown && (activity ?? run.missionActivity) === run.missionActivity;
 }
 
-/** Renews the leases and records progress. Returns the runs that the runtime still holds. */
+/** Renews the leases and records progress. Returns the runs that the runtime still holds, and the ids of those that have changed. */
 export async function renewLeases(
   trx: Transaction,
   caller: Caller,
   reports: readonly RunReport[],
   leaseUntil: number,
-): Promise<HeldRun[]> {
-  if (reports.length === 0) return [];
+): Promise<{ held: HeldRun[]; changed: string[] }> {
+  if (reports.length === 0) return { held: [], changed: [] };
   const columns = [
     reports.map(({ runId }) => runId),
     reports.map(({ leaseId }) => leaseId),
     reports.map(({ progress }) => progress ?? null),
     reports.map(({ activity }) => activity ?? null),
   ];
-  const renewed = await sql<{ id: string; changed: boolean }>(
-    renewLeasesSql,
-    [leaseUntil, now(), ...columns, caller.orgId],
-    trx,
-  );
-  await announce(trx, ...renewed.filter(({ changed }) => changed).map(({ id }) => id));
-  return sql<HeldRun>(heldRunsSql, heldValues(caller, reports), trx);
+  const values = [leaseUntil, now(), ...columns, caller.orgId];
+  const [renewed, held] = await Promise.all([
+    sql<{ id: string; changed: boolean }>(renewLeasesSql, values, trx),
+    sql<HeldRun>(heldRunsSql, heldValues(caller, reports), trx),
+  ]);
+  return { held, changed: renewed.filter(({ changed }) => changed).map(({ id }) => id) };
 }
 
 /** SQL condition on columns of another table: the run whose id is in `runId` has the lease in `leaseId` and is in one of the states. */

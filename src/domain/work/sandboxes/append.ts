@@ -1,12 +1,27 @@
 // Appends to the logs of sessions and to the fragments of an agent. Entries are numbered from 0 without a gap; an equal entry that is
 // already stored is skipped.
 import { isDeepStrictEqual } from 'node:util';
+import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
-import type { Transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { report } from '#limits.ts';
-import { type LogPart, type PromptScope, SandboxFragment, SandboxLogPart, SandboxSession } from './model.ts';
+import { type LogPart, type PromptScope, Sandbox, SandboxFragment, SandboxLogPart, SandboxSession } from './model.ts';
 import type { SessionKey } from './register.ts';
+
+const lockSandboxSql = (isRunHeld: string) => `select ${columnsOf(Sandbox)} from sandboxes s
+  where id = $1 and lease_id = $2 and ($3::text is null or org_id = $3) and ${isRunHeld} for no key update`;
+
+/** Locks a sandbox of the lease. `isRunHeld` is an SQL condition on the sandbox `s`. */
+export async function lockSandbox(
+  trx: Transaction,
+  { orgId }: Caller,
+  { sandboxId, leaseId }: { sandboxId: string; leaseId: string },
+  isRunHeld: string,
+): Promise<Sandbox | undefined> {
+  return (await sql<Sandbox>(lockSandboxSql(isRunHeld), [sandboxId, leaseId, orgId], trx))[0];
+}
 
 export interface LogPiece {
   part: LogPart;
@@ -19,17 +34,22 @@ export interface LogPiece {
 
 /**
  * Appends a piece and returns the next sequence number.
+ * @param locked The sandbox, whose lock shares its message with the first reads
  * @throws 404 for an unknown session, 409 for a gap or for different content under that number
  */
 export async function appendLogPiece(
   trx: Transaction,
+  locked: Promise<Sandbox>,
   { sandboxId, role, sessionId }: SessionKey,
   { part, seq, content, spanId = null, promptScope = null }: LogPiece,
 ): Promise<number> {
-  const session = await SandboxSession.query(trx).findById([sandboxId, role, sessionId]);
+  const [, session, next] = await Promise.all([
+    locked,
+    SandboxSession.find({ sandboxId: sandboxId as SandboxSession['sandboxId'], role, sessionId }, trx),
+    nextSequence(trx, lastPieceSql, [sandboxId, role, sessionId, part]),
+  ]);
   if (!session) SandboxSession.refuse();
   const log = { sandboxId: session.sandboxId, role, sessionId, part };
-  const next = await nextSequence(trx, SandboxLogPart.tableName, log);
   if (countNew(seq, 1, next, report.logPieces) === 0) {
     const stored = (await SandboxLogPart.query(trx).findById([sandboxId, role, sessionId, part, seq]))!;
     if (stored.content !== content || stored.spanId !== spanId || stored.promptScope !== promptScope) {
@@ -49,15 +69,17 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
 
 /**
  * Inserts fragments, and returns the next sequence number and the number of new fragments.
+ * @param locked The sandbox, whose lock shares its message with the first read
  * @throws 404 for an unknown sandbox, 409 for a gap or for different content under that number
  */
 export async function insertFragments(
   trx: Transaction,
+  locked: Promise<Sandbox>,
   sandboxId: SandboxFragment['sandboxId'],
   first: number,
   fragments: readonly Fragment[],
 ): Promise<{ nextSeq: number; added: number }> {
-  const next = await nextSequence(trx, SandboxFragment.tableName, { sandboxId });
+  const [, next] = await Promise.all([locked, nextSequence(trx, lastFragmentSql, [sandboxId])]);
   const added = countNew(first, fragments.length, next, report.fragmentsPerSandbox);
   const entries = fragments.map(({ t, kind, items, ...fields }, i) => {
     const { body = null, action = null, parameter = null, result = null, toolUseId = null } = fields;
@@ -68,20 +90,27 @@ export async function insertFragments(
     };
   });
   const known = entries.slice(0, entries.length - added);
-  const stored = await SandboxFragment.query(trx)
-    .where({ sandboxId })
-    .whereBetween('seq', [first, first + known.length - 1])
-    .orderBy('seq');
+  const stored = known.length === 0 ? [] : await readStored(trx, sandboxId, first, known.length);
   const different = known.find((entry, i) => !isDeepStrictEqual({ ...entry }, { ...stored[i] }));
   if (different) throw sequenceConflict(different.seq);
   if (added > 0) await SandboxFragment.insertMany(trx, entries.slice(-added));
   return { nextSeq: Math.max(next, first + entries.length), added };
 }
 
-/** The sequence number of the next entry. */
-async function nextSequence(trx: Transaction, table: string, of: object): Promise<number> {
-  const last = await trx(table).where(of).max({ seq: 'seq' }).first<{ seq: number | null }>();
-  return (last.seq ?? -1) + 1;
+const readStored = (trx: Transaction, sandboxId: SandboxFragment['sandboxId'], first: number, count: number) =>
+  SandboxFragment.query(trx)
+    .where({ sandboxId })
+    .whereBetween('seq', [first, first + count - 1])
+    .orderBy('seq');
+
+const lastPieceSql = `select max(seq) as seq from sandbox_log_parts
+  where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4`;
+const lastFragmentSql = 'select max(seq) as seq from sandbox_fragments where sandbox_id = $1';
+
+/** The sequence number of the next entry, of which the statement selects the last one. */
+async function nextSequence(trx: Transaction, lastSql: string, values: unknown[]): Promise<number> {
+  const [last] = await sql<{ seq: number | null }>(lastSql, values, trx);
+  return (last!.seq ?? -1) + 1;
 }
 
 /** The number of entries that are new, among `count` entries that begin with number `seq`. @throws 409 for a gap */

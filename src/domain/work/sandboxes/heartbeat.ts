@@ -1,7 +1,6 @@
 // Records the heartbeats of sandboxes and the samples of their resource use.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
-import { announce } from '#foundation/postgres/changes.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 
 export interface Sample {
@@ -22,7 +21,7 @@ const recentSandboxesSql = (isRunHeld: string) => `select s.id from sandboxes s
     join unnest($1::text[], $2::text[]) b (id, lease_id) on s.id = b.id and s.lease_id = b.lease_id
   where s.status = 'running' and ($3::text is null or s.org_id = $3) and s.last_heartbeat_at > $4 and ${isRunHeld}`;
 
-/** Ids of the sandboxes that continue and whose last heartbeat is later than the time. `isRunHeld`: as in `recordHeartbeat`. */
+/** Ids of the sandboxes that continue and whose last heartbeat is later than the time. `isRunHeld`: as in `renewSandboxes`. */
 export async function findRecentSandboxes(
   { orgId }: Caller,
   reports: readonly SandboxReport[],
@@ -42,7 +41,7 @@ const renewSandboxesSql = (isRunHeld: string) => `update sandboxes s set last_he
     and ${isRunHeld}
   returning s.id`;
 
-// A sample that was sent twice is stored once. The newest sample is also copied to the sandbox.
+// The newest sample is also copied to the sandbox.
 const insertSamplesSql = `with sample as (
     select sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct
     from unnest($1::text[], $2::bigint[], $3::real[], $4::real[], $5::real[], $6::real[])
@@ -58,10 +57,10 @@ const insertSamplesSql = `with sample as (
   where s.id = m.sandbox_id and (s.last_metric_at is null or s.last_metric_at < m.at)`;
 
 /**
- * Records heartbeats, and returns the ids of the sandboxes that continue. `isRunHeld` is an SQL condition on the sandbox `s`: its run is
- * held under its lease.
+ * Renews the heartbeats of sandboxes, and returns the ids of those that continue. `isRunHeld` is an SQL condition on the sandbox `s`: its
+ * run is held under its lease.
  */
-export async function recordHeartbeat(
+export async function renewSandboxes(
   trx: Transaction,
   { orgId }: Caller,
   reports: readonly SandboxReport[],
@@ -70,21 +69,20 @@ export async function recordHeartbeat(
   if (reports.length === 0) return new Set();
   const [ids, leases] = [reports.map(({ sandboxId }) => sandboxId), reports.map(({ leaseId }) => leaseId)];
   const renewed = await sql<{ id: string }>(renewSandboxesSql(isRunHeld), [now(), ids, leases, orgId], trx);
-  const running = new Set(renewed.map(({ id }) => id));
-  const samples = reports
-    .filter(({ sandboxId }) => running.has(sandboxId))
-    .flatMap(({ sandboxId, metrics }) => metrics.map((sample) => ({ sandboxId, ...sample })));
-  if (samples.length > 0) {
-    const columns = [
-      samples.map(({ sandboxId }) => sandboxId),
-      samples.map(({ t }) => t),
-      samples.map(({ cpuPct }) => cpuPct),
-      samples.map(({ memUsedMb }) => memUsedMb),
-      samples.map(({ memTotalMb }) => memTotalMb),
-      samples.map(({ diskUsedPct }) => diskUsedPct),
-    ];
-    await sql(insertSamplesSql, columns, trx);
-    await announce(trx, ...new Set(samples.map(({ sandboxId }) => sandboxId)));
-  }
-  return running;
+  return new Set(renewed.map(({ id }) => id));
+}
+
+/** Records samples. A sample that was sent twice is stored once. */
+export async function insertSamples(trx: Transaction, reports: readonly SandboxReport[]): Promise<void> {
+  const samples = reports.flatMap(({ sandboxId, metrics }) => metrics.map((sample) => ({ sandboxId, ...sample })));
+  if (samples.length === 0) return;
+  const columns = [
+    samples.map(({ sandboxId }) => sandboxId),
+    samples.map(({ t }) => t),
+    samples.map(({ cpuPct }) => cpuPct),
+    samples.map(({ memUsedMb }) => memUsedMb),
+    samples.map(({ memTotalMb }) => memTotalMb),
+    samples.map(({ diskUsedPct }) => diskUsedPct),
+  ];
+  await sql(insertSamplesSql, columns, trx);
 }
