@@ -9,8 +9,10 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { seconds } from '#foundation/clock.ts';
+import { readCounters } from './database-counters.ts';
 import { openDispatchDatabase } from './dispatch-database.ts';
 import { at } from './measure.ts';
+import { openPostgresMeter } from './postgres-cpu.ts';
 import { type Server, start } from './process.ts';
 import { buildService, service } from './the-service.ts';
 
@@ -42,6 +44,13 @@ const servers = await Promise.all(
   }),
 );
 
+const postgresCpu = await openPostgresMeter();
+/** Counts of the database, and CPU times in microseconds. */
+async function read() {
+  const cpus = await Promise.all(servers.map((server) => server.cpu()));
+  return { ...(await readCounters()), service: cpus.reduce((sum, cpu) => sum + cpu, 0), postgres: postgresCpu() };
+}
+
 const ms = (value: number) => value.toFixed(value < 10 ? 1 : 0).padStart(6);
 const spread = (times: number[]) => `p50 ${ms(at(times, 0.5))} ms, p99 ${ms(at(times, 0.99))} ms`;
 
@@ -53,13 +62,19 @@ try {
   ] as const) {
     const due = Date.now() + seconds(5);
     await database.plan(occurrences, due, over);
+    const before = await read();
     while ((await database.left()) > 0) await wait(200);
+    const after = await read();
     const made = await database.made();
     assert.equal(made.length, occurrences, 'every occurrence has one issue');
     const took = Math.max(...made.map((one) => one.issued)) - Math.min(...made.map((one) => one.begun));
     const late = made.map(({ issued, scheduledFor }) => issued - scheduledFor).sort((a, b) => a - b);
     const rate = over === 0 ? `, ${((occurrences / took) * 1_000).toFixed(0)} a second` : '';
     console.log(`${occurrences} occurrences ${name}, ${processes} processes: from due to issue ${spread(late)}${rate}`);
+    const each = (figure: keyof typeof after) => ((after[figure] - before[figure]) / occurrences).toFixed(0);
+    console.log(
+      `  for each: service ${each('service')} us, PostgreSQL ${each('postgres')} us of CPU; ${each('rowsWritten')} rows, ${each('walBytes')} bytes of WAL`,
+    );
     await database.empty();
   }
   await runMissions(servers[0]!);

@@ -1,4 +1,4 @@
-// `npm run bench:held [-- --missions=2000] [--seconds=30] [--harness=claude-code]`: missions that are held at once by runners, on one
+// `npm run bench:held [-- --missions=2000] [--seconds=30] [--action=10] [--harness=claude-code]`: missions that are held at once by runners, on one
 // process of the service: cost and delay of their heartbeats. bench/README.md explains the figures, and has the last ones.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { sql } from '#foundation/postgres/database.ts';
 import { unrecorded } from '#foundation/postgres/origin.ts';
 import { idOf } from './database.ts';
+import { readCounters } from './database-counters.ts';
 import { openDispatchDatabase } from './dispatch-database.ts';
 import { createRunners, type HeldMission } from './held-runners.ts';
 import { at } from './measure.ts';
@@ -22,6 +23,7 @@ const { values: options } = parseArgs({
     missions: { type: 'string', default: '2000' },
     seconds: { type: 'string', default: '30' },
     samples: { type: 'string', default: '5000' },
+    action: { type: 'string', default: '10' },
     harness: { type: 'string', default: 'claude-code' },
   },
 });
@@ -40,21 +42,15 @@ await unrecorded(() => seed());
 const postgresCpu = await openPostgresMeter();
 const launch = service({ databaseUrl: database.url, folder, secretKey, fromSources: true });
 const server = await start({ ...launch, node: [...launch.node!, '--import', statementCount] });
-const runners = createRunners(server.url, database.runtime, harness, Number(options.samples));
-
-interface Counters {
-  transactions: number;
-  rowsWritten: number;
-  walBytes: number;
-}
-const countersSql = `select xact_commit::float8 as transactions, (tup_inserted + tup_updated)::float8 as rows_written,
-    (pg_current_wal_lsn() - '0/0')::float8 as wal_bytes from pg_stat_database where datname = current_database()`;
+const runners = createRunners(server.url, database.runtime, harness, {
+  samplesMs: Number(options.samples),
+  actionMs: Number(options.action) * 1_000,
+});
 
 /** Counts of the database and CPU times in microseconds. */
 async function read() {
-  const [counters] = await sql<Counters>(countersSql);
   const cpu = { service: await server.cpu(), postgres: postgresCpu() };
-  return { ...counters!, ...cpu, statements: await server.statements(), time: performance.now() };
+  return { ...(await readCounters()), ...cpu, statements: await server.statements(), time: performance.now() };
 }
 
 console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);

@@ -15,8 +15,8 @@ import {
 
 /** Missions of one runner. */
 const places = 8;
-/** Intervals of a runner: samples, orders for the runner, and an action of the agent with its log. */
-const [sampleMs, ordersMs, actionMs] = [1_000, 10_000, 10_000];
+/** Intervals of a runner: samples, and orders for the runner. */
+const [sampleMs, ordersMs] = [1_000, 10_000];
 const longestHeartbeatMs = 10_000;
 
 export interface HeldMission {
@@ -25,8 +25,14 @@ export interface HeldMission {
   session: { sandboxId: string; leaseId: string; role: 'builder'; sessionId: string };
 }
 
-/** @param samplesEveryMs Interval at which a heartbeat contains the samples since the last one */
-export function createRunners(url: string, token: string, harness: string, samplesEveryMs: number) {
+export interface Pace {
+  /** Interval at which a heartbeat contains the samples since the last one. */
+  samplesMs: number;
+  /** Interval of the actions of an agent, each with its log. */
+  actionMs: number;
+}
+
+export function createRunners(url: string, token: string, harness: string, { samplesMs, actionMs }: Pace) {
   const agent = new Agent({ keepAlive: true, maxSockets: 500 });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const ending = new AbortController();
@@ -98,7 +104,7 @@ export function createRunners(url: string, token: string, harness: string, sampl
     let [samplesFrom, seq] = [Date.now() + delayMs, 0];
     every(1_000, delayMs, async () => {
       const at = Date.now();
-      const isDue = at - samplesFrom >= samplesEveryMs;
+      const isDue = at - samplesFrom >= samplesMs;
       const metrics = isDue
         ? Array.from({ length: Math.floor((at - samplesFrom) / sampleMs) }, (_, i) => sampleAt(at - i * sampleMs))
         : [];
