@@ -15,8 +15,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage, storage } from '#foundation/storage/storage.ts';
+import { storage } from '#foundation/storage/storage.ts';
 import { takeCheckpoint, unpack, workOf } from '../../src/runner/workspace/checkpoint.ts';
 import { openAep } from '../support/aep.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
@@ -71,7 +70,6 @@ beforeAll(async () => {
   await world.lift(ada.organization);
   projectId = await createProject(world, ada, 'Shop');
   folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'aep-pull-test-')));
-  openStorage(folderStorage(path.join(folder, 'contents')));
   run = await openAep();
   const origin = path.join(folder, 'origin');
   git(folder, 'init', '-q', '-b', 'main', 'origin');

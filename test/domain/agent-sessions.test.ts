@@ -1,8 +1,5 @@
 // Agent sessions of Linear: a delegation starts a mission, whose session shows its activities, its plan and its address, answers its questions,
 // steers and stops it; by members only, and each thing once.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -10,8 +7,6 @@ import { followThreads } from '#domain/work/chat-threads/threads.ts';
 import { retryDeliveries } from '#domain/work/inbound/retry.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
 import { failing, type Linear, openLinear, rateLimited } from '../support/fake-linear.ts';
 import { agentId } from '../support/fake-linear-sessions.ts';
@@ -23,7 +18,6 @@ import { openWorld, present, type World } from '../support/world.ts';
 type Json = any;
 
 const token = 'lin_oauth_OfTheAgent';
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 let world: World;
 let linear: Linear;
 let ada: Account;
@@ -38,7 +32,6 @@ beforeAll(async () => {
   openOutbound({ allowLoopback: true });
   linear = await openLinear(`Bearer ${token}`);
   world = await openWorld({ vendors: { linear: linear.address } });
-  openStorage(folderStorage(contents));
   ada = await createOwner(world, 'Ada', 'Acme');
   bob = await createMember(world, ada.organization, 'Bob', 'member');
   await world.grant(ada.organization, 1_000);
@@ -64,7 +57,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([world.close(), linear.close()]);
-  rmSync(contents, { recursive: true });
   openOutbound({ allowLoopback: false });
 });
 beforeEach(async () => {

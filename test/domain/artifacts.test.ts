@@ -1,7 +1,6 @@
 // Artifacts: files of missions, found by issue, project and sandbox, and downloaded from a signed address that any browser can open
 // and that cannot run as a page of the service.
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindTraceViewer } from '#domain/work/artifacts/address.ts';
@@ -9,8 +8,6 @@ import { storeContent, sweepArtifacts } from '#domain/work/artifacts/content.ts'
 import { Artifact } from '#domain/work/artifacts/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createCallersWithProjects } from '../support/callers.ts';
 import { leaveArtifact, type Place, startSandbox } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -18,7 +15,6 @@ import { openWorld, present, type World } from '../support/world.ts';
 let world: World;
 /** Errors in the log. */
 const faults: string[] = [];
-let folder: string;
 let owner: Account;
 let shop: Place;
 let other: Place;
@@ -27,14 +23,9 @@ let projectToken: string;
 
 beforeAll(async () => {
   world = await openWorld({ log: (line) => line.includes('"msg":"request failed"') && faults.push(line) });
-  folder = mkdtempSync(path.join(tmpdir(), 'aep-artifacts-'));
-  openStorage(folderStorage(folder));
   ({ owner, shop, other, foreign, projectToken } = await createCallersWithProjects(world));
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 
 const get = (route: string, token = owner.token) => world.rest('GET', `/artifacts${route}`, { token });
 const ids = async (query: string, token = owner.token): Promise<string[]> =>
@@ -45,8 +36,8 @@ const addressOf = async ({ id }: Artifact): Promise<string> => (await get(`/${id
 const download = async (artifact: Artifact, headers: Record<string, string> = {}, method = 'GET') =>
   world.request(method, await addressOf(artifact), { headers });
 const files = () =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    statSync(path.join(folder, name)).isFile(),
+  readdirSync(world.contents, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(path.join(world.contents, name)).isFile(),
   );
 
 describe('GET /artifacts', () => {
@@ -354,7 +345,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
   it('404 · content that is missing in the storage is not found', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const { key } = await storeContent([] as never);
-    rmSync(path.join(folder, key.slice(-2), key));
+    rmSync(path.join(world.contents, key.slice(-2), key));
     await world.knex('artifacts').where({ id: artifact.id }).update({ contentKey: key, sizeBytes: 0 });
     expect((await download(artifact)).body.description).toBe('No such content.');
   });

@@ -1,7 +1,4 @@
 // Attempts at one task: they share an issue and a budget, a person chooses one, and the others end without a trace at the source host.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -10,8 +7,6 @@ import { settleAttempts } from '#domain/work/attempts/settle.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Id } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
@@ -23,7 +18,6 @@ type Json = any;
 
 const token = 'ghp_OfAcmeAndOfNobodyElse';
 const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-attempts-'));
 let world: World;
 let github: GitHub;
 let owner: Account;
@@ -35,7 +29,6 @@ beforeAll(async () => {
   openOutbound({ allowLoopback: true });
   github = await openGitHub(token);
   world = await openWorld({ vendors: { github: github.address } });
-  openStorage(folderStorage(contents));
   owner = await createOwner(world, 'Alice', 'Acme');
   const { id: orgId } = owner.organization;
   await world.lift(owner.organization);
@@ -48,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([world.close(), github.close()]);
   openOutbound({ allowLoopback: false });
-  rmSync(contents, { recursive: true });
 });
 beforeEach(() => github.clear('acme/shop'));
 afterEach(async () => {

@@ -1,14 +1,9 @@
 // Checkpoints as runtimes report them and people use them: a lost step restarts from its own checkpoint, and an ended run is
 // continued by another run.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -19,11 +14,9 @@ let mallory: Account;
 let projectId: string;
 let runtime: Runtime;
 let agentId: string;
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
 beforeAll(async () => {
   world = await openWorld();
-  openStorage(folderStorage(contents));
   [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
   projectId = await createProject(world, alice, 'Shop');
   runtime = await createRuntime(world, alice.organization);
@@ -31,10 +24,7 @@ beforeAll(async () => {
   const body = { name: 'Bob', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
   agentId = (await world.rest('POST', '/agents', { token: alice.token, body })).body.id;
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(contents, { recursive: true });
-});
+afterAll(() => world.close());
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape

@@ -1,8 +1,6 @@
 // The export of a closed organization: an archive with all of its rows and no secret, available to owners until the erasure.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readdirSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import JSZip from 'jszip';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,11 +27,9 @@ let session: Session;
 let secret: string;
 let stranger: Person;
 let neighbor: Organization;
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
 
 beforeAll(async () => {
   world = await openWorld();
-  openStorage(folderStorage(contents));
   sample = await seedOrganization(world);
   await signCheckpoints();
   stranger = await world.person('Stranger');
@@ -41,10 +37,7 @@ beforeAll(async () => {
   session = await world.session(sample.owner, sample.organization.id);
   secret = await world.token(sample.owner, sample.organization);
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(contents, { recursive: true });
-});
+afterAll(() => world.close());
 
 const members = 'orgId status requestedAt url sizeBytes expiresAt';
 type By = { session: Session } | { token: string };
@@ -97,16 +90,16 @@ describe('exportOrganization', () => {
   });
 
   it('reports a failure, and is retried by the queue and by a new request', async () => {
-    openStorage({ ...folderStorage(contents), write: () => Promise.reject(new Error('The disk is full.')) });
+    openStorage({ ...folderStorage(world.contents), write: () => Promise.reject(new Error('The disk is full.')) });
     await world.delivered();
     expect(await read()).toMatchObject({ status: 'failed', url: null });
     expect(await world.knex('org_exports').first()).toMatchObject({ failure: 'Error: The disk is full.' });
     expect(await jobs()).toMatchObject([{ state: 'retry' }]);
-    openStorage(folderStorage(contents));
+    openStorage(folderStorage(world.contents));
     await expect(
       withoutTable('sandbox_fragments', () => writeExport({ orgId: sample.organization.id })),
     ).rejects.toThrow('sandbox_fragments');
-    expect(filesIn(contents)).toEqual([]);
+    expect(filesIn(world.contents)).toEqual([]);
     world.clock.turn(seconds(1));
     expect(await request()).toMatchObject({ status: 'preparing' });
     expect(await jobs()).toHaveLength(2);
@@ -115,7 +108,7 @@ describe('exportOrganization', () => {
     expect(ready).toMatchObject({ orgId: sample.organization.id, status: 'ready' });
     expect(await request()).toEqual(ready);
     await writeExport({ orgId: sample.organization.id });
-    expect(filesIn(contents)).toHaveLength(1);
+    expect(filesIn(world.contents)).toHaveLength(1);
   });
 });
 

@@ -1,14 +1,9 @@
 // Issues of the built-in tracker as people use them: an agent gets one, comments steer and continue its mission, and rules start others.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createCallers, createMember, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -16,7 +11,6 @@ import { openWorld, type World } from '../support/world.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 let world: World;
 let owner: Account;
 let viewer: Account;
@@ -31,7 +25,6 @@ beforeAll(async () => {
   world = await openWorld();
   // The clock advances at each reading, so that comments have different times.
   world.clock.tick(1);
-  openStorage(folderStorage(contents));
   ({ owner, viewer, stranger } = await createCallers(world));
   bob = await createMember(world, owner.organization, 'Bob', 'member');
   await world.grant(owner.organization, 1_000);
@@ -44,7 +37,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  rmSync(contents, { recursive: true });
   openOutbound({ allowLoopback: false });
 });
 afterEach(async () => {

@@ -1,17 +1,12 @@
 // Parts of recordings as a runtime reports them: a content no larger than its lines, and the key that the organization has now.
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { readSteps } from '#domain/work/recordings/calls.ts';
 import { openLines } from '#domain/work/recordings/content.ts';
 import { partsOfRun } from '#domain/work/recordings/operations.ts';
 import { drained } from '#foundation/http/event-stream.ts';
 import { deliveryMs } from '#foundation/http/http.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { encryptPart, recordedLines, writeRecording } from '../support/recorded-run.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
@@ -22,7 +17,6 @@ let alice: Account;
 let runtime: Runtime;
 let held: Held;
 let projectId: string;
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
 const set = (isEnabled: boolean) =>
   world.field(`mutation { setRecordingSettings(isEnabled: ${isEnabled}, days: 30) { isEnabled } }`, {
@@ -31,7 +25,6 @@ const set = (isEnabled: boolean) =>
 
 beforeAll(async () => {
   world = await openWorld();
-  openStorage(folderStorage(contents));
   alice = await createOwner(world, 'Alice', 'Acme');
   runtime = await createRuntime(world, alice.organization);
   projectId = await createProject(world, alice, 'Shop');
@@ -45,10 +38,7 @@ beforeAll(async () => {
   held = { runId, leaseId };
   await set(true);
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(contents, { recursive: true });
-});
+afterAll(() => world.close());
 
 const open = (part: string) => runtime.report('openRecordingPart', { ...held, part }, '{ key keyId }');
 async function upload(bytes: Buffer<ArrayBuffer>): Promise<string> {

@@ -1,13 +1,8 @@
 // Replay of a mission, and the link that shows it to people who are not members of the organization.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createMask } from '#domain/work/replays/masking.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Callers, createCallers, createProject } from '../support/callers.ts';
 import {
   leaveArtifact,
@@ -24,7 +19,6 @@ import { openWorld, present, type World } from '../support/world.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-replays-'));
 let world: World;
 let callers: Callers;
 let shop: Place;
@@ -34,7 +28,6 @@ let begin: number;
 
 beforeAll(async () => {
   world = await openWorld();
-  openStorage(folderStorage(contents));
   callers = await createCallers(world);
   shop = { orgId: callers.owner.organization.id, projectId: await createProject(world, callers.owner, 'Shop') };
   const body = {
@@ -102,10 +95,7 @@ beforeAll(async () => {
   await leaveArtifact(shop, diff.replaceAll('a.ts', 'b.ts'), { ...described, createdAt: at(8) });
   world.clock.turn(minutes(10));
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(contents, { recursive: true });
-});
+afterAll(() => world.close());
 
 const ask = (query: string, token = callers.owner.token): Promise<Json> => world.field(query, { token });
 const momentAt = (n: number, as?: string): Promise<Json> =>

@@ -1,15 +1,10 @@
 // Reports of a runtime on its runs: costs, logs, thoughts and plans of a sandbox, artifacts, and environments.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { announce, watch } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
@@ -20,12 +15,9 @@ let alice: string;
 let runtime: Runtime;
 let foreign: Runtime;
 let projectId: string;
-let folder: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-  openStorage(folderStorage(folder));
   const owner = await createOwner(world, 'Alice', 'Acme');
   const stranger = await createOwner(world, 'Mallory', 'Globex');
   alice = owner.token;
@@ -33,10 +25,7 @@ beforeAll(async () => {
   foreign = await createRuntime(world, stranger.organization);
   projectId = await createProject(world, owner, 'Shop');
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 // Each test begins without open runs.
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
 

@@ -4,8 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, vi } from 'vitest';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Ended, openAep } from './aep.ts';
 import { openOAuthWorld } from './oauth-world.ts';
 import { projectFolder } from './processes.ts';
@@ -28,7 +26,6 @@ export async function openAepWorld() {
   const token = await world.personalToken(ada);
   const runHere = await openAep();
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-cli-'));
-  openStorage(folderStorage(path.join(folder, 'contents')));
   /** The person's configuration folder. */
   let settings: string;
 

@@ -1,12 +1,7 @@
 // An organization with a chat at a stand-in of Slack: a test speaks for its members, and plays the runtime of their missions.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { expect } from 'vitest';
 import { followThreads } from '#domain/work/chat-threads/threads.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createMember, createOwner, createProject } from './callers.ts';
 import { openSlack, type SlackMessage, signedBySlack } from './fake-slack.ts';
 import { createRuntime } from './runtime-client.ts';
@@ -23,7 +18,6 @@ const connectMutation = `mutation ($input: ConnectChatRequest!) { connectChat(in
 export const plan = { output: JSON.stringify({ steps: ['Read <the> test', 'Mend it'] }) };
 
 export async function openChatWorld() {
-  const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
   const connect = (more: object = {}, token = ada.token): Promise<Json> =>
     world.field(connectMutation, {
       token,
@@ -37,7 +31,6 @@ export async function openChatWorld() {
   openOutbound({ allowLoopback: true });
   const slack = await openSlack(botToken);
   const world = await openWorld({ vendors: { slack: slack.address } });
-  openStorage(folderStorage(contents));
   const ada = await createOwner(world, 'Ada', 'Acme');
   const mallory = await createOwner(world, 'Mallory', 'Globex');
   await createMember(world, ada.organization, 'Bob', 'member');
@@ -133,7 +126,6 @@ export async function openChatWorld() {
     finishStep,
     async close(): Promise<void> {
       await Promise.all([world.close(), slack.close()]);
-      rmSync(contents, { recursive: true });
       openOutbound({ allowLoopback: false });
     },
     async reset(): Promise<void> {

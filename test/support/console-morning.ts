@@ -1,13 +1,8 @@
 // A morning of an organization in the console: runs, a sandbox at work, artifacts and schedules, shown in a real browser.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { expect } from 'vitest';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from './callers.ts';
 import { createPageInspector } from './page-inspector.ts';
 import {
@@ -41,8 +36,6 @@ export type Morning = Awaited<ReturnType<typeof openMorning>>;
 export async function openMorning(browser: Browser) {
   const world = await openWorld();
   const pages = createPageInspector(browser, world.url);
-  const folder = mkdtempSync(path.join(tmpdir(), 'aep-console-'));
-  openStorage(folderStorage(folder));
   const acme = await another('Acme');
   /** A new organization with its owner. */
   async function another(name: string): Promise<Owner> {
@@ -226,7 +219,6 @@ export async function openMorning(browser: Browser) {
     },
     async close(): Promise<void> {
       await world.close();
-      rmSync(folder, { recursive: true });
     },
   };
 }

@@ -1,14 +1,9 @@
 // A project with a repository at a stand-in for a source host: the world, the hook and the runtime that its missions need, and the steps
 // with which a test plays a run from claim to end.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { createCallers, createProject } from './callers.ts';
 import { createRuntime } from './runtime-client.ts';
 import { openWorld, type World } from './world.ts';
@@ -61,9 +56,7 @@ export type HostWorld = Awaited<ReturnType<typeof openHostWorld>>;
 
 export async function openHostWorld({ vendor, host, credentials, project, tracker, heads }: Settings) {
   openOutbound({ allowLoopback: true });
-  const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
   const world = await openWorld({ vendors: { [vendor]: host.address } });
-  openStorage(folderStorage(contents));
   const callers = await createCallers(world);
   const { organization, token } = callers.owner;
   await world.grant(organization, 1_000);
@@ -80,8 +73,6 @@ export async function openHostWorld({ vendor, host, credentials, project, tracke
   return {
     ...callers,
     world,
-    /** The folder of the storage. */
-    contents,
     runtime,
     projectId,
     hook,
@@ -125,7 +116,6 @@ export async function openHostWorld({ vendor, host, credentials, project, tracke
     },
     async close(): Promise<void> {
       await Promise.all([world.close(), host.close()]);
-      rmSync(contents, { recursive: true });
       openOutbound({ allowLoopback: false });
     },
   };

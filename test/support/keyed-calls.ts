@@ -9,8 +9,6 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { newId } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner } from './callers.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
 import { recordedLines, writeRecording } from './recorded-run.ts';
@@ -311,7 +309,6 @@ export async function openKeyedCalls() {
       await writeSteps(place, id, [{}]);
       const [step] = await beside('run_steps').where({ run_id: id });
       await world.field('mutation { setRecordingSettings(isEnabled: true, days: 30) { days } }', { token });
-      openStorage(folderStorage(path.join(repositories, 'contents')));
       await writeRecording({ ...place, runId: id as never }, recordedLines(step.id, 2));
       const at = `/runs/${id}/fork`;
       const body = { stepId: step.id, call: 2 };

@@ -9,8 +9,6 @@ import { vi } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { seconds, setClock } from '#foundation/clock.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner, createProject } from './callers.ts';
 import { compiled, projectFolder } from './processes.ts';
 import { startModels } from './stand-in-models.ts';
@@ -54,7 +52,6 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
   const folder = made;
   // Scripts of a runner that is root run as separate users.
   await chmod(folder, 0o777);
-  openStorage(folderStorage(path.join(folder, 'contents')));
   let turned = 0;
   /** The team's agent for scripts, which missions name. */
   let scriptAgentId: string | null = null;

@@ -41,8 +41,6 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type GitHub, newPull, openGitHub } from './fake-github.ts';
 import { startThread } from './fake-github-threads.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
@@ -829,7 +827,6 @@ export async function admitted(
 
 /** Writes the recording of two calls of a model in the step of the run. */
 async function recordMission({ organization, ids }: SampleOrganization): Promise<void> {
-  openStorage(folderStorage(path.join(tmpdir(), 'aep-recordings')));
   const of = { orgId: organization.id, projectId: ids.projectId, runId: ids.runId } as Parameters<
     typeof writeRecording
   >[0];

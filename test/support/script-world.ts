@@ -6,8 +6,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { setClock } from '#foundation/clock.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner, createProject } from './callers.ts';
 import { kill, pace } from './mission-world.ts';
 import { compiled, projectFolder } from './processes.ts';
@@ -27,7 +25,6 @@ export async function openScriptWorld() {
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
   // Scripts of a runner that is root run as separate users.
   chmodSync(folder, 0o777);
-  openStorage(folderStorage(path.join(folder, 'contents')));
   const { organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme');
   const service = (await createServiceToken({ name: 'runner', orgId: acme.id })).token;
   const projectId = await createProject(world, { token: alice }, 'Shop');

@@ -175,7 +175,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
     async killAt(name: string, when: 'before' | 'after'): Promise<void> {
       const stopped = requests.stopAt(name, when);
       const { url, connection, clock, knex } = world;
-      const orders = { connection, url, at: now(), vendors: { github: github.address }, contents: host.contents };
+      const orders = { connection, url, at: now(), vendors: { github: github.address }, contents: host.world.contents };
       const args = [...programArguments('test/effects-process'), JSON.stringify(orders)];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
       await stopped;

@@ -1,7 +1,6 @@
 // Uploads of artifacts to a storage in a folder or in a bucket: whole ones, and requests that are sent in parts.
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type ReservedContent, reserveContent } from '#domain/work/artifacts/content.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
@@ -31,9 +30,8 @@ export async function openUploadWorld() {
   /** Errors in the log. */
   const faults: string[] = [];
   const world = await openWorld({ log: (line) => line.includes('"msg":"request failed"') && faults.push(line) });
-  const folder = mkdtempSync(path.join(tmpdir(), 'aep-uploads-'));
+  const { contents: folder } = world;
   const storage = folderStorage(folder);
-  openStorage(storage);
   const s3 = await openS3();
   const { shop, foreign } = await createCallersWithProjects(world);
 
@@ -77,7 +75,6 @@ export async function openUploadWorld() {
     async close(): Promise<void> {
       await world.close();
       await s3.close();
-      rmSync(folder, { recursive: true });
     },
   };
 }

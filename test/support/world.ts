@@ -1,7 +1,10 @@
 // A whole service on a separate database, over real HTTP, with a clock controlled by the test. Every REST answer is checked against
 // the OpenAPI document before a test sees it.
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
@@ -27,6 +30,8 @@ import { database, openDatabase, transaction } from '#foundation/postgres/databa
 import { drivers } from '#foundation/postgres/drivers.ts';
 import { openReplica } from '#foundation/postgres/replica.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { subscriptions } from '#limits.ts';
 import { deliveries } from '#surfaces/scheduler/deliveries.ts';
 import { createApp } from '../../src/app.ts';
@@ -85,6 +90,8 @@ export async function openWorld(settings: WorldSettings = {}) {
   bindSecretKey(Buffer.alloc(32, 7));
   if (!settings.database) await addKnownRuntime();
   openMail({ from: 'platform@example.com', log: () => {} });
+  const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+  openStorage(folderStorage(contents));
 
   // The addresses contain the port, so the server listens before the app exists.
   const server = createHttpServer();
@@ -131,6 +138,8 @@ export async function openWorld(settings: WorldSettings = {}) {
     url,
     server: server as Server,
     connection,
+    /** The folder of the storage. */
+    contents,
     knex,
     contract,
     clock: {
@@ -196,6 +205,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       await replica?.close();
       await knex.destroy();
       await drop();
+      rmSync(contents, { recursive: true, force: true });
       setClock();
     },
   };

@@ -10,8 +10,6 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type Callers, createCallers, createMember, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -55,7 +53,6 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
   beforeAll(async () => {
     world = await openWorld();
     folder = mkdtempSync(path.join(tmpdir(), 'aep-changes-'));
-    openStorage(folderStorage(folder));
     callers = await createCallers(world);
     const { owner } = callers;
     await world.grant(owner.organization, 1_000);

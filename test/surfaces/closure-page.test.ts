@@ -1,13 +1,8 @@
 // The page on which an owner closes an organization: its rules over HTTP, and its use in a real browser by role and label.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createPageInspector } from '../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
@@ -97,9 +92,6 @@ describe.skipIf(typeof launched === 'string')('closing an organization in a brow
 });
 
 describe('the export of a closed organization', () => {
-  const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
-  beforeAll(() => openStorage(folderStorage(contents)));
-  afterAll(() => rmSync(contents, { recursive: true }));
   const shown = async (session: Session, org: Organization) => (await show(session, org)).body as string;
 
   it('is requested with the checkbox of the form, and downloaded on the page', async () => {

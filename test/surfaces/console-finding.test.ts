@@ -1,14 +1,10 @@
 // Finding and reading in the console's application, in a real browser: filters in the address, bulk actions, the palette, the page of
 // a failed mission, and requests to copy for programs.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
 import { announceCommitted } from '#foundation/postgres/changes.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -29,15 +25,12 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   const browser = launched as Browser;
   let world: World;
   let pages: PageInspector;
-  let folder: string;
   let session: Session;
   let shop: Place;
 
   beforeAll(async () => {
     world = await openWorld();
     pages = createPageInspector(browser, world.url);
-    folder = mkdtempSync(path.join(tmpdir(), 'aep-finding-'));
-    openStorage(folderStorage(folder));
     const owner = await createOwner(world, 'Alice', 'Acme');
     const { person, organization: acme } = owner;
     await world.grant(acme, 10_000);
@@ -49,10 +42,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.close();
     expect(pages.takeProblems()).toEqual([]);
   });
-  afterAll(async () => {
-    await world.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => world.close());
 
   const open = async (address: string): Promise<Page> => {
     const page = await pages.open(session, { permissions: ['clipboard-read', 'clipboard-write'] });

@@ -1,8 +1,5 @@
 // The demo's missions, and the runtime that `npm start` starts for every organization: its secrecy, restarts and shutdown.
 // ../runner/local-runner.test.ts tests how a runner executes a run.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { demoCaller, findDemo, seedDemo } from '#demo/seed.ts';
@@ -10,8 +7,6 @@ import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
 import { createRecurring, runNow } from '#domain/work/recurring/operations.ts';
 import { setClock } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { type LocalRunner, startLocalRunner } from '#surfaces/operator/local-runner.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { compiled } from '../support/processes.ts';
@@ -20,20 +15,15 @@ import { openWorld, type World } from '../support/world.ts';
 let world: World;
 let runner: LocalRunner | null = null;
 let lines = '';
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 const log = openLog({ level: 'info', destination: { write: (line) => (lines += line) } });
 
 beforeAll(async () => {
   world = await openWorld();
   // A runner uses the real clock.
   setClock(() => Date.now());
-  openStorage(folderStorage(contents));
 });
 afterEach(() => runner?.stop());
-afterAll(async () => {
-  await world.close();
-  rmSync(contents, { recursive: true });
-});
+afterAll(() => world.close());
 
 const startFromSources = () => startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20);
 /** Starts the compiled runner, which takes a fraction of the time. */

@@ -1,21 +1,15 @@
 // Features of the MCP server other than tools, with the official client: resources, completion, prompts and progress; and the size limits
 // of an answer.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox, SandboxSession } from '#domain/work/sandboxes/model.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { bytes } from '#limits.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { leaveArtifact, type Place, startSandbox, startSession, writeLog } from '../support/runtime-records.ts';
 
 let world: McpWorld;
-let folder: string;
 let project: McpProject;
 let place: Place;
 let token: string;
@@ -34,8 +28,6 @@ async function connect(bearer: string): Promise<Client> {
 
 beforeAll(async () => {
   world = await openMcpWorld();
-  folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-  openStorage(folderStorage(folder));
   project = await world.project();
   place = { orgId: project.organization.id, projectId: project.id as Place['projectId'] };
   token = await world.token(project.owner, project.organization);
@@ -46,10 +38,7 @@ beforeAll(async () => {
   await writeLog(session, 'session', ['first line\n', 'last line\n']);
   client = await connect(token);
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 
 const read = async (uri: string, by = client) => (await by.readResource({ uri })).contents[0]!;
 const asJson = async (uri: string) => JSON.parse(((await read(uri)) as { text: string }).text);

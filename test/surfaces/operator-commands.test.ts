@@ -1,7 +1,4 @@
 // The operator’s commands, as processes alongside a running server and in this process: their effects and output.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
@@ -10,8 +7,6 @@ import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts'
 import { costCapUsd, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { days } from '#foundation/clock.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
@@ -20,21 +15,15 @@ import { admin } from '../support/command-line.ts';
 import { databaseUrl } from '../support/processes.ts';
 import { openWorld, present } from '../support/world.ts';
 
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-
 const world = await openWorld();
-openStorage(folderStorage(contents));
 const acme = await world.found(await world.person('Alice'), 'Acme');
-afterAll(async () => {
-  await world.close();
-  rmSync(contents, { recursive: true });
-});
+afterAll(() => world.close());
 
 const settings = () => ({
   DATABASE_URL: databaseUrl(world.connection),
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   PUBLIC_URL: world.url,
-  STORAGE_URL: pathToFileURL(contents).href,
+  STORAGE_URL: pathToFileURL(world.contents).href,
 });
 
 /** Output of a successful command. */
