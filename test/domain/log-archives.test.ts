@@ -1,19 +1,20 @@
 // Logs and fragments of ended runs in archives: read as before, whatever happens while they are moved.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { planOfSession } from '#domain/lifecycle/agent-sessions/progress.ts';
+import { exportTables } from '#domain/lifecycle/closure/export-tables.ts';
 import { guardTables, unguardTables } from '#domain/organization/cells/guard.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { archiveLogs, bindLogArchives } from '#domain/work/log-archives/archive.ts';
 import { restoreLogs } from '#domain/work/log-archives/restore.ts';
+import { Run } from '#domain/work/runs/model.ts';
 import { indexRunTexts } from '#domain/work/runs/search.ts';
 import { readDirectory } from '#domain/work/sandboxes/archive-content.ts';
 import { isOfLog } from '#domain/work/sandboxes/archive-model.ts';
-import { archivedFragments, archivedLogParts } from '#domain/work/sandboxes/archived-rows.ts';
 import type { Sandbox, SandboxSession } from '#domain/work/sandboxes/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -30,7 +31,6 @@ import { openWorld, present, type World } from '../support/world.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'aep-archives-'));
 let world: World;
 let callers: Callers;
 let shop: Place;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   shop = { orgId: callers.owner.organization.id, projectId: await createProject(world, callers.owner, 'Shop') };
 });
 beforeEach(async () => {
-  openStorage(folderStorage(folder));
+  openStorage(folderStorage(world.contents));
   bindLogArchives(hours(24));
   await writeRun();
 });
@@ -60,10 +60,7 @@ afterEach(async () => {
   await world.knex('unarchived_runs').delete();
   await world.knex('log_archives').delete();
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 
 /** A run that ends now, with two sandboxes. */
 async function writeRun(): Promise<void> {
@@ -150,6 +147,7 @@ async function readAll(): Promise<Json> {
     moments: [await moment(finishedAt), await moment(finishedAt - 4_000), await moment(finishedAt - 2_100)],
     events: await ask(`{ runEvents(runId: "${runId}") { at kind text } }`),
     found: await ask('{ runs(search: "tulips") { data { id } } }'),
+    plan: await planOfSession(await Run.get({ id: runId })),
   };
 }
 
@@ -157,9 +155,26 @@ const rows = async () => [
   await world.knex('sandbox_log_parts').count().first(),
   await world.knex('sandbox_fragments').count().first(),
 ];
-const files = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+/** Rows in the exports of the organization: of its logs and its fragments; and those of logs of another organization. */
+const exportedRows = (): Promise<Json[][]> =>
+  transaction(async (trx) => {
+    const read = async (table: string, orgId: string) => {
+      const { query, more } = exportTables.find(({ name }) => name === table)!;
+      const texts = (await trx.raw(query, [orgId])).rows.map(({ row }: { row: string }) => row);
+      for await (const text of more!(trx, orgId)) texts.push(text);
+      const found: Json[] = texts.map((text: string) => JSON.parse(text));
+      return found.sort((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1));
+    };
+    const positionOf = (row: Json) => [row.sandbox_id, row.part, String(row.seq).padStart(9)].join();
+    return [
+      await read('sandbox_log_parts', shop.orgId),
+      await read('sandbox_fragments', shop.orgId),
+      await read('sandbox_log_parts', callers.stranger.organization.id),
+    ];
+  });
+const files = () => readdirSync(world.contents, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
 const archives = () => world.knex('log_archives').where({ runId }).orderBy('number');
-const fileOf = (key: string) => path.join(folder, key.slice(-2), key);
+const fileOf = (key: string) => path.join(world.contents, key.slice(-2), key);
 
 it('logs, fragments, moments and the search are the same after the rows have left the database', async () => {
   await archiveLogs();
@@ -171,6 +186,8 @@ it('logs, fragments, moments and the search are the same after the rows have lef
     parts: await world.knex('sandbox_log_parts').orderBy(['sandboxId', 'part', 'seq']),
     fragments: await world.knex('sandbox_fragments').orderBy(['sandboxId', 'seq']),
   };
+  const inExport = await exportedRows();
+  expect(inExport.map((found) => found.length)).toEqual([exported.parts.length, exported.fragments.length, 0]);
   world.clock.turn(hours(24));
   await archiveLogs();
   expect(await rows()).toEqual([{ count: 0 }, { count: 0 }]);
@@ -184,17 +201,7 @@ it('logs, fragments, moments and the search are the same after the rows have lef
   await sweepArtifacts();
   expect(await readAll()).toEqual(before);
 
-  await transaction(async (trx) => {
-    const collect = async (texts: AsyncIterable<string>) => {
-      const found: Json[] = [];
-      for await (const text of texts) found.push(JSON.parse(text));
-      return found;
-    };
-    expect(await collect(archivedLogParts(trx, shop.orgId))).toHaveLength(exported.parts.length);
-    const fragments = await collect(archivedFragments(trx, shop.orgId));
-    expect(fragments).toHaveLength(exported.fragments.length);
-    expect(await collect(archivedLogParts(trx, callers.stranger.organization.id))).toEqual([]);
-  });
+  expect(await exportedRows()).toEqual(inExport);
   expect((await rest(logPath(0), callers.stranger.token)).status).toBe(404);
 
   expect(await restoreLogs()).toEqual({ archives: 1 });
@@ -247,7 +254,7 @@ it('a process killed between the content and the rows loses nothing; another one
   const before = await readAll();
   const known = files().length;
   world.clock.turn(hours(24));
-  const { connection } = world;
+  const { connection, contents: folder } = world;
   const holding = new pg.Client(connection as pg.ClientConfig);
   await holding.connect();
   await holding.query('begin');
@@ -283,10 +290,10 @@ it('a process killed between the content and the rows loses nothing; another one
 it('502 · an altered archive is named; 503 · an unavailable storage delays archiving, and logs are read as before', async () => {
   const before = await readAll();
   world.clock.turn(hours(24));
-  openStorage({ ...folderStorage(folder), write: () => Promise.reject(unavailable()) });
+  openStorage({ ...folderStorage(world.contents), write: () => Promise.reject(unavailable()) });
   await expect(archiveLogs()).rejects.toThrow();
   expect(await readAll()).toEqual(before);
-  openStorage(folderStorage(folder));
+  openStorage(folderStorage(world.contents));
   world.clock.turn(minutes(10));
   await archiveLogs();
   const [archive] = await archives();
@@ -299,10 +306,10 @@ it('502 · an altered archive is named; 503 · an unavailable storage delays arc
   writeFileSync(fileOf(contentKey), bytes);
   const read: (ByteRange | undefined)[] = [];
   openStorage({
-    ...folderStorage(folder),
+    ...folderStorage(world.contents),
     read: (key, range) => {
       read.push(range);
-      return folderStorage(folder).read(key, range);
+      return folderStorage(world.contents).read(key, range);
     },
   });
   const damaged = await rest(logPath(0, `&cursor=${await cursorOfStart()}`));
@@ -315,7 +322,7 @@ it('502 · an altered archive is named; 503 · an unavailable storage delays arc
   expect(last.body.content).toBe(`${line}last`);
   const range = read.at(-1)!;
   expect(range.last - range.first).toBeLessThan(1_000);
-  openStorage({ ...folderStorage(folder), read: () => Promise.reject(unavailable()) });
+  openStorage({ ...folderStorage(world.contents), read: () => Promise.reject(unavailable()) });
   expect((await rest(logPath(1))).status).toBe(503);
 });
 
@@ -359,7 +366,7 @@ it('logs of an organization that is moving stay where they are, and those of oth
   const move = { slug: 'acme', state: 'frozen', otherCell: 'eu', moveId: 'move', changedAt: present() };
   let written = 0;
   openStorage({
-    ...folderStorage(folder),
+    ...folderStorage(world.contents),
     // The move begins while the run is being archived.
     async write(...content) {
       if (++written > 3) throw new Error('The content is written again and again.');
@@ -368,14 +375,14 @@ it('logs of an organization that is moving stay where they are, and those of oth
         .insert({ orgId: shop.orgId, ...move })
         .onConflict()
         .ignore();
-      return folderStorage(folder).write(...content);
+      return folderStorage(world.contents).write(...content);
     },
   });
   await guardTables();
   await asService('system', 'scheduler', 'archive logs', () => archiveLogs());
   const archived = async () => (await world.knex('log_archives').orderBy('endedAt')).map(({ runId }) => runId);
   expect([written, await archived()]).toEqual([1, []]);
-  openStorage(folderStorage(folder));
+  openStorage(folderStorage(world.contents));
   const ended = { kind: 'manual', missionTitle: 'Later', status: 'completed', finishedAt: present() - hours(24) };
   const times = { scheduledFor: 1, createdAt: 1, updatedAt: 1, startedAt: 1 };
   const laterRun = newId('run');

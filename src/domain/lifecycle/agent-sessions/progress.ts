@@ -4,7 +4,8 @@ import type { PlanStep, SessionActivity } from '../../projects/vendors/agent-ses
 import { countPosts } from '../../work/chat-threads/threads.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
-import { newestFragment } from '../../work/sandboxes/newest-fragments.ts';
+import type { SandboxFragment } from '../../work/sandboxes/model.ts';
+import { fragmentsUntil } from '../../work/sandboxes/until.ts';
 import { stepsOfPlan } from '../chat/words.ts';
 
 /**
@@ -14,9 +15,13 @@ import { stepsOfPlan } from '../chat/words.ts';
 const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;
 
+/** The newest fragment of a kind that the agents of the run have shown. */
+const newestFragment = async (run: Run, kind: SandboxFragment['kind']): Promise<SandboxFragment | undefined> =>
+  (await fragmentsUntil(run, Number.MAX_SAFE_INTEGER, 1, [kind]))[0];
+
 /** Text of the agent's last message; null when there is none. */
 export async function lastWords(run: Run): Promise<string | null> {
-  const body = (await newestFragment(run.id, 'response'))?.body ?? '';
+  const body = (await newestFragment(run, 'response'))?.body ?? '';
   return body.slice(0, most.words).toWellFormed() || null;
 }
 
@@ -28,7 +33,7 @@ const statuses: Readonly<Record<string, PlanStep['status']>> = {
 
 /** The agent's own to-do list with the status of each entry, else the steps of the plan that the agent follows; null without either. */
 export async function planOfSession(run: Run): Promise<PlanStep[] | null> {
-  const kept = (await newestFragment(run.id, 'plan'))?.items;
+  const kept = (await newestFragment(run, 'plan'))?.items;
   const items = kept ?? (await stepsOfPlan(run))?.map((content) => ({ content, status: 'pending' }));
   if (!items) return null;
   const end = isOpen(run) ? null : run.status === 'completed' ? 'completed' : 'canceled';
@@ -55,7 +60,7 @@ export async function nextCall(run: Run, threadId: string): Promise<{ call: Show
   const pauseMs = count < calls.fast ? calls.fastMs : calls.slowMs;
   const dueAt = (last ?? 0) + pauseMs;
   if (now() < dueAt) return { call: null, nextAt: dueAt };
-  const found = await newestFragment(run.id, 'action');
+  const found = await newestFragment(run, 'action');
   const nextAt = now() + pauseMs;
   if (!found?.action) return { call: null, nextAt };
   const activity = { type: 'action' as const, action: found.action, parameter: found.parameter ?? '' };

@@ -61,7 +61,7 @@ import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { PullRequestThread } from '../../work/runs/thread-model.ts';
-import { archivedFragments, archivedLogParts } from '../../work/sandboxes/archived-rows.ts';
+import { archivedFragments, archivedLogParts } from '../../work/sandboxes/archive-export.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
 import { Terminal } from '../../work/terminals/model.ts';
 import { AuditEvent } from '../audit/model.ts';

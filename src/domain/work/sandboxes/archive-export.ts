@@ -1,8 +1,9 @@
 // All archived rows of an organization, for its export: as the database had them.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { selectionOf } from '#foundation/postgres/reads.ts';
+import { selectionOf, snake } from '#foundation/postgres/reads.ts';
 import { type ArchiveBlock, type FragmentBlock, isOfFragments, LogArchive, type LogBlock } from './archive-model.ts';
 import { findBlocks, fragmentsIn, readStored } from './archives.ts';
+import { SandboxFragment, SandboxLogPart } from './model.ts';
 
 const pageSql = `${selectionOf(LogArchive)} where org_id = $1 and (run_id, number) > ($2, $3) order by run_id, number limit 100`;
 
@@ -21,6 +22,10 @@ async function* blocksOfOrganization<B extends LogBlock | FragmentBlock>(
   }
 }
 
+/** A row as `row_to_json` writes it. */
+const textOf = ({ columns }: { columns: readonly string[] }, row: object): string =>
+  JSON.stringify(Object.fromEntries(columns.map((name) => [snake(name), (row as Record<string, unknown>)[name]])));
+
 /** Rows of logs, as JSON. */
 export async function* archivedLogParts(trx: Transaction, orgId: string): AsyncGenerator<string> {
   const isLog = (block: ArchiveBlock): block is LogBlock => !isOfFragments(block);
@@ -28,7 +33,7 @@ export async function* archivedLogParts(trx: Transaction, orgId: string): AsyncG
     const { sandboxId, role, sessionId, part } = block;
     for (const entry of entries) {
       const bytes = Buffer.byteLength(entry.content);
-      yield JSON.stringify({ sandboxId, role, sessionId, part, ...entry, bytes });
+      yield textOf(SandboxLogPart, { sandboxId, role, sessionId, part, ...entry, bytes });
     }
   }
 }
@@ -36,5 +41,5 @@ export async function* archivedLogParts(trx: Transaction, orgId: string): AsyncG
 /** Rows of fragments, as JSON. */
 export async function* archivedFragments(trx: Transaction, orgId: string): AsyncGenerator<string> {
   for await (const { block, entries } of blocksOfOrganization(trx, orgId, isOfFragments))
-    for (const row of fragmentsIn(block, entries)) yield JSON.stringify(row);
+    for (const row of fragmentsIn(block, entries)) yield textOf(SandboxFragment, row);
 }
