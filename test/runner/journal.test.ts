@@ -55,6 +55,20 @@ it('an unfinished line waits 250 ms for its end, and is sent with it', async () 
   expect(sent).toEqual(['password\n', 'alone']);
 });
 
+it('an unfinished line waits for its end also when something else is sent meanwhile', async () => {
+  const fragment = { kind: 'thought', body: 'Hm.', items: [] } as never;
+  journal.log('one\npass');
+  journal.show(fragment);
+  await pass(100);
+  expect(sent).toEqual(['one\n', undefined]);
+  journal.log('word\n');
+  await pass(50);
+  expect(sent.slice(2)).toEqual(['password\n']);
+  journal.log('alone');
+  await journal.close();
+  expect(sent.slice(3)).toEqual(['alone']);
+});
+
 it('lines printed while the platform answers form one piece', async () => {
   isSlow = true;
   journal.log('one\n');

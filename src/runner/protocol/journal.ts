@@ -32,13 +32,15 @@ export function openJournal(
   flushEvery: number,
 ) {
   const { write, sendUsage, sendFragments, sendCost } = openReports(platform, lease, session);
-  let text = '';
+  const text = openText(flushEvery);
+  let isClosing = false;
   let fragments: TimedFragment[] = [];
   let usd = 0;
   let usages: Usage[] = [];
   const batches = openBatches(flushEvery, async () => {
-    const [log, pendingFragments, used] = [text, fragments, usages];
-    [text, fragments, usages] = ['', [], []];
+    const [log, pendingFragments, used] = [text.take(isClosing), fragments, usages];
+    [fragments, usages] = [[], []];
+    if (text.length() > 0) batches.schedule(false);
     // Costs are sent first: they are the most important report to keep if the runner is lost.
     for (const usage of used) await sendUsage(usage);
     if (log) await write('session', log);
@@ -55,9 +57,7 @@ export function openJournal(
     /** Rejects when the platform rejects a batch. */
     broken: batches.broken,
     log(words: string): void {
-      text += words;
-      // A piece that ended within a line could cut a secret in two, which would then not be masked.
-      batches.schedule(words.endsWith('\n'));
+      if (words !== '') batches.schedule(text.add(words));
     },
     show(fragment: Fragment): void {
       fragments.push({ ...fragment, t: Date.now() });
@@ -73,15 +73,47 @@ export function openJournal(
     },
     /** Resolves as soon as the queue has room. */
     async room(): Promise<void> {
-      if (text.length >= enoughText || fragments.length >= enoughFragments) await batches.flush();
+      if (text.length() >= enoughText || fragments.length >= enoughFragments) await batches.flush();
     },
     /** Sends everything that is queued. */
     async close(): Promise<void> {
       batches.stop();
+      isClosing = true;
       await batches.flush();
     },
     /** Stops sending. */
     stop: batches.stop,
+  };
+}
+
+/** The text of a log that was not sent yet. */
+function openText(waitMs: number) {
+  let text = '';
+  /** Since when the last line is unfinished; null when it is finished. */
+  let unfinishedSince: number | null = null;
+  return {
+    length: () => text.length,
+    /** Adds a part, and returns whether it ends its line. */
+    add(words: string): boolean {
+      text += words;
+      const isFinished = words.endsWith('\n');
+      if (isFinished) unfinishedSince = null;
+      else if (unfinishedSince === null || words.includes('\n')) unfinishedSince = performance.now();
+      return isFinished;
+    },
+    /**
+     * Takes the text to send now. An unfinished line waits for its end, whatever else is sent meanwhile: a piece that ended within a line could
+     * cut a secret in two, which would then not be masked.
+     */
+    take(isLast: boolean): string {
+      const isNew = unfinishedSince !== null && performance.now() - unfinishedSince < waitMs;
+      const waits = isNew && !isLast && text.length < enoughText;
+      const end = waits ? text.lastIndexOf('\n') + 1 : text.length;
+      const taken = text.slice(0, end);
+      text = text.slice(end);
+      if (!waits) unfinishedSince = null;
+      return taken;
+    },
   };
 }
 
