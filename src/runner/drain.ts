@@ -1,6 +1,6 @@
 // A runner that people have told to drain: it takes no new missions, and leaves once it has none.
 import { leaveRuntime } from './generated/operations.ts';
-import { type Connection, RequestRejected } from './protocol/platform.ts';
+import type { Connection } from './protocol/platform.ts';
 
 /** @param askMs Interval of the question */
 export function openDrain(platform: Connection, runtime: string, askMs: number, log: (line: string) => void) {
@@ -8,14 +8,11 @@ export function openDrain(platform: Connection, runtime: string, askMs: number, 
   let release = '';
   let askedAt = Number.NEGATIVE_INFINITY;
 
-  /** Asks the platform at most once per interval. Without an answer, the last one counts; an older platform knows no drains. */
+  /** Asks the platform at most once per interval. Without an answer, the last one counts: an older platform rejects the question. */
   async function ask(at: number): Promise<{ isDraining: boolean; release: string }> {
     if (at - askedAt < askMs) return { isDraining, release };
     askedAt = at;
-    const orders = await platform.orders(runtime).catch((error) => {
-      if (error instanceof RequestRejected) askedAt = Number.POSITIVE_INFINITY;
-      return null;
-    });
+    const orders = await platform.orders(runtime).catch(() => null);
     release = orders?.release ?? release;
     if (orders && orders.isDraining !== isDraining) {
       isDraining = orders.isDraining;

@@ -2,7 +2,7 @@
 // its place once it has none. The old process waits for the new one. A failed update is reported, and the old release goes on.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -11,6 +11,8 @@ import { inPath } from './isolation/programs.ts';
 
 const packageName = 'agent-engineering-platform';
 const installMs = 30 * 60_000;
+/** Begins the names of folders in which releases are being installed. */
+const draftPrefix = '.installing-';
 /** A new release that ends with an error within this time has failed to start. */
 const startMs = 60_000;
 /** Time until a failed update is tried again. */
@@ -50,7 +52,7 @@ async function installRelease(around: Around, version: string): Promise<string> 
   const npm = inPath('npm', `${env.PATH}${path.delimiter}${path.dirname(process.execPath)}`);
   if (!npm) throw new Error('there is no npm in PATH');
   await mkdir(folder, { recursive: true });
-  const draft = await mkdtemp(path.join(folder, '.installing-'));
+  const draft = await mkdtemp(path.join(folder, draftPrefix));
   try {
     await writeFile(
       path.join(draft, 'package.json'),
@@ -147,10 +149,14 @@ async function askParent(program: string, signal: AbortSignal): Promise<number> 
   return code;
 }
 
-/** Removes releases that are older than the running one. */
+/** Removes releases that are older than the running one, and what killed processes have begun to install. */
 async function removeOlder({ folder, own }: Around): Promise<void> {
-  for (const version of await readdir(folder))
-    if (isNewer(own, version)) await rm(path.join(folder, version), { recursive: true, force: true });
+  for (const name of await readdir(folder)) {
+    const place = path.join(folder, name);
+    const begun = name.startsWith(draftPrefix) && (await stat(place).catch(() => null));
+    const isLeft = begun && begun.mtimeMs < Date.now() - 2 * installMs;
+    if (isLeft || isNewer(own, name)) await rm(place, { recursive: true, force: true });
+  }
 }
 
 export function openUpdater(around: Around) {

@@ -2,12 +2,27 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
+import { openDrain } from '../../src/runner/drain.ts';
+import { RequestRejected } from '../../src/runner/protocol/platform.ts';
 import { openScriptWorld } from '../support/script-world.ts';
 
 const { world, alice, folder, startRunner, mission, look, until, ended, killRunners, close } = await openScriptWorld();
 afterAll(killRunners);
 afterAll(close);
+
+it('A runner learns of drains and releases once an older platform was updated', async () => {
+  const orders = vi
+    .fn()
+    .mockRejectedValueOnce(new RequestRejected('invalid_request', 'Cannot query field "runtimeOrders".'))
+    .mockResolvedValue({ isDraining: true, release: '1.2.3' });
+  const lines: string[] = [];
+  const drain = openDrain({ orders } as never, 'runner', 1_000, (line) => lines.push(line));
+  expect(await drain.ask(0)).toEqual({ isDraining: false, release: '' });
+  expect(await drain.ask(999)).toEqual({ isDraining: false, release: '' });
+  expect(await drain.ask(1_000)).toEqual({ isDraining: true, release: '1.2.3' });
+  expect([orders.mock.calls.length, lines]).toEqual([2, ['The runner drains: it takes no new missions.']]);
+});
 
 it('A runner that drains finishes its mission, takes no other, ends, and is no longer listed', async () => {
   const runner = startRunner(undefined, { RUNS_AT_ONCE: '2', RUNNER_LABELS: 'gpu, arm64' });

@@ -1,6 +1,6 @@
 // A real runner that updates itself from a registry between missions, or reports why it cannot.
 import { once } from 'node:events';
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { isNewer } from '../../src/runner/update.ts';
@@ -62,6 +62,10 @@ setInterval(() => {}, 1_000);`;
 }`;
   registry.publish('agent-engineering-platform', '99.0.0', 'dist/runner/runner.js', 'throw new Error();');
   registry.publish('agent-engineering-platform', version, 'dist/runner/runner.js', program, { type: 'module' });
+  const drafts = ['.installing-killed', '.installing-present'].map((name) => path.join(folder, 'releases', name));
+  for (const draft of drafts) mkdirSync(draft, { recursive: true });
+  const twoHoursAgo = Date.now() / 1_000 - 7_200;
+  utimesSync(drafts[0]!, twoHoursAgo, twoHoursAgo);
   const mark = path.join(folder, 'updated');
   const first = await mission(`until [ -e ${mark} ]; do sleep 0.05; done`);
   const runner = startOlder();
@@ -71,6 +75,7 @@ setInterval(() => {}, 1_000);`;
     ({ status }) => status === 'running',
   );
   await says(runner, `The release ${version} is installed.`);
+  expect(drafts.map((draft) => existsSync(draft))).toEqual([false, true]);
   const second = await mission('true');
   writeFileSync(mark, '');
   expect((await ended(first)).status).toBe('completed');
