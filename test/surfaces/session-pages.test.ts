@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
 import { deviceName } from '../../src/surfaces/console/device.ts';
 import { type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';
 import type { Answer, Session } from '../support/world.ts';
@@ -57,7 +58,12 @@ describe('sessions', () => {
       await world.session(visit.person),
     ];
     await visitor();
+    const statements: string[] = [];
+    const unwatch = watchStatements((text) => statements.push(text));
     const page = await open('/console/sessions', visit.session);
+    unwatch();
+    // The session, the organizations of the person with their roles, and the list.
+    expect(statements).toHaveLength(3);
     expect(page.body).toContain('From 127.0.0.1');
     expect(page.body.match(/This browser/g)).toHaveLength(1);
     expect(page.body.indexOf('This browser')).toBeLessThan(page.body.indexOf('session_id'));

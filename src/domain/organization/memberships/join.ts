@@ -35,6 +35,14 @@ export const unreachedOrgIdsSql = (userId: string, reached: string): string =>
 export const isMemberSql = (userId: string, orgId: string): string =>
   `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId} and (closed_at is null or role = 'owner'))`;
 
+/**
+ * Joins the membership `m` of a person whose organization is readable: one that is not hidden from the session; a closed one only for its
+ * owners. @param hidden SQL expression for an array of ids
+ */
+export const joinReadableMembershipSql = (userId: string, orgId: string, hidden: string): string =>
+  `join memberships m on m.user_id = ${userId} and m.org_id = ${orgId} and not m.org_id = any(${hidden})
+    and (m.closed_at is null or m.role = 'owner')`;
+
 /** Joins the memberships `m` of an organization with their people `p`; the columns are null without members. */
 export const joinMembersSql = (orgId: string): string =>
   `left join memberships m on m.org_id = ${orgId} ${joinPersonSql('m.user_id')}`;

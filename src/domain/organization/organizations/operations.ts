@@ -7,9 +7,10 @@ import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
-import { joinMembersSql } from '../memberships/join.ts';
-import { Membership } from '../memberships/model.ts';
+import { joinMembersSql, joinReadableMembershipSql } from '../memberships/join.ts';
+import type { Membership } from '../memberships/model.ts';
 import { addMember, findMembership } from '../memberships/operations.ts';
 import { Organization } from './model.ts';
 import { reserveSlug } from './reserved-slugs.ts';
@@ -18,14 +19,15 @@ import { freeSlug, slugOf } from './slug.ts';
 /** All organizations of the person for a console session, only the token's organization for a token. Oldest first. */
 export async function listOrganizations(caller: Caller): Promise<Organization[]> {
   if (caller.principalType !== 'cookie') return [await findOrganization(caller, ownOrganization(caller))];
-  return organizationsWithIds(
-    (await readableMemberships(ownPerson(caller), caller.hiddenOrgIds)).map(({ orgId }) => orgId),
-  );
+  return sql<Organization>(oldestFirstSql, [ownPerson(caller), caller.hiddenOrgIds ?? []]);
 }
 
-/** Memberships whose organization is readable: one that the session reaches; a closed one only for its owners. */
-const readableMemberships = async (userId: Id<'person'>, hidden: readonly string[] = []): Promise<Membership[]> =>
-  (await Membership.findAll({ userId })).filter((membership) => mayRead(membership, hidden));
+const readableSql = (order: string): string =>
+  `select ${columnsOf(Organization, 'o')}, m.role from organizations o ${joinReadableMembershipSql('$1', 'o.id', '$2::text[]')} order by ${order}`;
+const oldestFirstSql = readableSql('o.created_at, o.id');
+const firstJoinedSql = readableSql('m.created_at, o.id');
+
+/** Whether the organization is readable (`joinReadableMembershipSql`). */
 const mayRead = ({ orgId, closedAt, role }: Membership, hidden: readonly string[] = []): boolean =>
   !hidden.includes(orgId) && (closedAt === null || role === 'owner');
 
@@ -57,24 +59,12 @@ const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) 
 /** The operator's list: the newest organizations, with the email addresses of their owners and the number of members. */
 export const listAllOrganizations = (limit: number): Promise<object[]> => sql(listAllSql, [limit]);
 
-export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug' | 'formerSlugs' | 'closedAt'> {
-  role: OrgRole;
-}
+/** An organization with the role of a person in it. */
+export type OwnOrganization = Organization & { role: OrgRole };
 
 /** The organizations of a person with the role in each, in the order of joining. @param hidden Organizations that the session does not reach */
-export async function organizationsOf(
-  userId: Id<'person'>,
-  hidden: readonly string[] = [],
-): Promise<OwnOrganization[]> {
-  const memberships = await readableMemberships(userId, hidden);
-  const organizations = await organizationsWithIds(memberships.map(({ orgId }) => orgId));
-  return memberships.flatMap(({ orgId, role }) => {
-    const organization = organizations.find(({ id }) => id === orgId);
-    if (!organization) return [];
-    const { id, name, slug, formerSlugs, closedAt } = organization;
-    return { id, name, slug, formerSlugs, closedAt, role };
-  });
-}
+export const organizationsOf = (userId: Id<'person'>, hidden: readonly string[] = []): Promise<OwnOrganization[]> =>
+  sql<OwnOrganization>(firstJoinedSql, [userId, hidden]);
 
 export interface NewOrganization {
   name: string;
