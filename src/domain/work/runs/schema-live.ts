@@ -130,7 +130,7 @@ builder.mutationFields((t) => ({
       'Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that ' +
       'the plan of the organization lets a mission cost.',
     scope: 'missions:run',
-    rest: { route: 'PUT /runs/{runId}/budget', body: 'SetRunBudgetRequest' },
+    rest: { route: 'PUT /runs/{runId}/budget', body: 'SetRunBudgetRequest', errors: [409] },
     tool: { name: 'set_run_budget', idempotent: true },
     type: RunType,
     args: {
