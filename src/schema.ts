@@ -48,6 +48,7 @@ import './domain/work/runs/schema-runtimes.ts';
 import './domain/work/runs/schema-demand.ts';
 import './domain/work/mission-views/schema.ts';
 import './domain/work/runs/schema-followers.ts';
+import './domain/work/runs/schema-kept.ts';
 import './domain/work/runs/schema-live.ts';
 import './domain/work/runs/schema-needs.ts';
 import './domain/work/runs/schema-threads.ts';

@@ -3,27 +3,25 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
-import { ChangeVersion } from '#domain/work/change-versions/model.ts';
 import { archiveLogs, bindLogArchives } from '#domain/work/log-archives/archive.ts';
 import { indexRunTexts } from '#domain/work/runs/search.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
-import { newId } from '#foundation/ids.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, type Callers, createCallers, createMember, createProject } from '../support/callers.ts';
 import {
-  leaveArtifact,
-  type Place,
-  showFragments,
-  spend,
-  startSandbox,
-  startSession,
-  writeLog,
-  writeSteps,
-} from '../support/runtime-records.ts';
+  all,
+  type EndedMission,
+  endMission,
+  keptRecords,
+  left,
+  nothing,
+  withoutLogs,
+  writeMission,
+} from '../support/ended-missions.ts';
+import type { Place } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
@@ -53,78 +51,11 @@ const tokenOf = async ({ person, organization }: Account) => ({ token: await wor
 const ask = async (query: string, account = callers.owner): Promise<Json> => world.field(query, await tokenOf(account));
 const set = async (values: string, account = callers.owner) =>
   world.graphql(
-    `mutation { setRetentionSettings(${values}) { logDays artifactDays sandboxDays } }`,
+    `mutation { setRetentionSettings(${values}) { runDays logDays artifactDays sandboxDays } }`,
     await tokenOf(account),
   );
 
-interface Mission {
-  runId: `run_${string}`;
-  stepId: `stp_${string}`;
-  sandboxId: string;
-  sessionId: string;
-  artifactId: string;
-  checkpointId: string;
-}
-
-/** A mission with a log, a fragment, two artifacts, one of a checkpoint, a cost and an attestation; it ends now unless it stays open. */
-async function writeMission(place: Place, { isOpen = false, ...more }: Json = {}): Promise<Mission> {
-  const [runId, at, sha] = [newId('run'), present(), newId('content')];
-  const described = { kind: 'manual', missionTitle: 'Grow', prompt: 'Go.', issueId: 'SHOP-1', missionCostUsd: 2 };
-  const times = { scheduledFor: at, createdAt: at, updatedAt: at, startedAt: at };
-  await world.knex('runs').insert({ id: runId, ...place, ...described, status: 'dispatching', ...times, ...more });
-  const sandbox = await startSandbox(place, { runId });
-  const session = await startSession(sandbox);
-  await writeLog(session, 'session', ['tulips\n']);
-  await showFragments(sandbox, [{ body: 'I plant tulips.' }]);
-  await writeSteps(place, runId, [{ sandboxId: sandbox.id }]);
-  const { id: stepId } = await world.knex('run_steps').where({ runId }).first();
-  const artifact = await leaveArtifact(place, 'proof', { sandboxId: sandbox.id });
-  // Commits of people have no sandbox.
-  const saved = await leaveArtifact(place, 'bundle');
-  const made = { commitSha: sha, sessionId: null, createdAt: at };
-  await Checkpoint.query().insert({ stepId, runId, ...place, artifactId: saved.id, ...made });
-  await ChangeVersion.query().insert({
-    ...{ runId, ...place, headSha: sha, branch: 'grow', role: 'builder', artifactId: artifact.id, createdAt: at },
-    ...{ commitsArtifactId: null, commits: 1, changedFiles: 1, insertions: 1, deletions: 0 },
-  });
-  await spend(place, 2, { runId } as Json);
-  const signed = { reporterId: 'rt', position: 1, createdAt: at, envelope: '{}', keyId: 'key', signedAt: at };
-  await world.knex('attestations').insert({ sha, treeSha: sha, ...place, runId, stepId, ...signed });
-  if (!isOpen) await end(runId);
-  const ids = { stepId, sandboxId: sandbox.id, sessionId: session.sessionId };
-  return { runId, ...ids, artifactId: artifact.id, checkpointId: saved.id };
-}
-
-async function end(runId: string): Promise<void> {
-  await world.knex('sandboxes').where({ runId }).update({ status: 'completed', destroyedAt: present() });
-  await world.knex('runs').where({ id: runId }).update({ status: 'completed', finishedAt: present() });
-}
-
-/** Counts of what a mission has left behind. */
-async function left({ runId, sandboxId, artifactId, checkpointId }: Mission): Promise<Json> {
-  const count = async (table: string, where: object) =>
-    Number((await world.knex(table).where(where).count().first())!.count);
-  return {
-    logs: (await count('sandbox_log_parts', { sandboxId })) + (await count('log_archives', { runId })),
-    fragments: (await count('sandbox_fragments', { sandboxId })) + (await count('log_archives', { runId })),
-    artifacts: await count('artifacts', { id: artifactId }),
-    checkpoints: (await count('artifacts', { id: checkpointId })) * (await count('checkpoints', { runId })),
-    sandboxes: await count('sandboxes', { runId }),
-  };
-}
-const all = { logs: 1, fragments: 1, artifacts: 1, checkpoints: 1, sandboxes: 1 };
-const withoutLogs = { ...all, logs: 0, fragments: 0 };
-const nothing = { logs: 0, fragments: 0, artifacts: 0, checkpoints: 0, sandboxes: 0 };
-
-/** Records of a run that are kept for ever. */
-const kept = async ({ runId }: Mission): Promise<Json> => ({
-  run: await world.knex('runs').where({ id: runId }).first(),
-  steps: await world.knex('run_steps').where({ runId }),
-  costs: await world.knex('mission_costs').where({ runId }),
-  attestations: await world.knex('attestations').where({ runId }),
-});
-
-const logOf = async ({ sandboxId, sessionId }: Mission, account = callers.owner): Promise<Json> =>
+const logOf = async ({ sandboxId, sessionId }: EndedMission, account = callers.owner): Promise<Json> =>
   world.rest('GET', `/sandboxes/${sandboxId}/logs?role=builder&sessionId=${sessionId}`, await tokenOf(account));
 
 async function archive(): Promise<void> {
@@ -136,36 +67,42 @@ async function archive(): Promise<void> {
 }
 
 it('an owner sets the days of each kind, and nobody else does', async () => {
-  const read = '{ retentionSettings { logDays artifactDays sandboxDays } }';
-  expect(await ask(read)).toEqual({ logDays: null, artifactDays: null, sandboxDays: null });
+  const read = '{ retentionSettings { runDays logDays artifactDays sandboxDays } }';
+  expect(await ask(read)).toEqual({ runDays: null, logDays: null, artifactDays: null, sandboxDays: null });
   const admin = await createMember(world, callers.owner.organization, 'Bob', 'admin');
   expect((await set('logDays: 30', admin)).body.errors[0].extensions.code).toBe('forbidden');
   for (const [wrong, field] of [
+    ['runDays: 13', 'runDays'],
     ['logDays: 13', 'logDays'],
     ['artifactDays: 91', 'artifactDays'],
     ['sandboxDays: 3651', 'sandboxDays'],
   ])
     expect(JSON.stringify((await set(wrong!)).body.errors)).toContain(field);
-  expect(await ask(read)).toEqual({ logDays: null, artifactDays: null, sandboxDays: null });
+  expect(await ask(read)).toEqual({ runDays: null, logDays: null, artifactDays: null, sandboxDays: null });
   expect((await set('logDays: 20, artifactDays: 40, sandboxDays: 60')).body.data.setRetentionSettings).toEqual(
     await ask(read),
   );
-  expect(await ask(read, callers.stranger)).toEqual({ logDays: null, artifactDays: null, sandboxDays: null });
+  expect(await ask(read, callers.stranger)).toEqual({
+    runDays: null,
+    logDays: null,
+    artifactDays: null,
+    sandboxDays: null,
+  });
 });
 
 it('each kind is deleted after its days, by two jobs at once; the run, its cost and its attestations stay', async () => {
-  const mission = await writeMission(shop);
+  const mission = await writeMission(world, shop);
   const ended = present();
-  const foreign = await writeMission(other);
+  const foreign = await writeMission(world, other);
   await archive();
   // The logs of this one are still in the database.
-  const unarchived = await writeMission(shop);
-  const before = await kept(mission);
+  const unarchived = await writeMission(world, shop);
+  const before = await keptRecords(world, mission);
   const missions = [mission, unarchived];
   const job = () => Promise.all([deleteAfterRetention(), deleteAfterRetention()]);
   const expectAll = async (expected: Json) => {
-    for (const one of missions) expect(await left(one)).toEqual(expected);
-    expect(await left(foreign)).toEqual(all);
+    for (const one of missions) expect(await left(world, one)).toEqual(expected);
+    expect(await left(world, foreign)).toEqual(all);
   };
 
   world.clock.turn(days(20) - minutes(3));
@@ -197,7 +134,7 @@ it('each kind is deleted after its days, by two jobs at once; the run, its cost 
   world.clock.turn(hours(1));
   await job();
   await expectAll(nothing);
-  expect(await kept(mission)).toEqual(before);
+  expect(await keptRecords(world, mission)).toEqual(before);
   expect((await logOf(mission)).status).toBe(404);
   expect(before.costs).toHaveLength(1);
   expect(before.attestations).toHaveLength(1);
@@ -213,27 +150,27 @@ it('each kind is deleted after its days, by two jobs at once; the run, its cost 
 
 it('missions that are open, wait for a choice or have an open pull request keep their sandboxes and artifacts', async () => {
   await set('logDays: 14, artifactDays: 14, sandboxDays: 14');
-  const open = await writeMission(shop, { isOpen: true });
-  const attempt = await writeMission(shop, { attemptState: 'open' });
-  const proposed = await writeMission(shop, { prState: 'open', prNumber: 7 });
-  const source = await writeMission(shop);
-  const next = await writeMission(shop, { isOpen: true, continuesStepId: source.stepId });
+  const open = await writeMission(world, shop, { isOpen: true });
+  const attempt = await writeMission(world, shop, { attemptState: 'open' });
+  const proposed = await writeMission(world, shop, { prState: 'open', prNumber: 7 });
+  const source = await writeMission(world, shop);
+  const next = await writeMission(world, shop, { isOpen: true, continuesStepId: source.stepId });
   world.clock.turn(days(50));
   await deleteAfterRetention();
-  expect(await left(open)).toEqual(all);
-  expect(await left(next)).toEqual(all);
-  expect(await left(attempt)).toEqual(withoutLogs);
-  expect(await left(proposed)).toEqual(withoutLogs);
-  expect(await left(source)).toEqual({ ...nothing, checkpoints: 1 });
+  expect(await left(world, open)).toEqual(all);
+  expect(await left(world, next)).toEqual(all);
+  expect(await left(world, attempt)).toEqual(withoutLogs);
+  expect(await left(world, proposed)).toEqual(withoutLogs);
+  expect(await left(world, source)).toEqual({ ...nothing, checkpoints: 1 });
 
   await world.knex('runs').where({ id: attempt.runId }).update({ attemptState: 'closed' });
   await world.knex('runs').where({ id: proposed.runId }).update({ prState: 'merged' });
-  for (const { runId } of [open, next]) await end(runId);
+  for (const { runId } of [open, next]) await endMission(world, runId);
   await deleteAfterRetention();
-  for (const one of [attempt, proposed, source]) expect(await left(one)).toEqual(nothing);
-  for (const one of [open, next]) expect(await left(one)).toEqual(all);
+  for (const one of [attempt, proposed, source]) expect(await left(world, one)).toEqual(nothing);
+  for (const one of [open, next]) expect(await left(world, one)).toEqual(all);
   await set('logDays: null');
   world.clock.turn(days(20));
   await deleteAfterRetention();
-  expect(await left(open)).toEqual(all);
+  expect(await left(world, open)).toEqual(all);
 });

@@ -640,6 +640,7 @@ const plain: Record<string, string | number | boolean> = {
   'setAuditRetention.days': 365,
   'setRecordingSettings.isEnabled': true,
   'setRecordingSettings.days': 30,
+  'setRetentionSettings.runDays': 30,
   'setRetentionSettings.logDays': 30,
   'setRetentionSettings.artifactDays': 30,
   'setRetentionSettings.sandboxDays': 30,

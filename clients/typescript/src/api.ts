@@ -4016,8 +4016,10 @@ export interface ResumeRunParameters {
   /** The id of the run. */
   runId: string;
 }
-/** How long an organization keeps logs, artifacts and sandboxes of ended missions. */
+/** How long an organization keeps details, logs, artifacts and sandboxes of ended missions. */
 export interface RetentionSettings {
+  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; null keeps everything as long as its own setting says. */
+  runDays: number | null;
   /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. */
   logDays: number | null;
   /** Days from the end of a mission until its artifacts are deleted; null keeps them for 90 days. */
@@ -5113,6 +5115,8 @@ export interface SetRecordingSettingsParameters {
 }
 /** The parameters of `setRetentionSettings`. */
 export interface SetRetentionSettingsParameters {
+  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; null keeps everything as long as its own setting says. From 14 to 3,650. */
+  runDays?: number;
   /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. From 14 to 3,650. */
   logDays?: number;
   /** Days from the end of a mission until its artifacts are deleted; null keeps them for 90 days. From 14 to 90. */
@@ -6668,7 +6672,7 @@ export interface Operations {
   chatConnections: { input: {}; output: ChatConnectionList };
   /** How long the organization keeps its audit log. Requires the scope `audit:read`. */
   auditRetention: { input: {}; output: AuditRetention };
-  /** How long the organization keeps logs, artifacts and sandboxes of ended missions. Requires the scope `organizations:read`. */
+  /** How long the organization keeps details, logs, artifacts and sandboxes of ended missions. Requires the scope `organizations:read`. */
   retentionSettings: { input: {}; output: RetentionSettings };
   /** People who have left the organization, as far back as its audit log goes. Requires the scope `audit:read`. */
   formerMembers: { input: FormerMembersParameters; output: FormerMemberList };
@@ -6814,7 +6818,7 @@ export interface Operations {
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
   /** Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. Only an admin or an owner may. Requires the scope `organizations:write`. */
   setAuditRetention: { input: SetAuditRetentionParameters; output: AuditRetention };
-  /** Sets how long the organization keeps logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; an argument that is left out is null. Only an owner may. Requires the scope `organizations:write`. */
+  /** Sets how long the organization keeps details, logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; an argument that is left out is null. Only an owner may. Requires the scope `organizations:write`. */
   setRetentionSettings: { input: SetRetentionSettingsParameters; output: RetentionSettings };
   /** Erases a person who is not a member, or no longer: network addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may. Requires the scope `members:write`. */
   erasePerson: { input: ErasePersonParameters; output: PersonErasure };
@@ -7022,7 +7026,7 @@ export const documents = {
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
   auditRetention: 'query auditRetention{auditRetention{days}}',
-  retentionSettings: 'query retentionSettings{retentionSettings{logDays artifactDays sandboxDays}}',
+  retentionSettings: 'query retentionSettings{retentionSettings{runDays logDays artifactDays sandboxDays}}',
   formerMembers: 'query formerMembers($orgId:String!){formerMembers(orgId:$orgId){people{userId name email removedAt erasedAt}}}',
   auditEntries: 'query auditEntries($limit:Int!=50$cursor:String){auditEntries(limit:$limit cursor:$cursor){data{number entry leafHash}nextCursor}}',
   auditStream: 'query auditStream{auditStream{stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}}}',
@@ -7095,7 +7099,7 @@ export const documents = {
   bindChatChannel: 'mutation bindChatChannel($chatId:String!$channelId:String!$projectId:String!){bindChatChannel(chatId:$chatId channelId:$channelId projectId:$projectId){integrationId channelId name projectId createdAt}}',
   unbindChatChannel: 'mutation unbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){ok id}}',
   setAuditRetention: 'mutation setAuditRetention($days:Int!){setAuditRetention(days:$days){days}}',
-  setRetentionSettings: 'mutation setRetentionSettings($logDays:Int$artifactDays:Int$sandboxDays:Int){setRetentionSettings(logDays:$logDays artifactDays:$artifactDays sandboxDays:$sandboxDays){logDays artifactDays sandboxDays}}',
+  setRetentionSettings: 'mutation setRetentionSettings($runDays:Int$logDays:Int$artifactDays:Int$sandboxDays:Int){setRetentionSettings(runDays:$runDays logDays:$logDays artifactDays:$artifactDays sandboxDays:$sandboxDays){runDays logDays artifactDays sandboxDays}}',
   erasePerson: 'mutation erasePerson($orgId:String!$person:String!){erasePerson(orgId:$orgId person:$person){personId erasedAt invites recordings}}',
   setAuditStream: 'mutation setAuditStream($input:SetAuditStreamRequest!){setAuditStream(input:$input){stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}token}}',
   deleteAuditStream: 'mutation deleteAuditStream{deleteAuditStream{ok}}',
@@ -7157,6 +7161,7 @@ export const times = {
   deletedAt: 1,
   deliveredAt: 1,
   destroyedAt: 1,
+  detailsDeletedAt: 1,
   disabledAt: 1,
   dismissedAt: 1,
   dueAt: 1,

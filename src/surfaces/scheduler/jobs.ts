@@ -117,7 +117,7 @@ export const jobs: readonly Job[] = [
   { name: 'delete old recordings', intervalMs: hours(1), run: deleteOldRecordings },
   { name: 'archive the logs of ended missions', intervalMs: seconds(5), run: archiveLogs },
   {
-    name: 'delete logs, artifacts and sandboxes after their retention',
+    name: 'delete logs, artifacts, sandboxes and details of runs after their retention',
     intervalMs: hours(1),
     run: deleteAfterRetention,
   },

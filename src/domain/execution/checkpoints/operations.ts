@@ -9,9 +9,10 @@ import { reportIn } from '../../work/chat-threads/threads.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { continueFromStep } from '../../work/runs/decisions.ts';
 import { keepFollowers } from '../../work/runs/followers.ts';
+import { requireDetails } from '../../work/runs/kept.ts';
 import { Run, type WaitingRun } from '../../work/runs/model.ts';
-import { readRun } from '../../work/runs/operations.ts';
 import { isOpen } from '../../work/runs/states.ts';
+import { lockRunInReach } from '../../work/runs/steering.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, stepsOf } from '../../work/runs/steps.ts';
 import { type IssueOfRun, type NewMission, writeMission } from '../../work/starts/operations.ts';
@@ -40,7 +41,7 @@ async function writeContinuation(
   caller: Caller,
   { runId, budgetUsd, ...continuation }: Continuation,
 ): Promise<Run['id']> {
-  const before = await readRun(trx, caller, runId);
+  const before = await lockRunInReach(trx, caller, runId);
   if (isOpen(before)) throw conflict('The run has not ended: send it a message, or cancel it first.');
   return continueFrom(trx, before, continuation, (mission, issue) =>
     writeMission(trx, caller, { ...mission, budgetUsd }, issue),
@@ -58,6 +59,7 @@ export async function continueFrom(
 ): Promise<Run['id']> {
   if (before.attemptState === 'open')
     throw conflict('The run is one of several attempts: choose one of them before you continue it.');
+  requireDetails(before);
   const steps = await stepsOf(trx, before.id);
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
   const { issueId, issueUrl } = before;

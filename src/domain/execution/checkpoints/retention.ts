@@ -7,3 +7,7 @@ export const runsOfCheckpointSql = (artifactId: string): string =>
 /** SQL query for the artifacts of the checkpoints of steps. @param stepIds SQL query for the ids of the steps */
 export const artifactsOfStepsSql = (stepIds: string): string =>
   `select artifact_id from checkpoints where step_id in (${stepIds})`;
+
+/** SQL query for the artifacts of the checkpoints of runs. @param runIds SQL for an array of ids */
+export const checkpointsOfRunsSql = (runIds: string): string =>
+  `select artifact_id from checkpoints where run_id = any(${runIds})`;

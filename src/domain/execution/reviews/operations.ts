@@ -11,6 +11,7 @@ import { selectionOf } from '#foundation/postgres/reads.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { checkSoon, newestOfBranch } from '../../work/runs/branch.ts';
 import { recordApproval, workOnPullRequest } from '../../work/runs/decisions.ts';
+import { requireDetails } from '../../work/runs/kept.ts';
 import { partsOf } from '../../work/runs/loader-keys.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
@@ -52,6 +53,7 @@ async function writeReview(trx: Transaction, caller: Caller, input: NewReview): 
   const run = await lockNewest(trx, caller, runId);
   const before = key && (await ChangeReview.query(trx).findOne({ runId: run.reviewed.id, key }));
   if (before) return before;
+  requireDetails(run.reviewed);
   checkComments(verdict, body, comments);
   if ((await countReviews(trx, run.newest)) >= reviewBounds.perBranch)
     throw conflict(`The branch has ${reviewBounds.perBranch} reviews, which is the maximum.`);

@@ -97,7 +97,7 @@ const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'order
 const directoryUser = { columns: ['active', 'isOffered'] };
 
 const organization = { columns: [...Organization.columns, 'allowedNetworks'] };
-const retention = { columns: ['logDays', 'artifactDays', 'sandboxDays'] };
+const retention = { columns: ['runDays', 'logDays', 'artifactDays', 'sandboxDays'] };
 const passkey = { columns: ['name'] };
 const reason = { columns: ['reason'] };
 const authorOf = { personal: { author: { of: 'author_user_id' } } } as const;

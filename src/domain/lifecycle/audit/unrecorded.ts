@@ -65,6 +65,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   recording_parts: report,
   refresh_tokens: 'issued for an authorized application, many per day',
   registration_counts: ofNobody,
+  run_call_archives: report,
   run_calls: report,
   run_followers: personal,
   run_forks: derived,

@@ -55,6 +55,7 @@ import { Preparation } from '../../work/preparations/model.ts';
 import { RecordingPart } from '../../work/recordings/model.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { RunShare } from '../../work/replays/model.ts';
+import { archivedCalls } from '../../work/run-calls/archive.ts';
 import { RunCall } from '../../work/run-calls/model.ts';
 import { RunFollower } from '../../work/runs/follower-model.ts';
 import { RunMessage } from '../../work/runs/message-model.ts';
@@ -179,6 +180,7 @@ export const exportTables: readonly ExportTable[] = [
   ...ofOrganization.map((model) => ({
     ...table(model, 'org_id = ?'),
     ...(model === AuditEvent && { map: addPersonalValues }),
+    ...(model === RunCall && { more: archivedCalls }),
   })),
   ...ofParent.map(([model, column, parent]) => ({
     ...table(model, `"${snake(column)}" in (${idsOf(parent)})`),

@@ -1,13 +1,14 @@
-// Deletes logs, sandboxes and artifacts of ended missions after the retention of their organization: in batches, oldest first, so that an
-// interrupted call is continued by the next one. Runs, steps, costs, reviews, attestations and the audit log stay.
+// Deletes runs' details, logs, sandboxes and artifacts of ended missions after the retention of their organization: in batches, oldest first,
+// so that an interrupted call is continued by the next one. Results, costs, attestations and the audit log stay.
 import { now } from '#foundation/clock.ts';
 import { artifactsOfStepsSql, runsOfCheckpointSql } from '../../execution/checkpoints/retention.ts';
 import { deleteArtifactsUntil } from '../../work/artifacts/retention.ts';
 import { runsOfVersionSql } from '../../work/change-versions/operations.ts';
 import { deleteLogsUntil } from '../../work/log-archives/retention.ts';
-import { continuedStepsSql, isUnsettledSql } from '../../work/runs/settled.ts';
+import { continuedStepsSql, isUnsettledSql, type RunPosition } from '../../work/runs/settled.ts';
 import { deleteSandboxesUntil, runOfSandboxSql } from '../../work/sandboxes/retention.ts';
 import { forEachOrganization } from '../audit/each-organization.ts';
+import { condenseRuns } from './condense.ts';
 import { type RetentionLimits, retentionLimitsSql } from './settings.ts';
 
 const runsOfArtifactSql = [runOfSandboxSql('a.sandbox_id'), runsOfVersionSql('a.id'), runsOfCheckpointSql('a.id')];
@@ -15,13 +16,37 @@ const runsOfArtifactSql = [runOfSandboxSql('a.sandbox_id'), runsOfVersionSql('a.
 const isNeededSql = `(${isUnsettledSql(runsOfArtifactSql.join(' union all '), '$2')}
   or a.id in (${artifactsOfStepsSql(continuedStepsSql('$1'))}))`;
 
-/** Deletes what is older than the retention of its organization; called periodically. */
-export const deleteAfterRetention = (): Promise<void> =>
-  forEachOrganization<RetentionLimits>(retentionLimitsSql, [now()], async (limits) => {
-    const { orgId, logsUntil, artifactsUntil, sandboxesUntil } = limits;
-    if (logsUntil !== null) await deleteLogsUntil(orgId, logsUntil);
+/** The last run of each organization that was looked at. */
+type Positions = Map<string, RunPosition>;
+
+/** Deletes a batch of each kind. Returns whether there may be more. */
+async function deleteBatch(limits: RetentionLimits, positions: Positions): Promise<boolean> {
+  const { orgId, runDays, logsUntil, artifactsUntil, sandboxesUntil } = limits;
+  const last = runDays === null ? null : await condenseRuns({ orgId, days: runDays }, positions.get(orgId));
+  if (last) positions.set(orgId, last);
+  const more = [
+    last !== null,
+    logsUntil !== null && (await deleteLogsUntil(orgId, logsUntil)),
     // Artifacts are related to their missions by sandboxes, and are therefore deleted before them.
-    if (artifactsUntil !== null) await deleteArtifactsUntil(orgId, artifactsUntil, isNeededSql);
-    if (sandboxesUntil !== null)
-      await deleteSandboxesUntil(orgId, sandboxesUntil, isUnsettledSql('select s.run_id', '$2'));
-  });
+    artifactsUntil !== null && (await deleteArtifactsUntil(orgId, artifactsUntil, isNeededSql)),
+    sandboxesUntil !== null &&
+      (await deleteSandboxesUntil(orgId, sandboxesUntil, isUnsettledSql('select s.run_id', '$2'))),
+  ];
+  return more.includes(true);
+}
+
+/**
+ * Deletes what is older than the retention of its organization; called periodically. Organizations take turns of one batch, so that nobody
+ * waits for the backlog of another one.
+ */
+export async function deleteAfterRetention(): Promise<void> {
+  const [positions, failures]: [Positions, unknown[]] = [new Map(), []];
+  for (let left: string[] | null = null; left === null || left.length > 0; ) {
+    const busy: string[] = [];
+    await forEachOrganization<RetentionLimits>(retentionLimitsSql, [now(), left], async (limits) => {
+      if (await deleteBatch(limits, positions)) busy.push(limits.orgId);
+    }).catch((error: unknown) => failures.push(error));
+    left = busy;
+  }
+  if (failures.length > 0) throw failures[0];
+}

@@ -5,6 +5,9 @@ import { intOrNull, members } from '#graph/members.ts';
 import { findRetentionSettings, type RetentionSettings, retentionBounds, setRetentionSettings } from './settings.ts';
 
 const meanings = {
+  runDays:
+    'Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, ' +
+    'cost and attestations are kept; null keeps everything as long as its own setting says.',
   logDays:
     'Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes.',
   artifactDays: 'Days from the end of a mission until its artifacts are deleted; null keeps them for 90 days.',
@@ -12,9 +15,10 @@ const meanings = {
 } as const;
 
 const Settings = builder.objectRef<RetentionSettings>('RetentionSettings').implement({
-  description: 'How long an organization keeps logs, artifacts and sandboxes of ended missions.',
+  description: 'How long an organization keeps details, logs, artifacts and sandboxes of ended missions.',
   fields: (t) =>
     members(t, {
+      runDays: intOrNull(meanings.runDays),
       logDays: intOrNull(meanings.logDays),
       artifactDays: intOrNull(meanings.artifactDays),
       sandboxDays: intOrNull(meanings.sandboxDays),
@@ -23,7 +27,7 @@ const Settings = builder.objectRef<RetentionSettings>('RetentionSettings').imple
 
 builder.queryField('retentionSettings', (t) =>
   t.field({
-    description: 'How long the organization keeps logs, artifacts and sandboxes of ended missions.',
+    description: 'How long the organization keeps details, logs, artifacts and sandboxes of ended missions.',
     scope: 'organizations:read',
     type: Settings,
     resolve: (_, _args, { caller }) => findRetentionSettings(caller),
@@ -40,12 +44,17 @@ builder.mutationField('setRetentionSettings', (t) => {
   };
   return t.field({
     description:
-      'Sets how long the organization keeps logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; ' +
+      'Sets how long the organization keeps details, logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; ' +
       'an argument that is left out is null. Only an owner may.',
     scope: 'organizations:write',
     type: Settings,
-    args: { logDays: daysOf('logDays'), artifactDays: daysOf('artifactDays'), sandboxDays: daysOf('sandboxDays') },
-    resolve: (_, { logDays = null, artifactDays = null, sandboxDays = null }, { caller }) =>
-      setRetentionSettings(caller, { logDays, artifactDays, sandboxDays }),
+    args: {
+      runDays: daysOf('runDays'),
+      logDays: daysOf('logDays'),
+      artifactDays: daysOf('artifactDays'),
+      sandboxDays: daysOf('sandboxDays'),
+    },
+    resolve: (_, { runDays = null, logDays = null, artifactDays = null, sandboxDays = null }, { caller }) =>
+      setRetentionSettings(caller, { runDays, logDays, artifactDays, sandboxDays }),
   });
 });

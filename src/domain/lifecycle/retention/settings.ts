@@ -1,14 +1,17 @@
-// Days for which an organization keeps logs, artifacts and sandboxes of ended missions.
+// Days for which an organization keeps details, logs, artifacts and sandboxes of ended missions.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { snake } from '#foundation/postgres/reads.ts';
 import { forbidden, organizationClosed } from '#foundation/problem.ts';
 import { lifetimesMs } from '#limits.ts';
+import { isWritableSql } from '../../organization/cells/state.ts';
 
 /** The search of missions forgets words of logs after 14 days, so no deleted log can be found by its words. */
 const min = 14;
 export const retentionBounds = {
+  runDays: { min, max: 3_650 },
   logDays: { min, max: 3_650 },
   artifactDays: { min, max: lifetimesMs.artifact / days(1) },
   sandboxDays: { min, max: 3_650 },
@@ -16,15 +19,18 @@ export const retentionBounds = {
 
 /** Null means that no time is chosen. */
 export interface RetentionSettings {
+  runDays: number | null;
   logDays: number | null;
   artifactDays: number | null;
   sandboxDays: number | null;
 }
 
-const none: RetentionSettings = { logDays: null, artifactDays: null, sandboxDays: null };
-const findSql = 'select log_days, artifact_days, sandbox_days from retention_settings where org_id = $1';
-const setSql = `insert into retention_settings (org_id, log_days, artifact_days, sandbox_days) values ($1, $2, $3, $4)
-  on conflict (org_id) do update set log_days = excluded.log_days, artifact_days = excluded.artifact_days, sandbox_days = excluded.sandbox_days`;
+const none: RetentionSettings = { runDays: null, logDays: null, artifactDays: null, sandboxDays: null };
+const kinds = ['runDays', 'logDays', 'artifactDays', 'sandboxDays'] as const;
+const columns = kinds.map(snake);
+const findSql = `select ${columns.join(', ')} from retention_settings where org_id = $1`;
+const setSql = `insert into retention_settings (org_id, ${columns.join(', ')}) values ($1, ${columns.map((_, i) => `$${i + 2}`).join(', ')})
+  on conflict (org_id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
 export async function findRetentionSettings(caller: Caller): Promise<RetentionSettings> {
   beyondOneProject(caller);
@@ -37,21 +43,25 @@ export async function setRetentionSettings(caller: Caller, settings: RetentionSe
   beyondOneProject(caller);
   if (caller.isOrgClosed) throw organizationClosed();
   if (caller.role !== 'owner') throw forbidden('Only an owner can decide how long missions are kept.');
-  const { logDays, artifactDays, sandboxDays } = settings;
-  await sql(setSql, [ownOrganization(caller), logDays, artifactDays, sandboxDays]);
+  await sql(setSql, [ownOrganization(caller), ...kinds.map((kind) => settings[kind])]);
   return settings;
 }
 
-/** The ends of the retention of one organization: older things are deleted. Null means that nothing is. */
+/** The retention of one organization: days for details of runs, and the times until which other things are deleted. Null means that nothing is. */
 export interface RetentionLimits {
   orgId: string;
+  runDays: number | null;
   logsUntil: number | null;
   artifactsUntil: number | null;
   sandboxesUntil: number | null;
 }
 
 const until = (column: string): string => `$2::bigint - ${column}::bigint * ${days(1)}`;
-/** SQL query for the next organizations after the id `$1`. The logs of a sandbox are deleted with it, or before. */
-export const retentionLimitsSql = `select org_id, ${until('least(log_days, sandbox_days)')} as logs_until,
+/**
+ * SQL query for the next organizations after the id `$1`, among those of `$3` unless it is null. Organizations that are moving are left out,
+ * because none of their rows can be deleted. The logs of a sandbox are deleted with it, or before.
+ */
+export const retentionLimitsSql = `select org_id, run_days, ${until('least(log_days, sandbox_days)')} as logs_until,
     ${until('artifact_days')} as artifacts_until, ${until('sandbox_days')} as sandboxes_until
-  from retention_settings where org_id > $1 order by org_id limit 500`;
+  from retention_settings where org_id > $1 and ($3::text[] is null or org_id = any($3)) and ${isWritableSql('retention_settings.org_id')}
+  order by org_id limit 500`;

@@ -27,7 +27,8 @@ export async function signRun({ runId }: { runId: string }): Promise<void> {
   const key = await signingKey();
   await transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
-    if (run) await signCommits(trx, run, key);
+    // The statements of a run whose details were deleted stay as they are.
+    if (run && run.kept === null) await signCommits(trx, run, key);
   });
 }
 

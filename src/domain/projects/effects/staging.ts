@@ -129,6 +129,10 @@ export const isUnpushedSql = (
 ): string => `exists (select from outside_effects e where e.project_id = ${run}.project_id
   and e.kind = 'push' and e.key = ${run}.branch and e.payload ->> 'headSha' = ${run}.head_sha and e.state <> 'committed')`;
 
+/** Condition in SQL: effects of the run with this alias wait for a person, or are to be carried out. */
+export const hasOpenEffectsSql = (run: string): string =>
+  `exists (select from outside_effects e where e.run_id = ${run}.id and e.state not in ('committed', 'rejected'))`;
+
 /**
  * SQL for the runs of the organization `$1` with waiting effects: the number of effects, the time of the oldest, the reasons of failed
  * ones, and whether a call is among them.

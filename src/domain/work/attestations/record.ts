@@ -49,3 +49,13 @@ export async function storeEnvelope(
   await Attestation.patch(trx, { orgId: commit.orgId, sha: commit.sha }, signed);
   return { ...commit, ...signed } as SignedAttestation;
 }
+
+/** SQL condition: a commit of the run has no signed statement yet. @param run Alias of a run */
+export const isUnsignedSql = (run: string): string =>
+  `exists (select from attestations a where a.run_id = ${run}.id and a.envelope is null)`;
+
+const attestedSql = 'select distinct run_id from attestations where run_id = any($1)';
+
+/** The runs among the given ones that have an attested commit. */
+export const attestedRuns = async (trx: Transaction, runIds: readonly string[]): Promise<string[]> =>
+  (await sql<{ runId: string }>(attestedSql, [runIds], trx)).map(({ runId }) => runId);

@@ -33,6 +33,10 @@ export const runsOfVersionSql = (artifactId: string): string =>
   `select run_id from change_versions where artifact_id = ${artifactId}
     union all select run_id from change_versions where commits_artifact_id = ${artifactId}`;
 
+/** SQL query for the artifacts of the versions of runs. @param runIds SQL for an array of ids */
+export const artifactsOfVersionsSql = (runIds: string): string =>
+  `select unnest(array[artifact_id, commits_artifact_id]) from change_versions where run_id = any(${runIds})`;
+
 const lastSql = `${selectionOf(ChangeVersion)} where run_id = $1 and created_at <= $2 order by created_at desc, head_sha limit 1`;
 
 /** The last version that the run reported at or before the time. */

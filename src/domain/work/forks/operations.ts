@@ -13,9 +13,11 @@ import { taskOfRun } from '../recurring/operations.ts';
 import { inheritPolicy } from '../runs/decisions.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { keepFollowers } from '../runs/followers.ts';
+import { requireDetails } from '../runs/kept.ts';
 import { Run, type RunAgent, type WaitingRun } from '../runs/model.ts';
-import { findRun, readRun } from '../runs/operations.ts';
+import { findRun } from '../runs/operations.ts';
 import { isOpen } from '../runs/states.ts';
+import { lockRunInReach } from '../runs/steering.ts';
 import { RunStep } from '../runs/step-model.ts';
 import { appendStep, stepsOf } from '../runs/steps.ts';
 import { requireModel } from '../starts/agent-models.ts';
@@ -57,6 +59,7 @@ export async function forkMission(caller: Caller, fork: NewFork): Promise<Run> {
 
 async function findForkable(caller: Caller, { runId, stepId }: NewFork): Promise<Run> {
   const run = await findRun(caller, runId);
+  requireDetails(run);
   await RunStep.get({ id: stepId, runId: run.id });
   if (!caller.scopes.has('artifacts:read')) throw missingScopes(['artifacts:read']);
   if (isOpen(run)) throw conflict('The run has not ended: its recording is not complete.');
@@ -69,7 +72,8 @@ async function writeFork(
   { stepId, call, ...fork }: NewFork,
   recorded: readonly RecordedStep[],
 ): Promise<WaitingRun> {
-  const source = await readRun(trx, caller, fork.runId);
+  const source = await lockRunInReach(trx, caller, fork.runId);
+  requireDetails(source);
   await requireConsent(trx, source.orgId, await peopleOfRecording(trx, source));
   const steps = await stepsOf(trx, source.id);
   const { step, calls } = findForkedCall(recorded, steps, stepId, call);

@@ -10,6 +10,7 @@ import { conflict, invalid, notFound } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { isOrganizationOpen } from '../../organization/organizations/operations.ts';
 import { secretValues } from '../../projects/secrets/delivery.ts';
+import { requireDetails } from '../runs/kept.ts';
 import { Run } from '../runs/model.ts';
 import { findRun } from '../runs/operations.ts';
 import { authorOf, lockRunInReach } from '../runs/steering.ts';
@@ -32,6 +33,7 @@ export interface CreatedShare {
 export const shareRun = (caller: Caller, runId: string, lifetimeDays: number): Promise<CreatedShare> =>
   transaction(async (trx) => {
     const run = await lockRunInReach(trx, caller, runId);
+    requireDetails(run);
     const at = now();
     const active = await RunShare.query(trx).where({ runId: run.id, revokedAt: null }).where('expiresAt', '>', at);
     if (active.length >= shareBounds.perRun)

@@ -59,14 +59,15 @@ export interface AttemptFigures {
   isTestPassed: boolean | null;
 }
 
-const latestOutput = (
+/** SQL expression: the output of the latest completed step of the role in the run `r`. */
+export const latestOutput = (
   role: string,
 ) => `(select s.output::jsonb from run_steps s where s.run_id = r.id and s.role = '${role}'
   and s.status = 'completed' and s.output is not null order by s.seq desc limit 1)`;
 
 const figuresSql = `select r.id as run_id, r.changed_paths, lead.agent ->> 'name' as agent_name, lead.agent ->> 'harness' as harness,
-    coalesce(lead.agent ->> 'model', r.agent_model) as model, ${latestOutput('reviewer')} ->> 'verdict' as review,
-    (${latestOutput('qa')} ->> 'passed')::boolean as is_test_passed
+    coalesce(lead.agent ->> 'model', r.agent_model) as model, coalesce(${latestOutput('reviewer')} ->> 'verdict', r.kept ->> 'review') as review,
+    coalesce(${latestOutput('qa')} ->> 'passed', r.kept ->> 'isTestPassed')::boolean as is_test_passed
   from runs r cross join lateral (
     select coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
   ) lead where r.id = any($1)`;

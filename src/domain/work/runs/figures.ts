@@ -57,7 +57,8 @@ const keys: Readonly<Record<QualityGroup, string>> = {
 // Parameters: $1 organization, $2 start of the period, $3 project or null, $4 agent or null, $5 versions or null.
 const missionsSql = `with counted as materialized (
     select r.id, r.project_id, coalesce(r.branch, r.id) as line, r.status, r.created_at, r.started_at, r.mission_cost_usd, r.pr_state,
-      r.pr_ended_at, r.pr_reverted_at, r.parked_by, coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
+      r.pr_ended_at, r.pr_reverted_at, r.parked_by, coalesce((r.kept ->> 'messages')::integer, 0) as kept_messages,
+      coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
     from runs r where r.org_id = $1 and r.created_at >= $2 and ($3::text is null or r.project_id = $3)
       and r.status in ('completed', 'failed', 'canceled') and r.team is not null
       and coalesce(r.attempt_state, 'chosen') = 'chosen'
@@ -68,7 +69,7 @@ const missionsSql = `with counted as materialized (
       (array_agg(parked_by order by created_at desc, id desc))[1] as parked_by,
       count(*) as runs, sum(mission_cost_usd) as cost_usd, min(created_at) as began_at, min(started_at) - min(created_at) as ms_to_start,
       count(pr_state) > 0 as has_pull_request, bool_or(pr_state = 'merged') is true as is_merged,
-      max(pr_ended_at) filter (where pr_state = 'merged') as merged_at, min(pr_reverted_at) as reverted_at, sum(people.messages) as messages
+      max(pr_ended_at) filter (where pr_state = 'merged') as merged_at, min(pr_reverted_at) as reverted_at, sum(people.messages + kept_messages) as messages
     from counted cross join lateral (select count(*) as messages from run_messages m
       where m.run_id = counted.id and m.kind in ('message', 'answer') and m.author_user_id is not null) people
     group by project_id, line

@@ -145,6 +145,11 @@ export const effectItemsSql = `${itemSql({
 })} from (${runsWithEffectsSql}) e join runs r on r.id = e.run_id
   where ${within} and (not ${isInState(openStates, 'r')} or e.has_call)`;
 
+/** SQL condition: the inbox may have the change of an ended run without a pull request. @param at SQL for the time */
+export const isInboxReviewSql = (run: string, at: string): string =>
+  `(${run}.status = 'completed' and ${run}.head_sha is not null and ${run}.pr_state is null and ${run}.changed_files > 0
+    and ${run}.finished_at > ${at}::bigint - ${endedWithin.reviewsMs})`;
+
 /** Changes that wait for the review of a person. @param isReviewed Condition that a review of the commit `head_sha` of a run exists. */
 export const reviewItemsSql = (isReviewed: (run: string) => string): string => `${itemSql({
   ...ofRun,

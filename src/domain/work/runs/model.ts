@@ -10,6 +10,7 @@ import type { ModelProvider } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Sandbox } from '../sandboxes/model.ts';
+import type { KeptFigures } from './kept-figures.ts';
 
 export const runKinds = ['scheduled', 'manual'] as const;
 export type RunKind = (typeof runKinds)[number];
@@ -161,10 +162,12 @@ export class Run extends table('runs', {
   finishedAt: column<number | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
+  /** Figures of the details; null while the run has its details. */
+  kept: column<KeptFigures | null>(),
 }) {
   static override noun = 'run';
   static visibleTo = withinReach;
-  static override jsonAttributes = ['team', 'agentChoice', 'effectPolicy', 'pullRequestDraft'];
+  static override jsonAttributes = ['team', 'agentChoice', 'effectPolicy', 'pullRequestDraft', 'kept'];
 
   static {
     this.belongsTo('project', Project, 'projectId', 'runs');

@@ -3,7 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
-import { sql } from '#foundation/postgres/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Comparison } from '#foundation/postgres/reads.ts';
 import { foundBy } from '#foundation/postgres/reads.ts';
 import { isWritableSql } from '../../organization/cells/state.ts';
@@ -69,6 +69,17 @@ export async function indexRunTexts(): Promise<void> {
 /** Whether the texts of the run are no longer read. */
 export const isIndexed = async (runId: string): Promise<boolean> =>
   (await sql('select 1 from run_texts where run_id = $1 and due_at is not null', [runId])).length === 0;
+
+const forgetMessagesSql = `update run_texts t set words = found.words, all_words = found.words, due_at = null, logs_until = null
+  from (select id, array_to_tsvector(array[org_id::text])
+      || words_of(left(concat_ws(' ', mission_title, prompt, issue_text), ${read.prompt})) as words
+    from runs where id = any($1)) found
+  where t.run_id = found.id`;
+
+/** Removes the words of messages, transcripts and logs of runs from the index; their titles and prompts are still found. */
+export const forgetWords = async (trx: Transaction, runIds: readonly string[]): Promise<void> => {
+  await sql(forgetMessagesSql, [runIds], trx);
+};
 
 const forgetSql = `update run_texts set all_words = words, logs_until = null where run_id in (
   select run_id from run_texts where logs_until <= $1 and ${isWritable} order by logs_until limit 500 for update skip locked) returning run_id`;

@@ -58,6 +58,14 @@ const sameThreads = (before: readonly PullRequestThread[], after: readonly PullR
   return textOf(before) === textOf(after);
 };
 
+const deleteSql = `delete from pull_request_threads t using runs r
+  where r.id = any($1) and t.project_id = r.project_id and t.pr_number = r.pr_number`;
+
+/** Deletes the threads of the pull requests of runs. */
+export const deleteThreadsOf = async (trx: Transaction, runIds: readonly string[]): Promise<void> => {
+  await sql(deleteSql, [runIds], trx);
+};
+
 const ofPullRequestsSql = `${selectionOf(PullRequestThread)} where org_id = $1 and ($2::text is null or project_id = $2)
   and (project_id, pr_number) in (select p.project, p.number from unnest($3::text[], $4::integer[]) p (project, number))
   order by ${PullRequestThread.order}`;

@@ -7,10 +7,17 @@ const deleteSql = (isNeeded: string): string => `delete from sandboxes where id 
     select s.id from sandboxes s where s.org_id = $1 and s.status <> 'running' and s.created_at <= $2 and not ${isNeeded}
     order by s.created_at, s.id limit ${batch} for update skip locked) returning id`;
 
-/** @param isNeeded SQL condition on a sandbox `s` that is kept; `$2` is the time */
-export async function deleteSandboxesUntil(orgId: string, at: number, isNeeded: string): Promise<void> {
-  while ((await sql(deleteSql(isNeeded), [orgId, at])).length === batch);
-}
+/** Deletes a batch, oldest first. Returns whether there may be more. @param isNeeded SQL condition on a sandbox `s` that is kept; `$2` is the time */
+export const deleteSandboxesUntil = async (orgId: string, at: number, isNeeded: string): Promise<boolean> =>
+  (await sql(deleteSql(isNeeded), [orgId, at])).length === batch;
+
+/** SQL query for the sandboxes of runs. @param runIds SQL for an array of ids */
+export const sandboxesOfRunsSql = (runIds: string): string => `select id from sandboxes where run_id = any(${runIds})`;
+
+/** Deletes the sandboxes of runs, with their sessions. */
+export const deleteSandboxesOf = async (trx: Transaction, orgId: string, runIds: readonly string[]): Promise<void> => {
+  await sql('delete from sandboxes where org_id = $1 and run_id = any($2)', [orgId, runIds], trx);
+};
 
 /** SQL query for the run of a sandbox. */
 export const runOfSandboxSql = (sandboxId: string): string => `select run_id from sandboxes where id = ${sandboxId}`;
