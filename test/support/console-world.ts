@@ -20,6 +20,7 @@ export async function openConsoleWorld(browser: Browser) {
   return {
     world,
     pages,
+    person,
     acme,
     session,
     projectId,

@@ -44,7 +44,8 @@ export function outcomeWords({ outcome }: Pick<RunRowFragment, 'outcome'>): stri
 }
 
 /** Shows the changes of the mission in the repository, or that there are none. */
-export function Outcome({ run: { id, outcome } }: { run: Pick<RunPartsFragment, 'id' | 'outcome'> }) {
+export function Outcome({ run }: { run: Pick<RunPartsFragment, 'id' | 'outcome'> & Partial<RunPartsFragment> }) {
+  const { id, outcome, kept } = run;
   if (!outcome) return null;
   if (outcome.result === 'no_changes') {
     return (
@@ -74,9 +75,11 @@ export function Outcome({ run: { id, outcome } }: { run: Pick<RunPartsFragment, 
           <a href={prUrl}>Pull request #{prNumber}</a> {prState}
         </span>
       )}
-      <a class="button slim" data-key="r" href={pageAt(`/runs/${id}/changes`)}>
-        Review changes
-      </a>
+      {!kept && (
+        <a class="button slim" data-key="r" href={pageAt(`/runs/${id}/changes`)}>
+          Review changes
+        </a>
+      )}
     </p>
   );
 }

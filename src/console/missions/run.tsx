@@ -17,6 +17,7 @@ import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { Attestations } from './attestations.tsx';
 import { BlockedHosts } from './blocked-hosts.tsx';
 import { canHear, Decisions } from './decisions.tsx';
+import { DeletedDetails } from './deleted-details.tsx';
 import { Follow } from './follow.tsx';
 import { Forks } from './fork.tsx';
 import { HandOver } from './hand-over.tsx';
@@ -54,7 +55,7 @@ export function Run({ id: runId }: { id: string }) {
         cli={`aep show ${runId}`}
       />
       <HistoryLink id={runId} />
-      {may('sandboxes:read') && (
+      {may('sandboxes:read') && !run?.kept && (
         <a class="button quiet slim" href={pageAt(`/runs/${runId}/replay`)}>
           Replay and share
         </a>
@@ -93,7 +94,7 @@ export function Run({ id: runId }: { id: string }) {
               <p class="prompt">{run.prompt}</p>
             </Card>
           )}
-          <Transcript run={run} />
+          {run.kept ? <DeletedDetails kept={run.kept} at={run.detailsDeletedAt!} /> : <Transcript run={run} />}
           {(run.messages.length > 0 || canHear(run)) && (
             <Messages
               runId={run.id}
@@ -117,17 +118,10 @@ export function Run({ id: runId }: { id: string }) {
                 </>
               ),
             },
-            { name: 'Artifacts', count: run.artifacts.length, content: <Artifacts run={run} /> },
-            {
-              name: 'Sandboxes',
-              count: run.sandboxes.length,
-              content:
-                run.sandboxes.length > 0 ? (
-                  <SandboxRows rows={run.sandboxes} />
-                ) : (
-                  <Empty>{isOpen(run) ? 'None yet.' : 'None.'}</Empty>
-                ),
-            },
+            ...(run.kept && run.artifacts.length === 0
+              ? []
+              : [{ name: 'Artifacts', count: run.artifacts.length, content: <Artifacts run={run} /> }]),
+            ...(run.kept ? [] : [{ name: 'Sandboxes', count: run.sandboxes.length, content: <Sandboxes run={run} /> }]),
             ...(connections > 0
               ? [{ name: 'Network', count: connections, content: <Network reading={network} /> }]
               : []),
@@ -151,6 +145,13 @@ const Artifacts = ({ run }: { run: RunPartsFragment }) =>
     <ArtifactGrid rows={run.artifacts} small />
   ) : (
     <Empty>{isOpen(run) ? 'Files that the agent submits appear here.' : 'The agent submitted no files.'}</Empty>
+  );
+
+const Sandboxes = ({ run }: { run: RunPartsFragment }) =>
+  run.sandboxes.length > 0 ? (
+    <SandboxRows rows={run.sandboxes} />
+  ) : (
+    <Empty>{isOpen(run) ? 'None yet.' : 'None.'}</Empty>
   );
 
 function RunAgain({ run }: { run: RunPartsFragment }) {

@@ -16,7 +16,7 @@ interface Output {
   findings?: string[];
 }
 
-const count = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
+export const count = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 
 export const StepFacts = ({ step }: { step: RunStepFragment }) => (
   <>

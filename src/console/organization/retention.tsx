@@ -1,4 +1,4 @@
-// How long the organization keeps logs, artifacts and sandboxes of ended missions.
+// How long the organization keeps details, logs, artifacts and sandboxes of ended missions.
 import { retentionSettings, setRetentionSettings } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
@@ -8,10 +8,16 @@ import { Card, ErrorNote } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { plural } from '../kit/words.tsx';
 
-const labels = { logDays: 'Days for logs', artifactDays: 'Days for artifacts', sandboxDays: 'Days for sandboxes' };
+const labels = {
+  runDays: 'Days for details',
+  logDays: 'Days for logs',
+  artifactDays: 'Days for artifacts',
+  sandboxDays: 'Days for sandboxes',
+};
 type Settings = Record<keyof typeof labels, number | null>;
 
-const valuesOf = ({ logDays, artifactDays, sandboxDays }: Settings) => ({
+const valuesOf = ({ runDays, logDays, artifactDays, sandboxDays }: Settings) => ({
+  runDays: String(runDays ?? ''),
   logDays: String(logDays ?? ''),
   artifactDays: String(artifactDays ?? ''),
   sandboxDays: String(sandboxDays ?? ''),
@@ -25,8 +31,8 @@ export function RetentionCard() {
   return (
     <Card title="Retention">
       <p class="muted">
-        Missions with their results, costs, reviews and attestations are kept. Logs with transcripts, artifacts, and
-        sandboxes can be deleted some days after the end of a mission.
+        Missions with their results, costs and attestations are kept. Their details can be deleted some days after the
+        end of a mission; logs with transcripts, artifacts, and sandboxes even earlier.
       </p>
       {me.role === 'owner' && may('organizations:write') ? (
         <Change settings={settings} read={read} />
@@ -40,10 +46,10 @@ export function RetentionCard() {
 const wordsOf = (days: number | null, otherwise = 'kept'): string =>
   days === null ? otherwise : `deleted after ${plural(days, 'day')}`;
 
-const Chosen = ({ settings: { logDays, artifactDays, sandboxDays } }: { settings: Settings }) => (
+const Chosen = ({ settings: { runDays, logDays, artifactDays, sandboxDays } }: { settings: Settings }) => (
   <p>
-    Logs are {wordsOf(logDays)}, artifacts {wordsOf(artifactDays, 'deleted after 90 days')}, sandboxes{' '}
-    {wordsOf(sandboxDays)}. An owner can change this.
+    Details are {wordsOf(runDays)}, logs {wordsOf(logDays)}, artifacts {wordsOf(artifactDays, 'deleted after 90 days')},
+    sandboxes {wordsOf(sandboxDays)}. An owner can change this.
   </p>
 );
 
@@ -52,14 +58,23 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
     name: 'retention of missions',
     initial: valuesOf(settings),
     current: async () => [valuesOf((await ask(retentionSettings, {})).retentionSettings), null],
-    async send({ logDays, artifactDays, sandboxDays }, key) {
-      const days = { logDays: daysIn(logDays), artifactDays: daysIn(artifactDays), sandboxDays: daysIn(sandboxDays) };
+    async send({ runDays, logDays, artifactDays, sandboxDays }, key) {
+      const days = {
+        runDays: daysIn(runDays),
+        logDays: daysIn(logDays),
+        artifactDays: daysIn(artifactDays),
+        sandboxDays: daysIn(sandboxDays),
+      };
       await mutate(setRetentionSettings, days, key);
       read();
     },
   });
   return (
     <FormFrame form={form} action="Save retention" labels={labels}>
+      <Text form={form} name="runDays" label={labels.runDays} type="number" min={14} max={3650}>
+        Steps, messages, logs, sandboxes, artifacts and recordings of missions that ended earlier are deleted
+        permanently within an hour. Missions that open work still needs wait. Leave empty to keep them.
+      </Text>
       <Text form={form} name="logDays" label={labels.logDays} type="number" min={14} max={3650}>
         Logs and transcripts that are older are deleted permanently within an hour. Leave empty to keep them.
       </Text>

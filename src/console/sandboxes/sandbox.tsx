@@ -128,12 +128,13 @@ function Facts({ detail }: { detail: Detail }) {
 /** Steps of the axis: powers of two, because sizes of memory are multiples of them. */
 const powers = Array.from({ length: 16 }, (_, i) => 2 ** (i + 4));
 
-function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {
+function Metrics({ detail }: { detail: Detail }) {
+  const { metrics = [] } = detail;
   const last = metrics.at(-1);
   if (!last) {
     return (
       <Card title="Metrics">
-        <Empty>No metrics yet.</Empty>
+        <Empty>{isAlive(detail) ? 'No metrics yet.' : 'No metrics.'}</Empty>
       </Card>
     );
   }
