@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { agentsRefused } from '../src/runner/isolation/isolation.ts';
 import { startModels } from '../test/support/stand-in-models.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'demo-agent-'));
@@ -91,7 +92,7 @@ process.once('exit', () => {
 });
 const harness = await offered();
 if (!harness) {
-  console.error('No agent can be taken (docs/local-runner.md). Without bubblewrap set ISOLATION=none.');
+  console.error('The local runner offers no harness (docs/local-runner.md). Without bubblewrap, set ISOLATION=none.');
   service.kill('SIGTERM');
 } else await run(harness);
 
@@ -106,7 +107,7 @@ function offered(): Promise<string | undefined> {
       if (isStarting || /Installing|not installed|\bnpm error/.test(line)) console.log(line);
       const found = /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];
       if (found) resolve(found);
-      if (line.includes('No agent is taken')) resolve(undefined);
+      if (line.includes(agentsRefused)) resolve(undefined);
     });
   });
 }
@@ -150,7 +151,7 @@ async function runMission(ask: Ask, harness: string, owner: string, chosen: { pr
   const [begun, callsBefore] = [Date.now(), models.seen.length];
   const { data } = await ask('POST', '/graphql', { query, variables: { prompt, ...chosen } });
   const { id } = data.startMission;
-  console.log(`\nThe mission is done by ${harness}. Its model is a script: nothing was sent to a vendor.`);
+  console.log(`\n${harness} works on the mission. Its model is a script: nothing is sent to a vendor.`);
   console.log(`Watch it at ${url}/console/o/workshop/runs/${id} after you have signed in as ${owner}:`);
   console.log(`  ${admin('sign-in-link', '--email', owner).url}`);
   let run = await ask('GET', `/v1/runs/${id}`);

@@ -6,7 +6,7 @@ import type { Caller } from './principal.ts';
 import { isAtLeast, type OrgRole } from './roles.ts';
 import { isGrantable, type Scope, scopesOfRole } from './scopes.ts';
 
-/** The granted scopes that the role holds. Computed at each use, so that a lost role takes effect at once. */
+/** The granted scopes that the role includes. Computed at each use, so that a lost role takes effect at once. */
 export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet<Scope> {
   const held = scopesOfRole(role);
   return new Set(granted.filter((scope): scope is Scope => held.has(scope as Scope)));
@@ -30,11 +30,11 @@ export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope>
   return scopes;
 }
 
-/** The requested scopes that do not exist or that the caller does not hold. */
+/** The requested scopes that do not exist or that the caller does not have. */
 export const refusedScopes = (requested: readonly string[], caller: Caller): string[] =>
   requested.filter((scope) => !isGrantable(scope) || !caller.scopes.has(scope));
 
-/** Checks the number of scopes. @throws 400 for more scopes than one credential may hold, however the credential is created */
+/** Checks the number of scopes. @throws 400 for more scopes than one credential may have, however the credential is created */
 export function requireFewScopes(scopes: readonly string[]): void {
   const { scopesPerToken: max } = tokens;
   if (scopes.length > max) throw invalid.field('scopes', `must be at most ${max} entries`);

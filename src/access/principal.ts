@@ -29,7 +29,7 @@ export interface Caller {
   readonly role: OrgRole | null;
   /** Whether `orgId` is closed: its owners can still read it in the console. */
   readonly isOrgClosed?: boolean;
-  /** The effective scopes of the credential: the granted ones that the role still holds. */
+  /** The effective scopes of the credential: the granted ones that the role still includes. */
   readonly scopes: ReadonlySet<Scope>;
   /** The only project that the credential reaches; null when it is not bound to one. */
   readonly projectId: Id<'project'> | null;
@@ -38,7 +38,10 @@ export interface Caller {
    * their own identity provider.
    */
   readonly hiddenOrgIds?: readonly string[];
-  /** Whether the session, or the one that has created the credential, reaches one organization only: nobody but its provider vouches for the person. */
+  /**
+   * Whether the session, or the one that has created the credential, reaches one organization only: nobody but its provider vouches for the
+   * person.
+   */
   readonly isOrgOnly?: boolean;
   /**
    * Whether the organization does not allow the address of the request. Such a caller has no rights in it, and surfaces refuse it

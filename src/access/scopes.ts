@@ -168,7 +168,7 @@ export const requiredRole = (scope: string): OrgRole | undefined => byScope.get(
 export const isGrantable = (scope: string): scope is GrantableScope => byScope.has(scope);
 
 const ofRole = new Map<OrgRole, ReadonlySet<Scope>>();
-/** Every scope that a person with this role holds. */
+/** All scopes of a role. */
 export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
   let scopes = ofRole.get(role);
   if (!scopes) {
@@ -182,8 +182,8 @@ export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
 /**
- * Named sets of scopes. `all` leaves out billing, setup, secrets, sign-in, the audit log and webhooks, so that it stays within the 25 scopes of
- * one token. `docs` holds the scopes that the commands of the documentation need.
+ * Named sets of scopes. `all` leaves out billing, setup, secrets, sign-in, the audit log and webhooks, so that it stays within the 25
+ * scopes of one token. `docs` contains the scopes that the commands of the documentation need.
  */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
   read: (scope) => scope.endsWith(':read') && !/^(secrets|sign-in|audit|webhooks):/.test(scope),

@@ -36,7 +36,7 @@ const entries = {
   plan_limit: {
     status: 402,
     meaning: 'The plan of the organization allows no more projects, or no more missions at once.',
-    remedy: 'Delete or end one, or have an owner choose a larger plan.',
+    remedy: 'Delete a project or end a mission, or have an owner choose a larger plan.',
   },
   forbidden: {
     status: 403,
@@ -96,13 +96,13 @@ const entries = {
   },
   read_only: {
     status: 409,
-    meaning: 'The service shows the organization of a file, which can be read but not changed.',
+    meaning: 'The service serves an organization file: the organization can be read but not changed.',
     remedy: 'Join the file to an installation (`org:join`), and change the organization there.',
   },
   organization_closed: {
     status: 409,
     meaning: 'The organization is closed: until it is erased, it can be read but not changed.',
-    remedy: 'There is no remedy. Use another organization.',
+    remedy: 'A closed organization cannot be opened again. Use another organization.',
   },
   lease_lost: {
     status: 409,
@@ -157,7 +157,7 @@ const entries = {
   },
   organization_moving: {
     status: 503,
-    meaning: 'The organization is on its way to another cell. It can be read, but not changed.',
+    meaning: 'The organization is being moved to another cell. It can be read, but not changed.',
     remedy: 'Repeat the call after `Retry-After`. The address and the credential stay the same.',
   },
   too_busy: {

@@ -98,7 +98,7 @@ export const methodNotAllowed = (allow: string) =>
     'validation',
     'Method not allowed',
     'method_not_allowed',
-  )(`Allowed here: ${allow}.`, {
+  )(`This path supports only ${allow}.`, {
     headers: { allow },
   });
 export const conflict = problemFactory('validation', 'Conflict', 'conflict');
@@ -115,13 +115,13 @@ export const organizationClosed = () =>
     'Organization closed',
     'organization_closed',
   )('The organization is closed: until it is erased, it can be read but not changed.');
-/** 409: the service shows the organization of a file, which is not changed. */
+/** 409: the service serves an organization file, which is read-only. */
 export const readOnly = () =>
   problemFactory(
     'validation',
     'Read-only',
     'read_only',
-  )('This is the organization of a file: it can be read but not changed.');
+  )('The service serves an organization file: the organization can be read but not changed.');
 /** 409: every agent that may work on the mission lacks a model. */
 export const modelRequired = problemFactory('validation', 'No model', 'model_required');
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */
@@ -204,9 +204,12 @@ export const organizationMoving = () =>
     'Organization moving',
     'organization_moving',
     true,
-  )('The organization is moving to another cell. It can be read, and soon changed again: try again in 5 s.', {
-    retryAfterSeconds: 5,
-  });
+  )(
+    'The organization is moving to another cell. It can be read, but not changed until the move ends. Try again in 5 s.',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
 
 const internal = problemFactory('unknown', 'Internal error', 'internal', false);
 

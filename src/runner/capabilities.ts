@@ -7,6 +7,7 @@ import { type Caps, cappedByContainers, capsOfContainers, chooseCaps } from './i
 import type { Containers } from './isolation/engine.ts';
 import { openImageStore } from './isolation/image-store.ts';
 import {
+  agentsRefused,
   chooseIsolation,
   type Isolation,
   isolationOfScripts,
@@ -72,7 +73,7 @@ export async function findCapabilities(
   const searching = discover(process.env, probe, folder, (one) => isolation && found.push(one));
   const noAgents = isolation
     ? null
-    : `Agents are refused: ${await obstacleToCells()}. ISOLATION=none runs them without a cell.`;
+    : `${agentsRefused}: ${await obstacleToCells()}. ISOLATION=none runs them without a cell.`;
   const retention = WORKSPACES_DIR
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;

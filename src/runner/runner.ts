@@ -138,7 +138,7 @@ while (!stopping.signal.aborted) {
   if (isEnding && runningMissions.size === 0) {
     await drain.leave();
     if (isDraining) {
-      console.log('The runner has no missions left, and ends.');
+      console.log('The runner has no missions left, and shuts down.');
       break;
     }
     const code = await updater!.handOver(token.trim());

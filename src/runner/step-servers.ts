@@ -138,7 +138,7 @@ async function prepareOne(
   if (command.packageIntegrity === null || command.packageIntegrity === installed.integrity)
     return { command, place, installed };
   const remedy = 'Remove the binding and bind it again to accept it.';
-  throw new Error(`${spec} has another checksum than when it was first run. ${remedy}`);
+  throw new Error(`${spec} has a different checksum than at its first run. ${remedy}`);
 }
 
 async function startOne(

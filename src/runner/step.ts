@@ -138,7 +138,7 @@ const endings = (harness: Harness, over: Promise<Turn>, result: { output: string
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 
-/** Ends the harness. It stores its session when its turn ends, which a call that is held would prevent. */
+/** Ends the harness. It stores its session when its turn ends, which a call that is kept open would prevent. */
 async function endHarness({ replay }: StepContext, harness: Harness, over: Promise<Turn>, { grace }: Pace) {
   if (replay?.isCut()) await Promise.race([harness.interrupt().then(() => over), wait(grace)]).catch(() => {});
   await harness.end();

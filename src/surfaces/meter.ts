@@ -1,5 +1,5 @@
 // Counts requests against the rates of their credential and of its organization, and reports the remaining allowance in the response.
-// Runtimes have rates of their own: their requests grow with the missions that they hold, and take nothing from people and programs.
+// Runtimes have rates of their own: their requests grow with the missions that they execute, and take nothing from people and programs.
 import { createThrottle, rateLimitHeaders } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';

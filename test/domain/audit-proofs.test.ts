@@ -108,7 +108,7 @@ describe('A proof of the audit log', () => {
     ['/audit-checkpoints/consistency?first=5&second=4', 400],
     ['/audit-checkpoints/consistency?first=5&second=9999', 400],
     ['/audit-checkpoints/consistency?first=5', 400],
-  ])('of %s is refused with %i', async (address, status) => {
+  ])('a proof of %s is refused with %i', async (address, status) => {
     expect((await get(address)).status).toBe(status);
   });
 
@@ -170,7 +170,7 @@ describe('aep audit verify', () => {
   const numberOf = (line: string) => Number(/^\{"number":(\d+)/.exec(line)?.[1] ?? 0);
   const swapped = (lines: string[]) => lines.with(8, lines[19]!).with(19, lines[8]!);
   const signed = (first: number) =>
-    `Entries ${first} to 520 are not as the checkpoint of 2026-11-23T10:00:00.000Z has signed.`;
+    `Entries ${first} to 520 differ from what the checkpoint of 2026-11-23T10:00:00.000Z signed.`;
   const leafOf = (line: string) => /"entry":(.*)\}$/.exec(line)![1]!;
   const forged = (line: string) => {
     const entry = leafOf(line).replace('person', 'system').replace('unknown', 'system');

@@ -161,7 +161,7 @@ describe('The verification of an audit log reports', () => {
     [
       'a leaf that was replaced',
       changedTile,
-      'Entries 1 to 300 are not as the checkpoint of 2026-11-23T09:00:00.000Z has signed.',
+      'Entries 1 to 300 differ from what the checkpoint of 2026-11-23T09:00:00.000Z signed.',
     ],
     [
       'a hash above the leaves that was replaced',
@@ -205,7 +205,7 @@ describe('The verification of an audit log reports', () => {
       [leafHash(entryText(changed)), acme.id],
     );
     expect(await findings()).toEqual([
-      'Entries 301 to 520 are not as the checkpoint of 2026-11-23T10:00:00.000Z has signed.',
+      'Entries 301 to 520 differ from what the checkpoint of 2026-11-23T10:00:00.000Z signed.',
       'The hashes of the tree above entries 257 to 512 were changed.',
     ]);
   });
@@ -220,7 +220,7 @@ describe('The verification of an audit log reports', () => {
     ]);
     await record(400);
     expect(await findings(notes[2])).toEqual([
-      'Entries 301 to 520 are not as the given checkpoint of 2026-11-23T11:00:00.000Z has signed.',
+      'Entries 301 to 520 differ from what the given checkpoint of 2026-11-23T11:00:00.000Z signed.',
     ]);
     expect(await findings(notes[2]!.replace('11:00', '12:00'))).toEqual([
       'The given checkpoint of 2026-11-23T12:00:00.000Z has no valid signature.',

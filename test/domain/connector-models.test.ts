@@ -89,7 +89,7 @@ const settle = async ({ runId, leaseId, step: { stepId } }: Json, callId: string
   return Number((await world.knex('runs').where({ id: runId }).first()).missionCostUsd);
 };
 
-describe('naming models of a connector', () => {
+describe('listing models of a connector', () => {
   it('replaces its models over GraphQL; REST omits them', async () => {
     const cached = { ...qwen, id: 'other', prices: { input: 1, output: 0, cacheRead: 0.1, cacheWrite: null } };
     const { data } = await name(compatible, [qwen, cached]);
@@ -149,7 +149,7 @@ describe('naming models of a connector', () => {
 });
 
 describe('agents', () => {
-  it('can use the models that a connector names, in addition to the catalog, with OpenCode and ACP harnesses', async () => {
+  it('agents can use the models that a connector lists, in addition to the catalog, with OpenCode and ACP harnesses', async () => {
     await name(compatible, [qwen]);
     const modelsOf = async ({ token } = alice, harness = 'opencode') => {
       const { body } = await world.rest('GET', '/agents/catalog', { token });
@@ -165,12 +165,12 @@ describe('agents', () => {
     const { status, body } = await createAgent('codex', qwen.id);
     expect([status, body.description]).toEqual([
       400,
-      'model: must be one that codex runs: gpt-5.5; qwen3-coder, of a connector, needs opencode or acp.',
+      'model: must be one that codex runs: gpt-5.5; qwen3-coder is a model of a connector, which only opencode and acp run.',
     ]);
     // Models of another organization do not exist.
     expect(await modelsOf(mallory)).not.toContainEqual({ id: qwen.id, label: qwen.name });
     expect((await createAgent('opencode', qwen.id, mallory)).body.description).toMatch(
-      /^model: must be one that opencode runs: .*, or one that a model connector names\.$/,
+      /^model: must be one that opencode runs: .*, or one that a model connector lists\.$/,
     );
   });
 });
@@ -189,7 +189,7 @@ describe('missions', () => {
     // Without the connector, nothing serves the step, and its calls are refused.
     await name(compatible, []);
     expect(await connectorsOf(held)).toEqual({ connectors: [] });
-    expect(await reserve(held, 'a', 1, 1)).toMatch(/No model connector names the model qwen3-coder/);
+    expect(await reserve(held, 'a', 1, 1)).toMatch(/No model connector lists the model qwen3-coder/);
     const glm = { ...qwen, id: 'zai/glm' };
     await name(await connect('anthropic', 'sk', 'https://glm.example.com'), [glm]);
     await world.knex('agents').update({ model: glm.id });
@@ -241,7 +241,7 @@ describe('missions', () => {
     expect(await costOf()).toEqual([compatible, 1]);
   });
 
-  it('wait with the reason while no connector names the model', async () => {
+  it('missions wait with the reason while no connector lists the model', async () => {
     await name(compatible, [qwen]);
     const agentId = await agentWith();
     const { id } = (await start(agentId)).data.startMission;
@@ -251,7 +251,7 @@ describe('missions', () => {
     expect(await claim({})).toBeNull();
     await explainWaits();
     const why =
-      'No connector with a key names the model qwen3-coder: name it at a model connector, or choose another one for the agent.';
+      'No connector with a key lists the model qwen3-coder: add it to a model connector, or choose another model for the agent.';
     expect((await world.knex('runs').where({ id }).first()).reason).toBe(why);
     expect((await start(agentId)).errors[0]).toMatchObject({ message: why, extensions: { code: 'model_required' } });
     await name(own, [qwen]);

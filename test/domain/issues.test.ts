@@ -317,7 +317,7 @@ describe('An issue that is assigned to an agent', () => {
     await comment(id, '@agent again');
     await pass();
     expect((await comments(id)).at(-1).effect).toMatch(
-      /^The remarks on the pull request did not continue the mission: The run has no checkpoint/,
+      /^The mission was not continued with the remarks on the pull request: The run has no checkpoint/,
     );
     expect(await runs()).toHaveLength(2);
   });
@@ -422,7 +422,7 @@ describe('A rule for issues of the built-in tracker', () => {
 });
 
 describe('A change of an issue is refused', () => {
-  it('to people who may not start missions, and to another organization', async () => {
+  it('a change of an issue is refused to people who may not start missions, and to another organization', async () => {
     const { id } = await write();
     const { id: commentId } = await comment(id, 'Mine.', bob);
     for (const call of [() => write({}, viewer), () => assign(id, agentId, viewer), () => comment(id, 'Hi.', viewer)])
@@ -441,7 +441,7 @@ describe('A change of an issue is refused', () => {
     expect(await comments(id)).toMatchObject([{ body: 'Mine.' }]);
   });
 
-  it('with a script agent, another tracker, a stale form, and without credits; nothing is written', async () => {
+  it('a change with a script agent, another tracker, a stale form, or without credits is refused, and nothing is written', async () => {
     const { id, updatedAt } = await write();
     expect(await assign(id, 'agn_builtin_shell')).toMatchObject({
       code: 'invalid_request',

@@ -333,7 +333,7 @@ it('200, 404 · the binding of an MCP server is deleted once; a server that was 
   expect((await project.server('issues')).binding).toBe(null);
 });
 
-it('409 · a project binds at most 50 servers', async () => {
+it('409 · a project has at most 50 bound servers', async () => {
   const project = await world.project();
   await project.put('s0', { roles: [] });
   await world.knex.raw(

@@ -97,7 +97,7 @@ it('tools of an MCP server in a sandbox are stored for the review; approved unch
 it('the first checksum of a package is stored until its MCP server is bound again', async () => {
   const { report, project, bind, status } = await open();
   await report([tool('a')]);
-  const refusal = 'The package has another checksum than when it was first run.';
+  const refusal = 'The package has a different checksum than at its first run.';
   expect(await report([tool('a')], { packageIntegrity: 'sha512-two' })).toEqual({ tools: [], refusal });
   expect(await status()).toEqual(['error', refusal]);
   expect(await report([tool('a')])).toMatchObject({ refusal: null });

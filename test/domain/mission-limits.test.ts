@@ -1,4 +1,4 @@
-// Limits of a whole mission, and minutes in which it holds its sandbox: each is charged once, none beyond a limit, and a mission that
+// Limits of a whole mission, and minutes in which it uses its sandbox: each is charged once, none beyond a limit, and a mission that
 // reaches one waits without a sandbox until the limit is raised.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continueParkedRuns, releasePausedRuns } from '#domain/execution/runtime/minutes.ts';
@@ -190,7 +190,7 @@ describe('minutes of a sandbox', () => {
     const { id } = (await start({ agentId: 'agn_builtin_shell', prompt: 'sleep 600', maxMinutes: 1 })).body;
     const held = (await claim({ harnesses: ['shell'] }))!;
     expect(await beatFor(held, minutes(2))).toBe('stop');
-    const reason = 'The mission has held its sandbox for 1 minute, which is its limit.';
+    const reason = 'The mission has used its sandbox for 1 minute, which is its limit.';
     expect(await look(id)).toMatchObject({ status: 'canceled', reason });
   });
 
@@ -253,10 +253,10 @@ describe('minutes of a sandbox', () => {
 });
 
 describe('a limit of a mission', () => {
-  it('on minutes makes the mission wait until a person raises the limit', async () => {
+  it('a limit on minutes makes the mission wait until a person raises the limit', async () => {
     const held = await begin({ maxMinutes: 2 });
     expect(await beatFor(held, minutes(3))).toBe('stop');
-    const parkedReason = 'The mission has held its sandbox for 2 minutes, which is its limit.';
+    const parkedReason = 'The mission has used its sandbox for 2 minutes, which is its limit.';
     expect(await look(held.runId)).toMatchObject({ needs: 'limit', parkedBy: 'time', parkedReason, maxMinutes: 2 });
     await runtime.report('finishRun', { runId: held.runId, leaseId: held.leaseId, status: 'failed', error: 'stopped' });
     expect(await look(held.runId)).toMatchObject({ status: 'dispatching', reason: parkedReason });
@@ -272,7 +272,7 @@ describe('a limit of a mission', () => {
     expect(await claim()).toMatchObject({ runId: held.runId });
   });
 
-  it('on model calls makes the next call wait; a call that the vendor has refused does not count', async () => {
+  it('a limit on model calls makes the next call wait; a call that the vendor has refused does not count', async () => {
     const held = await begin({ maxModelCalls: 1 });
     expect(await reserve(held, 'a')).toEqual({ outputTokens: 1_000, reason: null });
     const reason = 'The mission has made 1 of at most 1 model calls.';
@@ -287,21 +287,21 @@ describe('a limit of a mission', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, modelCalls: 2 });
   });
 
-  it('on model calls counts calls that a runtime reports without a reservation, and no refused call of a model without a price', async () => {
+  it('a limit on model calls counts calls that a runtime reports without a reservation, and no refused call of a model without a price', async () => {
     const held = await begin({ maxModelCalls: 2 });
     await use(held, 'x', { callId: null, outputTokens: 10 });
     const { runId, leaseId } = held;
     const unpriced = { runId, leaseId, callId: 'a', model: 'unpriced', inputTokens: 1, outputTokens: 1 };
     expect(await runtime.ask('reserveModelCall', unpriced, '{ outputTokens }')).toMatchObject({
       ...{ code: 'conflict' },
-      description: 'The model unpriced has no price: a model connector can name it with its prices.',
+      description: 'The model unpriced has no price: add it with its prices to a model connector.',
     });
     expect((await look(runId)).modelCalls).toBe(1);
     expect(await reserve(held, 'b')).toMatchObject({ outputTokens: 1_000 });
     expect(await reserve(held, 'c')).toMatchObject({ outputTokens: 0 });
   });
 
-  it('on tokens shortens the answer of a model to the tokens that are left, then makes the next call wait', async () => {
+  it('a limit on tokens shortens the answer of a model to the tokens that are left, then makes the next call wait', async () => {
     const held = await begin({ maxTokens: 10_000 });
     expect(await reserve(held, 'a', 4_000)).toMatchObject({ outputTokens: 4_000 });
     expect(await reserve(held, 'b', 9_000)).toMatchObject({ outputTokens: 6_000 });

@@ -135,8 +135,8 @@ const isHere = async () => (await there.knex('organizations').where({ id: orgId(
 
 describe('a file that cannot join', () => {
   it('is refused with the reason, and leaves nothing behind', async () => {
-    expect(await messageOf(join(locked, 'another passphrase'))).toBe('the passphrase is not that of the file');
-    expect(await messageOf(join(bytes, keyThere.toString('base64')))).toBe('the key is not that of the file');
+    expect(await messageOf(join(locked, 'another passphrase'))).toBe('the passphrase does not open this file');
+    expect(await messageOf(join(bytes, keyThere.toString('base64')))).toBe('the key does not open this file');
     expect(await messageOf(pack('too short'))).toBe('the passphrase must have at least 12 characters');
     const damage = (at: number) => {
       const copy = Buffer.from(bytes);
@@ -145,7 +145,7 @@ describe('a file that cannot join', () => {
     };
     for (const part of [0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]) {
       expect(await messageOf(join(damage(Math.floor(bytes.length * part))))).toMatch(
-        /^(the file is damaged|this is not the file)/,
+        /^(the file is damaged|this is not an organization file)/,
       );
     }
     expect(await messageOf(join(damage(bytes.length - 1)))).toMatch('the file is damaged');
@@ -157,7 +157,7 @@ describe('a file that cannot join', () => {
     expect(await there.knex('people').where({ id: sample.owner.id })).toEqual([]);
   });
 
-  it('of another schema is refused with the names of both schemas', async () => {
+  it('a file of another schema is refused with the names of both schemas', async () => {
     const [last] = await there.knex('knex_migrations').orderBy('id', 'desc').limit(1);
     await there.knex('knex_migrations').where({ id: last.id }).update({ name: '20991231_01_later.sql' });
     const message = await messageOf(join(bytes)).finally(() =>
@@ -203,7 +203,7 @@ describe('a file that cannot join', () => {
         await there.knex('tokens').insert({ ...token, id: 'tok_other', orgId: id, userId: owner.id, projectId: null });
       });
     expect(await messageOf(join(bytes))).toMatch(
-      /^tokens: Key \(digest\)=.* already exists\. Another organization has it here\.$/,
+      /^tokens: Key \(digest\)=.* already exists\. Another organization of this installation has this value\.$/,
     );
     await there.knex('tokens').where({ id: 'tok_other' }).delete();
     expect([await isHere(), filesIn('there')]).toEqual([false, []]);
@@ -273,7 +273,7 @@ describe('a file that was crafted with its key', () => {
     const file = await craftFile(bytes, key, {
       header: ({ key }) => void Object.assign(key, { scrypt }),
     });
-    expect(await messageOf(join(file))).toBe('this is not the file of an organization');
+    expect(await messageOf(join(file))).toBe('this is not an organization file');
   });
 });
 

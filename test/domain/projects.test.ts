@@ -458,9 +458,11 @@ describe('setProjectConnectors', () => {
         .where({ id: runId })
         .update({ status: 'completed', finishedAt: present(), ...pullRequest });
     const refusal = (what: string) =>
-      `scmConnectorId: must be at the current server until the open ${what} of the project have ended.`;
+      `scmConnectorId: must be at the same server as the current connector while ${what} of the project are open.`;
     expect(await set(projectId, { scmConnectorId: other })).toBe(refusal('missions'));
-    expect(await set(projectId, { trackerConnectorId: linear })).toMatch(/^trackerConnectorId: must be at the current/);
+    expect(await set(projectId, { trackerConnectorId: linear })).toMatch(
+      /^trackerConnectorId: must be at the same server as the current/,
+    );
     expect(await set(projectId, { scmConnectorId: second })).toEqual({ ...builtin, scmConnectorId: second });
     await end({ prNumber: 1, prState: 'open' });
     expect(await set(projectId, { scmConnectorId: other })).toBe(refusal('pull requests'));

@@ -141,7 +141,7 @@ describe('A review of a pull request whose mission has ended', () => {
       {
         id: runId,
         lastError: expect.stringMatching(
-          /^The remarks on the pull request did not continue the mission: The run has no checkpoint/,
+          /^The mission was not continued with the remarks on the pull request: The run has no checkpoint/,
         ),
       },
     ]);

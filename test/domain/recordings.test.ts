@@ -55,7 +55,7 @@ it('a part of a recording whose content is larger than its lines is refused; lin
   const most = 100 + 16 * 1024;
   expect(await report('one', keyId, await upload(Buffer.alloc(most + 1)), 100)).toMatchObject({
     code: 'invalid_request',
-    description: `contentKey: the content of 100 bytes of lines has at most ${most} bytes.`,
+    description: `contentKey: the content is larger than the ${most} bytes that 100 bytes of lines can have.`,
   });
   const lines = 'x'.repeat(100);
   expect(await report('one', keyId, await upload(encrypted(key, lines)), 100)).toEqual({ ok: true });

@@ -269,7 +269,7 @@ describe('an outbound request under DNS rebinding', () => {
   });
 });
 
-describe('a service that shows a file', () => {
+describe('a service that serves an organization file', () => {
   afterAll(() => bindReadOnly(false));
 
   it('sends no request, and asks no name server', async () => {

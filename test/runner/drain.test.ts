@@ -52,7 +52,7 @@ it('A runner that drains finishes its mission, takes no other, ends, and is no l
   writeFileSync(mark, '');
   expect((await ended(first)).status).toBe('completed');
   expect(await exited).toEqual([0, null]);
-  expect(runner.output).toContain('The runner has no missions left, and ends.');
+  expect(runner.output).toContain('The runner has no missions left, and shuts down.');
   expect((await look(second)).status).toBe('dispatching');
   expect(await listed()).toEqual([]);
 });

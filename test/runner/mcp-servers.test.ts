@@ -184,13 +184,13 @@ describe('a mission with MCP servers in its sandbox', () => {
     }
   });
 
-  it('does not start a package that has another checksum than when it was first run', async () => {
+  it('does not start a package that has a different checksum than at its first run', async () => {
     await missions.killRunners();
     registry.publish('files-mcp', '1.0.0', 'server.mjs', `${await readFile(standIn, 'utf8')}\n`, { bin: 'server.mjs' });
     missions.startRunner({ DATA_DIR: path.join(missions.folder, 'second') });
     const { shown, log } = await run('[use:files]');
     expect(shown).toContain('files: undefined');
-    expect(log).toContain('files-mcp@1.0.0 has another checksum than when it was first run.');
+    expect(log).toContain('files-mcp@1.0.0 has a different checksum than at its first run.');
     expect(log).not.toContain('files: started');
     expect((await server('files')).status).toBe('error');
   });

@@ -117,7 +117,7 @@ it('the list is set by an owner in one spelling, and an invalid list is refused 
   expect(await refused(['198.51.100.7/24'])).toEqual([
     {
       path: 'networks.0',
-      message: '198.51.100.7/24 has bits behind its prefix; the network is 198.51.100.0/24',
+      message: '198.51.100.7/24 has address bits after its prefix; the network is 198.51.100.0/24',
     },
   ]);
   expect(await refused(Array.from({ length: 51 }, (_, i) => `198.51.100.${i}`))).toEqual([
@@ -141,7 +141,7 @@ it('the list is set by an owner in one spelling, and an invalid list is refused 
   expect(await change(list)).toMatchObject({ networks: list });
 });
 
-describe('With a list', () => {
+describe('An organization with a list of allowed networks', () => {
   beforeAll(() => change(list));
 
   it('403 · every credential of the organization is refused elsewhere on every surface, with the address; those of other organizations are not', async () => {

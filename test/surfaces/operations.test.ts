@@ -53,7 +53,7 @@ describe('access to the state of the installation', () => {
     ]);
   });
 
-  it('401, 403 · /status needs a service token for every organization, also from the machine itself', async () => {
+  it('401, 403 · /status needs a service token for all organizations, also from the machine itself', async () => {
     const session = await world.session(callers.owner.person, callers.owner.organization.id);
     const { token: runtime } = await createServiceToken({ name: 'Own', orgId: callers.owner.organization.id });
     expect((await world.request('GET', '/status')).status).toBe(401);
@@ -61,7 +61,7 @@ describe('access to the state of the installation', () => {
       const { status, body } = await world.request('GET', '/status', ask);
       expect([status, body.description]).toEqual([
         403,
-        'Reading the state of the installation requires a service token for every organization.',
+        'Reading the state of the installation requires a service token for all organizations.',
       ]);
     }
   });
@@ -106,7 +106,7 @@ describe('the state of the installation', () => {
       const found = await status();
       expect(found.findings).toEqual([
         'Jobs of the queue "a2a push" are not started: the oldest has been due for 11 min.',
-        '1 job of the queue "mail" failed for good within the last day.',
+        '1 job of the queue "mail" failed permanently within the last day.',
         '1 mission waits for a runtime, the oldest for 12 min; none is connected.',
       ]);
       expect(found.waitingRuns).toEqual([

@@ -299,7 +299,7 @@ describe('GET /metrics', () => {
       const { status, body } = await world.request('GET', '/metrics', { headers: forwarded, ...ask });
       expect(status).toBe(403);
       expect(body.description).toBe(
-        'Reading metrics requires a service token for every organization, or a request from this machine.',
+        'Reading metrics requires a service token for all organizations, or a request from this machine.',
       );
     }
   });

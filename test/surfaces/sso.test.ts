@@ -1,4 +1,4 @@
-// Sign-in through identity providers of organizations: domains proved with TXT records, an OpenID provider over real HTTP, and the
+// Sign-in through identity providers of organizations: domains verified with TXT records, an OpenID provider over real HTTP, and the
 // organizations that the sessions reach.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admitUser } from '#domain/identity/identity-providers/admission.ts';
@@ -43,7 +43,7 @@ beforeEach(async () => {
   provider.behave();
   records.clear();
   const session = await ownerSession();
-  ({ id: domainId } = await proved('example.com', session));
+  ({ id: domainId } = await verified('example.com', session));
   const input = { name: 'Okta', issuer: provider.issuer, ...client, defaultRole: 'member' };
   const create =
     'mutation ($input: CreateIdentityProviderRequest!) { createIdentityProvider(input: $input) { id testedAt } }';
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const ownerSession = () => world.session(owner.person, owner.organization.id);
 
-async function proved(domain: string, session: Session) {
+async function verified(domain: string, session: Session) {
   const add =
     'mutation ($domain: String!) { createSignInDomain(input: { domain: $domain }) { id recordName recordValue verifiedAt } }';
   const added = await world.field(add, { session, variables: { domain } });
@@ -121,7 +121,7 @@ async function eventsOf({ person, organization }: Account, action?: string) {
 }
 
 describe('a domain', () => {
-  it('is proved by its TXT record, by one organization at a time, and checked again every day', async () => {
+  it('a domain is verified by its TXT record, for one organization at a time, and checked again every day', async () => {
     const session = await ownerSession();
     const add = (domain: string, by = session) =>
       world.field('mutation ($domain: String!) { createSignInDomain(input: { domain: $domain }) { id domain } }', {
@@ -148,7 +148,7 @@ describe('a domain', () => {
     const [own] = await world.knex('sign_in_domains').where({ id: domainId });
     records.set(name, [own.token, row.token]);
     expect(await world.field(verify, { session: theirs })).toMatchObject({
-      description: 'Another organization has proved example.com.',
+      description: 'Another organization has verified example.com.',
     });
     records.set(name, Object.assign(new Error('queryTxt ESERVFAIL'), { code: 'ESERVFAIL' }));
     expect(await world.field(verify, { session: theirs })).toMatchObject({ code: 'upstream_failed' });
@@ -274,7 +274,7 @@ describe('a provider', () => {
     expect((await wholeWay(browserOf())).status).toBe(303);
   });
 
-  it('without a default role signs in only members and invited people', async () => {
+  it('a provider without a default role signs in only members and invited people', async () => {
     await tested();
     const session = await ownerSession();
     await world.field(
@@ -401,10 +401,10 @@ describe('a refused sign-in', () => {
       { email: 'ada@example.com' },
       'ada@example.com belongs to another user of the provider. Ask an admin to remove the member, which forgets that user.',
     ],
-    ['the nonce of another sign-in', { nonce: 'other' }, 'Its answer is invalid.'],
-    ['the audience of another client', { aud: 'other' }, 'Its answer is invalid.'],
-    ['another issuer', { iss: 'https://issuer.example' }, 'Its answer is invalid.'],
-    ['an expired ID token', { exp: 1 }, 'Its answer is invalid.'],
+    ['the nonce of another sign-in', { nonce: 'other' }, 'Its response is invalid.'],
+    ['the audience of another client', { aud: 'other' }, 'Its response is invalid.'],
+    ['another issuer', { iss: 'https://issuer.example' }, 'Its response is invalid.'],
+    ['an expired ID token', { exp: 1 }, 'Its response is invalid.'],
   ])('403 · %s; the audit log has an event', async (_what, claims, reason) => {
     asUser('new', claims);
     const answer = await wholeWay(browserOf());
@@ -413,7 +413,7 @@ describe('a refused sign-in', () => {
     await expect.poll(async () => (await eventsOf(owner, 'sign_in.refused')).length).toBe(1);
     const [event] = await eventsOf(owner, 'sign_in.refused');
     expect(event).toMatchObject({ targets: [{ type: 'sign_in', id: providerId, name: 'Okta' }] });
-    if (reason !== 'Its answer is invalid.') expect(event.changes[0].after).toBe(reason);
+    if (reason !== 'Its response is invalid.') expect(event.changes[0].after).toBe(reason);
   });
 
   it('403 · the answer is signed with a foreign key, or is an error of the provider', async () => {

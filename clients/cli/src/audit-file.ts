@@ -147,7 +147,7 @@ function compareRoots(
       tree.add(leaf);
     }
     if (tree.root() !== rootHash) {
-      findings.push(`Entries ${matched + 1} to ${size} are not as the checkpoint of ${time} has signed.`);
+      findings.push(`Entries ${matched + 1} to ${size} differ from what the checkpoint of ${time} signed.`);
       break;
     }
     matched = size;

@@ -15,7 +15,7 @@ async function headerOf(path: string, size: number): Promise<Buffer> {
   const { Header } = await tar();
   const block = Buffer.alloc(blockBytes);
   const fields = { path, size, type: 'File' as const, mode: 0o600, uid: 0, gid: 0, mtime: new Date(0) };
-  if (new Header(fields).encode(block)) throw new Error(`${path} cannot be the name of an entry of ${size} bytes`);
+  if (new Header(fields).encode(block)) throw new Error(`${path} with ${size} bytes does not fit into a tar header`);
   return block;
 }
 
@@ -34,7 +34,7 @@ export async function* writeEntry(
     if (written > size) break;
     yield chunk;
   }
-  if (written !== size) throw new Error(`${name} does not have the ${size} bytes that it was announced with`);
+  if (written !== size) throw new Error(`the size of ${name} differs from the announced ${size} bytes`);
   yield paddingOf(size);
 }
 

@@ -141,7 +141,7 @@ export async function checkAddress(address: string, signal: AbortSignal): Promis
 /** Error codes of names that have no such record; all other error codes mean that the name servers failed. */
 const withoutRecord = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** The TXT records of a name, each with its parts joined; empty for a name without TXT records. @throws OutboundError when name servers fail */
+/** The TXT records of a name, each with its parts joined; empty without records. @throws OutboundError when name servers fail */
 export async function readTxtRecords(name: string, signal: AbortSignal): Promise<string[]> {
   refuseInTransaction('a look-up of a name');
   try {
@@ -188,7 +188,7 @@ function requireAllowed({ protocol, hostname, port, username, password }: URL, f
 
 const resolve = (host: string): Promise<Resolved[]> => systemLookup(host, { all: true });
 function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  if (isShowingFile()) throw new OutboundError('a service that shows a file sends no requests');
+  if (isShowingFile()) throw new OutboundError('a service that serves an organization file sends no requests');
   return new Promise((done, fail) => {
     signal.addEventListener('abort', () => fail(signal.reason), { once: true });
     work().then(done, fail);

@@ -140,6 +140,9 @@ function closedTo(program: string, level: 'cell' | 'container'): string | undefi
     });
 }
 
+/** Beginning of the line that a runner prints when it refuses agents; scripts/demo-agent.ts waits for it. */
+export const agentsRefused = 'Agents are refused';
+
 /** Obstacle to cells for agents on this machine; null when there is none. */
 export async function obstacleToCells(): Promise<string | null> {
   if (process.platform !== 'linux' || !inPath('bwrap', process.env.PATH)) return 'there is no bubblewrap';

@@ -48,7 +48,8 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
     );
   const { hasClaims, why } = await chooseSandboxes(api, settings, stopping);
   console.log(`Missions of the cluster have a ${hasClaims ? 'SandboxClaim' : 'Job'} each: ${why}.`);
-  if (settings.warmPods > 0 && !hasClaims) console.error('KUBERNETES_WARM_PODS: Jobs have no warm pods.');
+  if (settings.warmPods > 0 && !hasClaims)
+    console.error('KUBERNETES_WARM_PODS has no effect: missions run as Jobs, which have no warm pods.');
   const workloads = openWorkloads(api, hasClaims, stopping);
   const pools = hasClaims ? openPools(api, workloads, settings, tokens) : null;
   if (pools) relaySettings.handOver = openHandOver(api, workloads, tokens, settings.relayUrl);

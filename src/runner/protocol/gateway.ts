@@ -71,7 +71,7 @@ export async function openGateway(
   const key = randomBytes(32).toString('base64url');
   const server = createServer({ ServerResponse: ObservedResponse }, (request, response) => {
     const presentedKey = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /i, '');
-    if (presentedKey !== key) return refuse(response, 401, 'The key of the request is not that of the mission.');
+    if (presentedKey !== key) return refuse(response, 401, 'The key of the request is not the key of this mission.');
     const asked = `${request.method} ${request.url}`;
     const [match, name] =
       routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];

@@ -1,6 +1,6 @@
 // Answers the calls of an agent from a recording, in place of models and tools. A call gets the answer of the first recorded call with the
 // same route and body that was not used yet; the first call without such an answer ends the replay. The replay of a fork ends with a call
-// that is held without an answer.
+// that is kept open without an answer.
 import type { IncomingMessage } from 'node:http';
 import { describeDifference, digestOf, type Folders, normalized } from './call-difference.ts';
 import type { ObservedResponse } from './observed-response.ts';
@@ -10,9 +10,9 @@ import { readBody } from './request-body.ts';
 import { translated } from './translated.ts';
 
 export interface ReplayedCalls extends Recorder {
-  /** Resolves when the replay of the present step is over although its harness still runs: at the call that is held, or at a difference. */
+  /** Resolves when the replay of the present step is over although its harness still runs: at the call that is kept open, or at a difference. */
   over(): Promise<void>;
-  /** Whether the present step has ended with the call that is held. */
+  /** Whether the present step has ended with the call that is kept open. */
   isCut(): boolean;
   result(): {
     /** Number of calls that were answered from the recording. */
@@ -81,7 +81,7 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
       const digest = digestOf(body);
       const at = left.findIndex((one) => one.route === route && one.digest === digest);
       const [found] = at < 0 ? [] : left.splice(at, 1);
-      // The recording of a fork does not have the call that was held.
+      // The recording of a fork does not have the call that was kept open.
       const isLast = !found && !hasLast && endsWith < Number.POSITIVE_INFINITY && !left.some(isAnswered);
       if ((found && !isAnswered(found)) || (isLast && isOfModel(route))) {
         isModelHeld ||= isOfModel(route);

@@ -179,7 +179,7 @@ async function explained<T>(
     if (error instanceof Problem && error.status !== 403) throw error;
     const isKnown = error instanceof ProviderRejection || error instanceof Problem;
     const message = error instanceof Error ? error.message : '';
-    const reason = isKnown || isTest ? message : 'Its answer is invalid.';
+    const reason = isKnown || isTest ? message : 'Its response is invalid.';
     exchange.refusal = { kind: 'sign_in', id, name, reason: message.slice(0, 500), organizations: [orgId] };
     throw forbidden(`${name} did not sign you in. ${reason}`);
   }

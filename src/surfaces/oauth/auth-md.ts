@@ -180,7 +180,7 @@ not grant; repeating with the same token does not help.
 | \`authorization_pending\` | /oauth2/token | Keep polling at the interval. |
 | \`slow_down\` | /oauth2/token | Add five seconds to the interval. |
 | \`expired_token\` | /oauth2/token | The code expired or was locked: request a new one at /agent/identity/claim. |
-| \`access_denied\` | /oauth2/token | The person said no. |
+| \`access_denied\` | /oauth2/token | The person denied the request. |
 
 ## Revocation
 

@@ -11,7 +11,7 @@ export const cellCommands: Record<string, Command> = {
   'org:move': command({
     example: '--org acme --to us',
     about:
-      'Moves an organization to another cell while it can be read: nothing is lost when the command is interrupted, and a repetition goes on. --cancel ends a move that has not ' +
+      'Moves an organization to another cell, which can be read meanwhile. An interrupted move loses nothing: repeat the command to continue. --cancel ends a move that has not ' +
       'reached the other cell.',
     options: z.object({
       org: slug,

@@ -74,7 +74,7 @@ export const memberCommands: Record<string, Command> = {
   }),
   'networks:open': command({
     about:
-      'Ends the list of allowed networks of an organization, for owners who have locked themselves out. Credentials then work from everywhere.',
+      'Removes the list of allowed networks of an organization, for owners who have locked themselves out. Credentials then work from everywhere.',
     example: '--org acme',
     options: z.object({ org: slug }),
     run: async ({ org }) => ({ networks: await openNetworks((await organizationOf(org)).id) }),

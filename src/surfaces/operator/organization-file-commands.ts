@@ -41,7 +41,7 @@ export const organizationFileCommands: Record<string, Command> = {
   'org:join': command({
     example: '--from acme.aep --passphrase-file passphrase.txt',
     about:
-      'Joins the organization of a file to this installation, which has to have the same schema. Everything is verified first; nothing is left of a join that fails.',
+      'Adds the organization of a file to this installation, which must have the same schema. Everything is verified first; a join that fails changes nothing.',
     options: z.object({ from: file.describe('The path of the file.'), 'passphrase-file': secretFile }),
     run: async ({ from, 'passphrase-file': secretFrom }, place) => {
       const secret = await readSecret(secretFrom, place);
@@ -53,7 +53,7 @@ export const organizationFileCommands: Record<string, Command> = {
 
 async function readSecret(from: string | undefined, { readInput }: Place): Promise<string> {
   const secret = from === undefined ? await readInput() : (await readFile(from, 'utf8')).trim();
-  if (secret === '') throw new Error(`${from ?? 'standard input'} is empty: it has to have the passphrase`);
+  if (secret === '') throw new Error(`${from ?? 'standard input'} is empty: it must contain the passphrase`);
   return secret;
 }
 

@@ -131,7 +131,7 @@ gauge(
 );
 gauge(
   'inbound_events_waiting',
-  'Events of hooks that wait for a place or money of their organization, or for another try.',
+  'Events of hooks that wait for capacity or credits of their organization, or for a retry.',
   ({ events }) => ({ place: events.forPlace, time: events.forTime }),
   ['for'],
 );

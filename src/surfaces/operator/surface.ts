@@ -105,7 +105,7 @@ async function requireService(exchange: Exchange, authenticate: OperatorSettings
   if (caller.principalType !== 'service' || caller.orgId !== null)
     throw forbidden(
       exchange.path === '/status'
-        ? 'Reading the state of the installation requires a service token for every organization.'
-        : 'Reading metrics requires a service token for every organization, or a request from this machine.',
+        ? 'Reading the state of the installation requires a service token for all organizations.'
+        : 'Reading metrics requires a service token for all organizations, or a request from this machine.',
     );
 }

@@ -102,7 +102,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep throttle counts', intervalMs: minutes(10), run: sweepThrottleCounts },
   { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
   { name: 'sweep sign-ins at identity providers', intervalMs: minutes(10), run: sweepProviderSignIns },
-  { name: 'check proved domains', intervalMs: minutes(10), run: checkDomains },
+  { name: 'check verified domains', intervalMs: minutes(10), run: checkDomains },
   { name: 'read metadata of identity providers', intervalMs: minutes(10), run: refreshMetadata },
   { name: 'sweep dismissals of notices', intervalMs: hours(1), run: sweepDismissals },
   { name: 'sweep marks of the inbox', intervalMs: hours(1), run: sweepInboxMarks },

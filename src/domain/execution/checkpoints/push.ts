@@ -40,7 +40,8 @@ async function lockPushable(trx: Transaction, caller: Caller, runId: string): Pr
   if (run.attemptState === 'closed') throw conflict('Another attempt was chosen: this one cannot be continued.');
   const { projectId, branch } = run;
   const newest = branch === null ? run.id : await newestOfBranch(trx, { projectId, branch });
-  if (newest !== run.id) throw conflict(`The branch has moved: ${newest} continues the run. Pull from that one.`);
+  if (newest !== run.id)
+    throw conflict(`The run ${newest} continues this one and has moved the branch: pull from that run.`);
   return run;
 }
 

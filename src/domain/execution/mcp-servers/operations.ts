@@ -91,7 +91,7 @@ async function insertBinding(
 ): Promise<void> {
   const { id: projectId, orgId } = project;
   const count = await McpBinding.query(trx).where({ projectId }).resultSize();
-  if (count >= maxServers) throw conflict(`A project binds at most ${maxServers} servers.`);
+  if (count >= maxServers) throw conflict(`A project can have at most ${maxServers} bound servers.`);
   const id = newId('mcpBinding');
   const credentials = merged({}, input.credentials);
   await McpBinding.insert(trx, {

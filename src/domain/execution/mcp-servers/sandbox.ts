@@ -103,7 +103,7 @@ export async function reportTools(caller: Caller, report: ReportedTools): Promis
   const { binding, role } = await serverOfRun(caller, report, serverName, 'sandbox');
   if (error) return refused(binding, error);
   const pinned = binding.packageIntegrity ?? reported;
-  if (pinned !== reported) return refused(binding, 'The package has another checksum than when it was first run.');
+  if (pinned !== reported) return refused(binding, 'The package has a different checksum than at its first run.');
   try {
     const noted = await noteSandboxTools(binding, readTools(listOf(tools)), pinned);
     const obstacle = obstacleOf(noted);

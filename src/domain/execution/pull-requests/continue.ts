@@ -97,7 +97,7 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     if (error.status === 402 && remarks[0]!.createdAt > now() - waitMs) return false;
     const on = isOnPullRequest ? ' on the pull request' : '';
-    const words = `The remarks${on} did not continue the mission: ${error.body.description}`;
+    const words = `The mission was not continued with the remarks${on}: ${error.body.description}`;
     await appendError(run.id, words, trx);
     const ids = remarks.filter(isOfIssue).map(({ key }) => key);
     await IssueComment.query(trx).whereIn('id', ids).patch({ effect: words });

@@ -80,7 +80,7 @@ interface Known {
   held: ReadonlyMap<string, HeldRun>;
   messages: readonly Delivered[];
   terminals: readonly RequestedTerminal[];
-  /** By organization. */
+  /** Revisions of model credentials by organization. */
   revisions: ReadonlyMap<string, string>;
   sandboxIds: ReadonlySet<string>;
   environmentIds: ReadonlySet<string>;

@@ -37,7 +37,7 @@ const graceMs = seconds(30);
 async function limitOfMinute(trx: Transaction, run: Run): Promise<LimitReached | null> {
   const maxMinutes = limitOf(run, 'maxMinutes');
   if (run.sandboxMinutes >= maxMinutes) {
-    const reason = `The mission has held its sandbox for ${maxMinutes} minute${maxMinutes === 1 ? '' : 's'}, which is its limit.`;
+    const reason = `The mission has used its sandbox for ${maxMinutes} minute${maxMinutes === 1 ? '' : 's'}, which is its limit.`;
     return { parkedBy: 'time', reason };
   }
   const price = pricePerMinute(run.instanceType);

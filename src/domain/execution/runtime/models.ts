@@ -96,8 +96,8 @@ export async function neededPriceOf(trx: Transaction, run: Run, model: string): 
   const isUnnamed = agent?.model === model && isOutsideCatalog(agent);
   throw conflict(
     isUnnamed
-      ? `No model connector names the model ${model}.`
-      : `The model ${model} has no price: a model connector can name it with its prices.`,
+      ? `No model connector lists the model ${model}.`
+      : `The model ${model} has no price: add it with its prices to a model connector.`,
   );
 }
 

@@ -61,7 +61,10 @@ export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promi
     const stored = await claimContent(trx, orgId, report.contentKey);
     const most = sizeBytes + recordingBounds.overheadBytes;
     if (stored.sizeBytes > most)
-      throw invalid.field('contentKey', `the content of ${sizeBytes} bytes of lines has at most ${most} bytes`);
+      throw invalid.field(
+        'contentKey',
+        `the content is larger than the ${most} bytes that ${sizeBytes} bytes of lines can have`,
+      );
     const contentKey = report.contentKey as Id<'content'>;
     const part = { id, orgId, projectId, runId, contentKey, calls, omitted, sizeBytes, createdAt: now(), personIds };
     await RecordingPart.insert(trx, part);

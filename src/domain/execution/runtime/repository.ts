@@ -77,7 +77,9 @@ export async function openRepository(
   const { connector, host } = await hostOf(project);
   const pushWaits = waitsFor(await policyOfRun(run), 'push');
   if (pushWaits && !skillRepo && !stagesPushes)
-    throw forbidden('Pushes of this mission wait for a person, and this runtime pushes at once: update it.');
+    throw forbidden(
+      'Pushes of this mission wait for a person, which this runtime does not support: update the runtime.',
+    );
   if (!skillRepo) await recordCheckout(id);
   await releaseTransaction();
   const access = skillRepo ? await host.access(project, connector, pushWaits) : await openAtHost(project, pushWaits);

@@ -1,5 +1,5 @@
 // A claim from the person's side: the data of the page, and the decision (docs/contract.md#claim-page). Only the account named by the
-// attempt sees and decides it, and the approval lends no more than the person's role holds.
+// attempt sees and decides it, and the approval lends no more than the person's role includes.
 
 import { days, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -131,7 +131,7 @@ export const denyClaim = (denial: Denial): Promise<void> =>
 
 /**
  * Approves the claim with the code that the agent showed. Revokes every token and assertion that the agent had, and lends the chosen scopes
- * that the person's role holds; a user of an identity provider is thereby linked to the person.
+ * that the person's role includes; a user of an identity provider is thereby linked to the person.
  * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent has been claimed in the meantime; as `lendChosen`; 401 for a wrong code
  */
 export async function approveClaim(approval: ClaimApproval): Promise<void> {

@@ -1,5 +1,5 @@
 // The caller of an agent's access token (docs/contract.md#me-and-scopes): before the claim only the agent, afterwards the person who
-// claimed it, with the scopes that the person lent and the person's role still holds.
+// claimed it, with the scopes that the person lent and the person's role still includes.
 import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';

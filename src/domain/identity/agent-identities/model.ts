@@ -17,7 +17,7 @@ export interface LentGrant {
   userId: Id<'person'>;
   orgId: Id<'organization'>;
   projectId: Id<'project'> | null;
-  /** The scopes that the person chose; each use is limited to those that the person's role still holds. */
+  /** The scopes that the person chose; each use is limited to those that the person's role still includes. */
   scopes: string[];
   grantExpiresAt: number;
 }

@@ -27,8 +27,8 @@ export interface LentAuthority {
 }
 
 /**
- * Lends the requested scopes, except those that the person's role does not hold. @throws 404 for an organization or a project of others,
- * 409 for a closed organization, 400 for more scopes than one credential may hold
+ * Lends the requested scopes, except those that the person's role lacks. @throws 404 for an organization or a project of others,
+ * 409 for a closed organization, 400 for more scopes than one credential may have
  */
 export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const { userId, orgId, projectId, isOrgOnly = false } = lender;
@@ -44,9 +44,9 @@ export async function lend(trx: Transaction, lender: Lender, scopes: readonly st
   return lent;
 }
 
-/** Lends the scopes that a person has chosen on a page. @throws as `lend`, and 400 when the role holds none of the scopes */
+/** Lends the scopes that a person has chosen on a page. @throws as `lend`, and 400 when the role includes none of the scopes */
 export async function lendChosen(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const lent = await lend(trx, lender, scopes);
   if (lent.scopes.length > 0) return lent;
-  throw invalid('Choose at least one kind of access that your role holds, or deny.');
+  throw invalid('Choose at least one kind of access that your role includes, or deny.');
 }

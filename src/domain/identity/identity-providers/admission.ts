@@ -1,6 +1,6 @@
 // Finds the person for a user of an identity provider: by the provider's identifier of the user or, at the first sign-in, by an email
-// address in a domain that the organization has proved. A first sign-in accepts an invite, or creates the membership if the provider has a
-// default role.
+// address in a domain that the organization has verified. A first sign-in accepts an invite, or creates the membership if the provider has
+// a default role.
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -26,7 +26,7 @@ interface Known {
   name: string | undefined;
 }
 
-/** The domain of an address. @throws ProviderRejection unless it is proved and assigned to the provider */
+/** The domain of an address. @throws ProviderRejection unless it is verified and assigned to the provider */
 async function requireServedDomain(
   trx: Transaction,
   { orgId, id: providerId }: IdentityProvider,

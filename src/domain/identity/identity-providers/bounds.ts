@@ -32,7 +32,7 @@ export const samlBounds = {
   id: { max: 255 },
 } as const;
 
-/** Interval of the checks of a proved domain, and the time without its record after which it no longer counts as proved. */
+/** Interval of the checks of a verified domain, and the time without its record after which it no longer counts as verified. */
 export const domainCheckMs = { interval: hours(24), grace: days(7), timeout: seconds(5) } as const;
 export const domainChecksPerHour = 60;
 

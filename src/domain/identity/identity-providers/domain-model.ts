@@ -1,4 +1,4 @@
-// A domain of email addresses that an organization has proved, or is about to prove, with a TXT record.
+// A domain of email addresses that an organization has verified, or is about to verify, with a TXT record.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -12,11 +12,11 @@ export class SignInDomain extends table('sign_in_domains', {
   token: column<string>(),
   /** The provider that signs in people with addresses of the domain. */
   providerId: column<Id<'identityProvider'> | null>(),
-  /** Whether members with an address of the domain reach the organization only after a sign-in through a provider of the organization. */
+  /** Whether members with an address of the domain reach the organization only after they sign in through one of its providers. */
   required: column<boolean>(),
   verifiedAt: column<number | null>(),
   checkedAt: column<number | null>(),
-  /** Since when the record of a proved domain is missing. */
+  /** When the record of a verified domain was first missing. */
   missingSince: column<number | null>(),
   createdAt: column<number>(),
 }) {

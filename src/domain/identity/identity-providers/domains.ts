@@ -1,4 +1,4 @@
-// Operations on domains: add, prove with a TXT record, choose the provider, require it, delete.
+// Operations on domains: add, verify with a TXT record, choose the provider, require it, delete.
 import { domainToASCII } from 'node:url';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -31,7 +31,9 @@ const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 /** A domain has at least two labels (RFC 1123 §2.1), the last of which is not a number. */
 const domainName = new RegExp(`^(?:${label}\\.)+(?!\\d+$)${label}$`);
 
-/** Adds a domain, which counts once its record is found. @throws 400 for an invalid domain, 409 for a listed one or beyond the maximum */
+/**
+ * Adds a domain, which takes effect once its record is found. @throws 400 for an invalid domain, 409 for a listed one or beyond the maximum
+ */
 export async function createDomain(caller: Caller, input: { domain: string }): Promise<SignInDomain> {
   const { orgId } = own(caller);
   const domain = domainToASCII(input.domain.trim().toLowerCase().replace(/\.$/, ''));
@@ -67,8 +69,8 @@ const verifiedSql = `update sign_in_domains set verified_at = coalesce(verified_
   where id = $1 returning id`;
 
 /**
- * Looks for the record of a domain, which proves it. A domain is proved by one organization at a time.
- * @throws 404, 409 when the record is missing or another organization has proved the domain, 429, 502 when name servers do not answer
+ * Looks for the record of a domain, which verifies it. Only one organization at a time can have verified a domain.
+ * @throws 404, 409 when the record is missing or another organization has verified the domain, 429, 502 when name servers do not answer
  */
 export async function verifyDomain(caller: Caller, domainId: string): Promise<SignInDomain> {
   const where = { id: domainId as SignInDomain['id'], ...own(caller) };
@@ -85,7 +87,7 @@ export async function verifyDomain(caller: Caller, domainId: string): Promise<Si
     await sql(verifiedSql, [domain.id, now()]);
   } catch (error) {
     if (!isUniqueViolation(error, 'sign_in_domains_verified')) throw error;
-    throw conflict(`Another organization has proved ${domain.domain}.`);
+    throw conflict(`Another organization has verified ${domain.domain}.`);
   }
   return SignInDomain.get(where);
 }
@@ -129,7 +131,7 @@ async function requireProvider(trx: Transaction, orgId: Id<'organization'>, id: 
 
 /** Checks that a requirement leaves an owner who can sign in. @throws 409 */
 async function requireUsable(trx: Transaction, { orgId, domain, providerId, verifiedAt }: SignInDomain): Promise<void> {
-  if (verifiedAt === null) throw conflict(`${domain} must be proved before a provider can be required.`);
+  if (verifiedAt === null) throw conflict(`${domain} must be verified before a provider can be required.`);
   if (!providerId) throw conflict(`Choose the provider of ${domain} before you require it.`);
   const provider = await IdentityProvider.find({ id: providerId, orgId }, trx);
   const owners = (await Membership.findAll({ orgId, role: 'owner' }, trx)).map(({ userId }) => userId);
@@ -159,7 +161,7 @@ export const liftRequirements = (orgId: Id<'organization'>): Promise<string[]> =
     return lifted.map(({ domain }) => domain);
   });
 
-/** Deletes the domains of an organization that is closed, so that another one can prove them. */
+/** Deletes the domains of an organization that is closed, so that another one can verify them. */
 export const releaseDomains = async (trx: Transaction, orgId: Id<'organization'>): Promise<void> => {
   await SignInDomain.query(trx).where({ orgId }).delete();
 };

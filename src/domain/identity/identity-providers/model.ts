@@ -1,4 +1,4 @@
-// An identity provider of an organization: it signs in people whose addresses belong to domains that the organization has proved
+// An identity provider of an organization: it signs in people whose addresses belong to domains that the organization has verified
 // (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
 import { orgWide } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';

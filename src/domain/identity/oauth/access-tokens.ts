@@ -18,7 +18,7 @@ export class AccessToken extends table('access_tokens', {
   resource: column<Resource>(),
   registrationId: column<string | null>(),
   signInId: column<Id<'signIn'> | null>(),
-  /** The granted scopes; each use is limited to those that the person's role still holds. */
+  /** The granted scopes; each use is limited to those that the person's role still includes. */
   scopes: column<string[]>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),

@@ -47,7 +47,7 @@ export interface Approval extends Lender {
 
 /**
  * Creates the code of an authorization request that a person consented to. It grants the scopes that the client requested, the person
- * chose and the person's role in the organization holds. @throws as `lendChosen`
+ * chose and the person's role in the organization includes. @throws as `lendChosen`
  */
 export function approve(request: AuthorizationRequest, approval: Approval): Promise<string> {
   return transaction(async (trx) => {

@@ -1,5 +1,5 @@
 // Directory tokens (`scm_`), with which the identity provider of one organization provisions its users and groups (SCIM 2.0). They are
-// accepted at the SCIM endpoint only, and hold no scope. Owners create and revoke them.
+// accepted at the SCIM endpoint only, and have no scope. Owners create and revoke them.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';

@@ -13,7 +13,7 @@ export class Token extends table('tokens', {
   projectId: column<Id<'project'> | null>(),
   /** A label for people, not an identifier. */
   name: column<string>(),
-  /** The granted scopes; each use is limited to those that the person's role still holds. */
+  /** The granted scopes; each use is limited to those that the person's role still includes. */
   scopes: column<string[]>(),
   /**
    * Whether the token was created in a session that reaches only one organization

@@ -68,7 +68,7 @@ export interface AuditSource {
   person?: string | undefined;
   /** Columns with personal values, which are sealed with the key of their person (personal.ts). */
   personal: Readonly<Record<string, PersonalOf>>;
-  /** The column with the person to whom the network address belongs, when nobody is known to act. */
+  /** The column of the person whose network address a change has, if its actor is unknown. */
   addressOf?: string | undefined;
 }
 

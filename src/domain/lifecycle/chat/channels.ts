@@ -47,7 +47,7 @@ export async function bindChannel(
     if (taken && taken.integrationId !== integrationId)
       throw conflict(`The channel ${found.name} is already bound through another connection.`);
     if (!taken && (await ChatChannel.query(trx).where({ orgId }).resultSize()) >= maxChannels)
-      throw conflict(`An organization binds at most ${maxChannels} channels.`);
+      throw conflict(`An organization can have at most ${maxChannels} bound channels.`);
     const id = integrationId as ChatChannel['integrationId'];
     const bound = { integrationId: id, channelId, orgId, projectId: project.id, workspaceId, name: found.name };
     await writeChannel(trx, bound);

@@ -38,7 +38,7 @@ function* findingsOfWork({ migrations, queues, waitingRuns, runtimes }: StatusPa
     if ((oldestDueSeconds ?? 0) > usual.jobSeconds)
       yield `Jobs of the queue "${queue}" are not started: the oldest has been due for ${durationOf(seconds(oldestDueSeconds!))}.`;
     if (failedLastDay > 0)
-      yield `${counted(failedLastDay, 'job', 'jobs')} of the queue "${queue}" failed for good within the last day.`;
+      yield `${counted(failedLastDay, 'job', 'jobs')} of the queue "${queue}" failed permanently within the last day.`;
   }
   const forRuntime = (waitingRuns ?? []).filter(
     ({ waitsFor, since }) => waitsFor === 'a runtime' && now() - since > usual.runMs,

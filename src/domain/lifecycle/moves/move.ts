@@ -51,7 +51,7 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
   const { id, slug } = organization;
   let state = (await moveStateOf(id)) ?? (await begin(organization, to));
   if (state.otherCell !== to)
-    throw new MoveError(`the organization is on its way to ${state.otherCell}: cancel that first (--cancel)`);
+    throw new MoveError(`the organization is already moving to ${state.otherCell}: cancel that move first (--cancel)`);
   if (state.state === 'arriving') throw new MoveError(`the organization is arriving from ${state.otherCell}`);
   if (state.state === 'draining') {
     // Repeated, because an earlier command may have ended before all tables had their triggers.
@@ -64,7 +64,7 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
     // Jobs that were written while the last ones ended: they have failed at the guard, or have not begun.
     await holdJobs(id, state.moveId);
     state = (await moveStateOf(id))!;
-    tell('nothing is written; packing');
+    tell('all writes have ended; packing the organization');
     const file = state.file ?? (await pack(id, state.moveId));
     tell(`sending ${file.bytes} bytes to ${to}`);
     await send(state, file);
@@ -95,7 +95,7 @@ async function finish({ id, slug }: { id: OrgId; slug: string }, tell: Tell): Pr
 }
 
 async function begin({ id, slug, closedAt }: Moving, to: string): Promise<CellOrganization> {
-  if (closedAt !== null) throw new MoveError('the organization is closed: it is erased here in time');
+  if (closedAt !== null) throw new MoveError('the organization is closed: this cell erases it when its retention ends');
   await askAboutMove(
     to,
     movePaths.check,
@@ -178,7 +178,7 @@ async function send({ orgId, moveId, slug, otherCell }: CellOrganization, file: 
   if (response.statusCode !== 200)
     throw new MoveError(`${otherCell} has not received the organization: ${reasonGiven(answer)}`);
   if (JSON.stringify(sorted(answer?.tables)) !== JSON.stringify(sorted(file.tables)))
-    throw new MoveError(`${otherCell} has other numbers of rows than were sent`);
+    throw new MoveError(`${otherCell} has not received all rows that were sent`);
 }
 
 const sorted = (counts: Record<string, number> = {}) => Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -195,9 +195,9 @@ export const cancelMove = (orgId: OrgId): Promise<CanceledMove> => withMoveLock(
 async function cancel(orgId: OrgId): Promise<CanceledMove> {
   const state = await moveStateOf(orgId);
   if (state?.state !== 'draining' && state?.state !== 'frozen')
-    throw new MoveError('the organization is not on its way to another cell');
+    throw new MoveError('the organization is not moving to another cell');
   const { otherCell, moveId } = state;
-  // The other cell serves nothing without the word of this one, so that the organization need not wait for an answer.
+  // The other cell serves nothing without the confirmation of this one, so that the organization need not wait for an answer.
   const isDiscarded =
     state.file === null ||
     (await askAboutMove(

@@ -44,9 +44,7 @@ export async function readAll(content: AsyncIterable<Buffer>): Promise<Buffer> {
 export async function readNamed(entries: EntryCursor, name: string): Promise<Buffer> {
   const entry = await entries.take();
   if (entry?.name !== name || entry.size > maxTextBytes)
-    throw new OrganizationFileError(
-      `the file is damaged or is not that of an organization: ${name} is not where it belongs`,
-    );
+    throw new OrganizationFileError(`the file is damaged or is not an organization file: ${name} is not at its place`);
   return readAll(entry.content);
 }
 

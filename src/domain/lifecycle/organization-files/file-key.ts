@@ -37,7 +37,7 @@ export async function openFileKey({ id, key: { scrypt, check } }: Header, secret
     throw new OrganizationFileError('the file was written with a key of 32 bytes in base64, not with a passphrase');
   const key = scrypt ? await passphraseKey(secret, scrypt) : Buffer.from(secret, 'base64');
   if (opened(key, check) !== id)
-    throw new OrganizationFileError(`the ${scrypt ? 'passphrase' : 'key'} is not that of the file`);
+    throw new OrganizationFileError(`the ${scrypt ? 'passphrase' : 'key'} does not open this file`);
   return key;
 }
 

@@ -34,7 +34,7 @@ export interface Joined {
 }
 
 /**
- * Joins the organization of a file to this installation. Nothing is left of a join that fails. @param settle Runs at the end of its transaction
+ * Adds the organization of a file to this installation. A join that fails changes nothing. @param settle Runs at the end of its transaction
  * @throws OrganizationFileError for a file that is damaged, has another schema or was encrypted with another secret, and for an
  * organization that this installation already has
  */
@@ -79,7 +79,7 @@ function readHeader(text: Buffer): Header {
   try {
     return headerSchema.parse(JSON.parse(text.toString()));
   } catch {
-    throw new OrganizationFileError('this is not the file of an organization');
+    throw new OrganizationFileError('this is not an organization file');
   }
 }
 
@@ -157,7 +157,7 @@ function requireSameColumns(header: Header, tables: readonly { name: string; col
   const text = (list: readonly { name: string; columns: string[] }[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, columns]));
   if (text(header.tables) !== text(tables))
-    throw new OrganizationFileError('the tables of the file are not those of this installation');
+    throw new OrganizationFileError('the tables of the file differ from those of this installation');
 }
 
 /**

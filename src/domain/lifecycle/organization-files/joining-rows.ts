@@ -64,9 +64,12 @@ function fieldsReplacedBy({ columns, nested }: PackedTable, replaced: ReadonlyMa
 function refusedBy(table: string, error: unknown): unknown {
   const { code, detail, message } = error as { code?: string; detail?: string; message: string };
   if (code === '23505')
-    return new OrganizationFileError(`${table}: ${detail ?? message} Another organization has it here.`, {
-      cause: error,
-    });
+    return new OrganizationFileError(
+      `${table}: ${detail ?? message} Another organization of this installation has this value.`,
+      {
+        cause: error,
+      },
+    );
   if (code && /^(22|23)/.test(code))
     return new OrganizationFileError(`the file is damaged: ${table}: ${message}`, { cause: error });
   return error;

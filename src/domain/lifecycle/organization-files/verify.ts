@@ -47,13 +47,13 @@ function compareManifest({ tables, manifest, counts, contents }: Arrived): strin
       said.bytes !== arrived.bytes ||
       said.sha256 !== arrived.sha256
     )
-      findings.push(`${name}: its rows are not those of the manifest`);
+      findings.push(`${name}: its rows differ from the manifest`);
   }
   const { files, bytes, sha256, missing } = manifest.contents;
   if (files !== contents.files || bytes !== contents.bytes || sha256 !== contents.sha256)
-    findings.push('the contents are not those of the manifest');
+    findings.push('the contents differ from the manifest');
   if (JSON.stringify([...missing].sort()) !== JSON.stringify([...contents.missing].sort()))
-    findings.push('contents are missing that the manifest has');
+    findings.push('contents of the manifest are missing');
   return findings;
 }
 
@@ -85,7 +85,7 @@ async function checkKeys(trx: Transaction, { orgId, tables }: Arrived): Promise<
       const text = `select 1 as missing from (select ${columns.map((column) => `"${column}"`).join(', ')} from ${table.name}
         where ${ownCondition(table, orgId, tables)}) r where ${present} and not exists (select from ${target} t where ${joins} and ${isOwn}) limit 1`;
       if ((await sendUnhurried(trx, text)).length > 0)
-        findings.push(`${table.name}: a row refers to one of ${target} that is not there (${name})`);
+        findings.push(`${table.name}: a row refers to a missing row of ${target} (${name})`);
     }
   }
   return findings;

@@ -80,5 +80,5 @@ export function bindContactUrl(url: string | null): void {
 
 export const enterpriseOffer = () => ({
   contactUrl,
-  blurb: 'Larger volumes, invoices and limits of your own: ask the operator of this service.',
+  blurb: 'For larger volumes, invoices or custom limits, ask the operator of this service.',
 });

@@ -34,7 +34,9 @@ export const requestCredits = (caller: Caller, message: string): Promise<Request
       return { id, status: 'open', appended: false, routedTo: 'owners' };
     }
     if (open.messages.length >= billing.messages)
-      throw conflict(`The open request holds ${billing.messages} messages; wait until it is answered.`);
+      throw conflict(
+        `The open request already has ${billing.messages} messages, the maximum: wait until it is answered.`,
+      );
     await CreditRequest.patch(trx, { id: open.id }, { messages: [...open.messages, words] });
     return { id: open.id, status: 'open', appended: true, routedTo: 'owners' };
   });

@@ -116,7 +116,7 @@ async function changeMembers(
     };
     if (kind !== 'remove' && ids.length > 0) {
       const [unknown] = await sql<{ id: string }>(unknownSql, [orgId, ids], trx);
-      if (unknown) throw invalid.field('members.value', `${JSON.stringify(unknown.id)} is no user of the directory`);
+      if (unknown) throw invalid.field('members.value', `${JSON.stringify(unknown.id)} is not a user of the directory`);
     }
     if (kind === 'remove') await send(removeSql);
     if (kind === 'set') await send(removeOthersSql);

@@ -42,8 +42,8 @@ const setSql = `update organizations set allowed_networks = nullif($2::text[], '
   where id = $1 and ($2::text[] = '{}' or coalesce($3::inet <<= any ($2::text[]::cidr[]), false)) returning id`;
 
 /**
- * Replaces the list; an empty one ends it. @throws 400 for text that is no network, and for a list without the address of the request, which
- * would lock the caller out
+ * Replaces the list; an empty one ends it. @throws 400 for text that is no network, and for a list without the address of the request,
+ * which would lock the caller out
  */
 export async function setAllowedNetworks(caller: Caller, input: { networks: string[] }): Promise<AllowedNetworks> {
   beyondOneProject(caller);
@@ -51,7 +51,7 @@ export async function setAllowedNetworks(caller: Caller, input: { networks: stri
   const whole = await sql<{ network: string }>(wholeSql, [given]);
   whole.forEach(({ network }, i) => {
     if (network !== given[i])
-      throw invalid.field(`networks.${i}`, `${given[i]} has bits behind its prefix; the network is ${network}`);
+      throw invalid.field(`networks.${i}`, `${given[i]} has address bits after its prefix; the network is ${network}`);
   });
   const networks = [...new Set(given)];
   const address = addressOf(caller);

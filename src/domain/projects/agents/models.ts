@@ -32,10 +32,12 @@ export async function requireSupportedModel(
   const takesNamed = anyModelHarnesses.includes(harness);
   if (isNamed && takesNamed) return;
   const offered = `must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}`;
-  const orNamed = takesNamed ? `${offered}, or one that a model connector names` : offered;
+  const orNamed = takesNamed ? `${offered}, or one that a model connector lists` : offered;
   throw invalid.field(
     field,
-    isNamed ? `${offered}; ${model}, of a connector, needs ${anyModelHarnesses.join(' or ')}` : orNamed,
+    isNamed
+      ? `${offered}; ${model} is a model of a connector, which only ${anyModelHarnesses.join(' and ')} run`
+      : orNamed,
   );
 }
 

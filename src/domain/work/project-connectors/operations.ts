@@ -86,6 +86,6 @@ async function refuseWhileOpen(trx: Transaction, project: Project, kind: Project
   if (what)
     throw conflict.field(
       connectorMembers[kind],
-      `must be at the current server until the open ${what} of the project have ended`,
+      `must be at the same server as the current connector while ${what} of the project are open`,
     );
 }

@@ -50,7 +50,7 @@ export const isRecorded = async (trx: Transaction, orgId: string): Promise<boole
  */
 export async function requireConsent(trx: Transaction, orgId: string, people: readonly string[]): Promise<void> {
   const found = await sql(`${consentSql} for share`, [orgId], trx);
-  if (found.length === 0) throw conflict('The organization keeps no recordings.');
+  if (found.length === 0) throw conflict('The organization does not record missions.');
   if (await isAnyErased(trx, orgId, people))
     throw conflict('The organization has erased the person who started the mission, or the one that it continues.');
 }

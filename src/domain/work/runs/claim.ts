@@ -150,7 +150,7 @@ const heldRunsSql = `select r.id, r.org_id, r.claimed_by, r.lease_until, r.inter
   from unnest($1::text[], $2::text[]) b (id, lease_id) join runs r on r.id = b.id and r.lease_id = b.lease_id
   where ($3::text is null or r.org_id = $3) and ${isInState(['running'], 'r')}`;
 
-/** A run that its runtime still holds. */
+/** A run whose lease its runtime still has. */
 export interface HeldRun {
   id: string;
   orgId: string;

@@ -11,7 +11,7 @@ interface LabelDemand {
   labels: string[];
   waiting: number;
   running: number;
-  /** Since when the oldest of them waits; null when none does. */
+  /** When the oldest of them began to wait; null when none waits. */
   since: number | null;
 }
 

@@ -64,7 +64,7 @@ interface Delivery extends AskedIssue {
 }
 
 /**
- * Creates the issues of runs that this process holds; `recurring` has their missions by id. Errors of a tracker are recorded on the run;
+ * Creates the issues of runs that this process has claimed; `recurring` has their missions by id. Errors of a tracker are recorded on the run;
  * internal errors are returned.
  */
 export async function deliverRuns(

@@ -133,7 +133,7 @@ export class Run extends table('runs', {
   maxMinutes: column<number | null>(),
   maxModelCalls: column<number | null>(),
   maxTokens: column<number | null>(),
-  /** Number of started minutes in which the run has held its sandbox, and their cost, which is part of the cost of the run. */
+  /** Number of started minutes in which the run has used a sandbox, and their cost, which is part of the cost of the run. */
   sandboxMinutes: column<number>(),
   sandboxCostUsd: column<number>(),
   modelCalls: column<number>(),

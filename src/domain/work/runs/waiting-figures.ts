@@ -11,7 +11,7 @@ const kinds = {
   'the person who interrupted it': 'r.interrupted_at is not null',
   'an answer': isInState(['running'], 'r'),
   'its issue': 'r.issue_id is null',
-  'its silent runtime': 'r.silent_since is not null',
+  'its runtime, which sends no heartbeats': 'r.silent_since is not null',
   'a choice of the agent': `r.agent_choice ->> 'way' = 'asked'`,
   'nothing: too many runtimes have lost it': `r.claims >= ${lease.claims}`,
 } as const;

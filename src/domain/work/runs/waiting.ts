@@ -127,8 +127,8 @@ const explainWaitsSql = announcing(`with waiting as materialized (
         case when max(missing) is not null then 'No connected runtime has ' || ${labelsText('max(missing)')} || '.'
         when bool_or(connected) then 'Waiting for a connected runtime to be free.'
         when bool_and(coalesce(${isNamedModel('vendor')}, false)) and not bool_or(has_model) then
-          'No connector with a key names the model ' || string_agg(distinct ${idOfNamedModel('vendor')}, ' or ')
-          || ': name it at a model connector, or choose another one for the agent.'
+          'No connector with a key lists the model ' || string_agg(distinct ${idOfNamedModel('vendor')}, ' or ')
+          || ': add it to a model connector, or choose another model for the agent.'
         when bool_or(installed and not ${isNamedModel('vendor')}) then 'The connected runtimes have no key for a model of ' ||
           string_agg(distinct case vendor when 'openai' then 'OpenAI' else 'Anthropic' end, ' or ')
             filter (where installed and not ${isNamedModel('vendor')})

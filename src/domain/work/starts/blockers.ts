@@ -71,7 +71,7 @@ const noModel = 'No model is connected: connect one to the organization, or name
 /** Blocks a mission for lack of a model. @param named The model that no connector lists; null when no model is connected at all */
 function modelBlocker(named: string | null): ModelBlocker {
   const reason = named
-    ? `No connector with a key names the model ${named}: name it at a model connector, or choose another one for the agent.`
+    ? `No connector with a key lists the model ${named}: add it to a model connector, or choose another model for the agent.`
     : noModel;
   return { reason, problem: modelRequired(reason) };
 }

@@ -32,7 +32,7 @@ export const openTerminal = (caller: Caller, { runId, ...size }: Size & { runId:
     const step = await latestStepOf(trx, run.id);
     const isWorking = run.status === 'running' && run.pausesAt === null && step?.status === 'running';
     if (!isWorking || !leaseId)
-      throw conflict(`The mission has no sandbox now: the run is ${run.status}. A terminal needs a step that runs.`);
+      throw conflict(`The mission has no sandbox now: the run is ${run.status}. A terminal needs a step in progress.`);
     const others = await sql<{ id: string }>(openOfRunSql, [run.id], trx);
     const states = await Promise.all(others.map(({ id }) => findTerminalState(id, trx)));
     if (states.filter((one) => one!.status !== 'ended').length >= terminalBounds.perRun)

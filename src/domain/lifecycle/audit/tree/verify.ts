@@ -34,7 +34,7 @@ interface Expected {
   name: string;
 }
 
-/** Verifies the log in one snapshot of the database. @param given Checkpoints kept outside the service; checkpoints of other logs are ignored */
+/** Verifies the log in one snapshot of the database. @param given Checkpoints kept outside the service; those of other logs are ignored */
 export const verifyLog = (orgId: string, given: readonly SignedCheckpoint[]): Promise<Verification> =>
   transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
@@ -114,8 +114,8 @@ function compareRoots(expected: readonly Expected[], findings: Findings) {
       if (isSame) matched = size;
       else if (!differs) {
         differs = true;
-        const range = size === matched + 1 ? `Entry ${size} is` : `Entries ${matched + 1} to ${size} are`;
-        findings.add(`${range} not as the ${name}checkpoint of ${isoTime(checkpoint.time)} has signed.`);
+        const range = size === matched + 1 ? `Entry ${size} differs` : `Entries ${matched + 1} to ${size} differ`;
+        findings.add(`${range} from what the ${name}checkpoint of ${isoTime(checkpoint.time)} signed.`);
       }
     }
   };
