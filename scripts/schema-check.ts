@@ -37,20 +37,20 @@ const revision = process.argv[2] ?? beforeTheChange();
 const before = readAt(revision);
 const complaints: string[] = [];
 if (readHere('schema.graphql') !== after) {
-  complaints.push('schema.graphql is not what the code says: run `npm run schema` and read what changed.');
+  complaints.push('schema.graphql does not match the code: run `npm run schema` and review the diff.');
 }
 for (const program of programs) {
   if (readHere(program.file) === (await typedOperations(program, after))) continue;
-  complaints.push(`The operations of the ${program.name} are not what the schema says: run \`npm run console:types\`.`);
+  complaints.push(`The operations of the ${program.name} do not match the schema: run \`npm run console:types\`.`);
 }
 if (readHere('clients/typescript/src/api.ts') !== (await clientApi(await readOpenApi()))) {
-  complaints.push('The operations of the typed client are not what the API says: run `npm run client:types`.');
+  complaints.push('The operations of the typed client do not match the API: run `npm run client:types`.');
 }
 if (before === null) console.log(`No schema.graphql in ${revision}: nothing to compare with.`);
 else {
   for (const change of await unannounced(before, after, readHere('CHANGELOG.md') ?? '')) {
     complaints.push(
-      `${change}. This breaks clients: take it back, or name its path in a line "- Breaking: …" under Unreleased.`,
+      `${change}. This breaks clients: revert it, or name its path in a line "- Breaking: …" under Unreleased.`,
     );
   }
 }

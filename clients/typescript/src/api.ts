@@ -124,7 +124,7 @@ export interface AgentParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   agentId: string;
 }
-/** The settings of an agent as a change left them. A version never changes. */
+/** The settings of an agent after one of its changes. A version never changes. */
 export interface AgentVersion {
   /** The id, which starts with `agv_`. */
   id: string;
@@ -148,7 +148,7 @@ export interface AgentVersion {
   userPrompt: string | null;
   /** Repositories with skills that the agent may use. */
   skillRepos: string[];
-  /** Reason why the agent was changed; null when nobody said so. */
+  /** Reason why the agent was changed; null when none was given. */
   note: string | null;
   /** The person who changed the agent; null for a program, and once the account is deleted. */
   authorUserId: string | null;
@@ -490,13 +490,13 @@ export interface Run {
 export interface RunOutcome {
   /** Whether there are changes. */
   result: 'changes' | 'no_changes';
-  /** Commits since the base branch; null when the runtime did not count. */
+  /** Number of commits since the base branch; null when the runtime did not count. */
   commits: number | null;
-  /** Files that the commits change; null when the runtime did not count. */
+  /** Number of files that the commits change; null when the runtime did not count. */
   files: number | null;
-  /** Lines that the commits add; null when the runtime did not count. */
+  /** Number of lines that the commits add; null when the runtime did not count. */
   insertions: number | null;
-  /** Lines that the commits remove; null when the runtime did not count. */
+  /** Number of lines that the commits remove; null when the runtime did not count. */
   deletions: number | null;
   /** Branch of the changes; null without changes. */
   branch: string | null;
@@ -611,7 +611,7 @@ export interface AuditChange {
     [k: string]: unknown | undefined;
   };
 }
-/** The signed state of an audit log: a log that does not begin with these entries was changed. One is signed each hour; of days more than thirty days ago, the first one is kept. */
+/** The signed state of an audit log: a log that does not begin with these entries was changed. One is signed each hour; after thirty days, only the first one of each day is kept. */
 export interface AuditCheckpoint {
   /** The id. */
   id: string;
@@ -623,7 +623,7 @@ export interface AuditCheckpoint {
   algorithm: string;
   /** The id of the key, among those at `/.well-known/audit-keys.json`. */
   keyId: string;
-  /** The key as programs for signed notes read it: its name, hash and public key. */
+  /** The key in the format of verifiers of signed notes: its name, hash and public key. */
   verifierKey: string;
   /** The checkpoint as a signed note (C2SP tlog-checkpoint), to be kept elsewhere. */
   note: string;
@@ -675,7 +675,7 @@ export interface AuditEntriesParameters {
 export interface AuditEntry {
   /** The number of the event. */
   number: number;
-  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null for one that the retention has deleted. */
+  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event. */
   entry: string | null;
   /** The hash of the leaf, in base64. */
   leafHash: string;
@@ -727,7 +727,7 @@ export interface AuditTarget {
   type: string;
   /** The id of the record; for a record that several values identify, these values joined by colons. */
   id: string;
-  /** The name of the record when it was changed; the present one of a member; null for a record without one, and for an erased person. */
+  /** The name of the record when it was changed, for a member the present name; null for a record without one, and for an erased person. */
   name: string | null;
 }
 /** One page of a list of AuditEvent records. */
@@ -743,11 +743,11 @@ export interface AuditEventProof {
   number: number;
   /** The number of entries of the tree. */
   size: number;
-  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null for one that the retention has deleted. */
+  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event. */
   entry: string | null;
   /** The hash of the leaf, in base64. */
   leafHash: string;
-  /** The root hash of the tree, in base64: for the size of a checkpoint, that of the checkpoint. */
+  /** The root hash of the tree, in base64; equal to that of a checkpoint of this size. */
   rootHash: string;
   /** The audit path from the leaf to the root, in base64. */
   hashes: string[];
@@ -854,7 +854,7 @@ export interface Trigger {
   kind: 'schedule';
   schedule: Schedule;
 }
-/** A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is due the first time; a shorter month uses its last day. */
+/** A wall-clock time in a time zone. A time that a clock change skips is due later by the length of the change; a time that occurs twice is due the first time; a shorter month uses its last day. */
 export interface Schedule {
   /** Interval between occurrences. */
   interval: 'daily' | 'weekly' | 'monthly';
@@ -1382,7 +1382,7 @@ export interface ConnectIntegrationParameters {
     /** The client secret of the application: encrypted, and never returned. */
     clientSecret: string;
   };
-  /** The models that the connector names, with their prices, as `setIntegrationModels` sets them: at most 50, only for language models. */
+  /** The models of the connector, with their prices, as `setIntegrationModels` sets them: at most 50, only for language models. */
   models?: {
     /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
     id: string;
@@ -1756,23 +1756,23 @@ export interface CreateSandboxTemplateRequest {
   labels?: string[];
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
+  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
+  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: number | null;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
+  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: number | null;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
+  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: number | null;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: number | null;
   /** Effects outside of the platform that wait for a person; null means none. */
   effectPolicy?: {
@@ -2203,7 +2203,7 @@ export interface DirectoryUser {
   userName: string;
   /** Id of the user at the identity provider; null when it sends none. */
   externalId: string | null;
-  /** The address whose account is the person. */
+  /** The email address, which identifies the account of the person. */
   email: string;
   /** The name at the identity provider; the account of the person keeps its own. */
   displayName: string | null;
@@ -2264,7 +2264,7 @@ export interface DrainRuntimeParameters {
   runtimeTokenId: string;
   /** The `name` of the runtime. */
   name: string;
-  /** Whether the runtime drains. */
+  /** True tells the runtime to drain, false to take missions again. */
   isDraining?: boolean;
 }
 /** Effects of missions outside of the platform that wait for a person. */
@@ -2575,7 +2575,7 @@ export interface InboundDelivery {
   orgId: string;
   /** The hook. */
   hookId: string;
-  /** The sender’s id of the event: deliveries with one id are processed once. */
+  /** The sender’s id of the event: deliveries with the same id are processed once. */
   externalId: string;
   /** The sender’s name of the event, such as `issues.labeled`. */
   event: string;
@@ -2677,7 +2677,7 @@ export interface InboundHooksParameters {
 }
 /** The size of the inbox. */
 export interface InboxCount {
-  /** The number of items, at most 100: then there may be more. */
+  /** The number of items; 100 means 100 or more. */
   count: number;
 }
 /** The parameters of `inboxCount`. */
@@ -2971,7 +2971,7 @@ export interface ListLedgerResponse {
 export interface ListNoticesResponse {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** The notices that the caller’s person has not dismissed; the most urgent first. */
+  /** The notices that the caller has not dismissed; the most urgent first. */
   notices: Notice[];
 }
 /** A fact or a necessary action for a person. A notice exists as long as its cause. */
@@ -3056,7 +3056,7 @@ export interface McpApprovedTool {
 }
 /** The binding of a declared server to its project: which roles may use which of its tools. */
 export interface McpBinding {
-  /** The declaration at the time of binding. */
+  /** The transport, as declared when the server was bound. */
   transport: 'remote' | 'sandbox';
   /** Status of the binding, derived from its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
@@ -3127,7 +3127,7 @@ export interface McpBindingListItem {
   projectName: string;
   /** Name of the server in the config file. */
   serverName: string;
-  /** The declaration at the time of binding. */
+  /** The transport, as declared when the server was bound. */
   transport: 'remote' | 'sandbox';
   /** Status of the binding, derived from its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
@@ -3418,7 +3418,7 @@ export interface NoticeDismissal {
 }
 /** The parameters of `openTerminal`. */
 export interface OpenTerminalParameters {
-  /** The id of a run with a step that runs. */
+  /** The id of a run with a step in progress. */
   runId: string;
   /** Characters of a line of the window, at most 65535. The terminal has the nearest of 20 to 500. */
   width: number;
@@ -3951,7 +3951,7 @@ export interface ResendWebhookDeliveriesParameters {
   /** The id of the endpoint. */
   endpointId: string;
 }
-/** Deliveries of a time. Those that repeat another one are left out. */
+/** Deliveries of a period. Those that repeat another one are left out. */
 export interface ResendWebhookDeliveriesRequest {
   /** Deliveries that were written at this time or later. */
   createdFrom: number;
@@ -4216,7 +4216,7 @@ export interface RunGroupsParameters {
   search?: string;
   /** True means only open runs that wait for a person, for example for the approval of a plan. */
   needsPerson?: boolean;
-  /** True means only runs that the caller’s person follows. */
+  /** True means only runs that the caller follows. */
   followed?: boolean;
   /** Only runs that the schedule started, or only those that a person or program started. */
   kind?: 'scheduled' | 'manual';
@@ -4319,7 +4319,7 @@ export interface SandboxPlanItem {
 export interface RunPlanItem {
   /** The step. */
   content: string;
-  /** Its status, in the words of the harness. */
+  /** Its status, as the harness names it. */
   status: string;
 }
 /** The parameters of `runMoment`. */
@@ -4430,7 +4430,7 @@ export interface Runtime {
   freePlaces: number | null;
   /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when it drains or is not connected. */
   waitingRuns: number;
-  /** Since when the oldest mission that the runtime could take waits; null when there is none. */
+  /** When the oldest waiting mission that the runtime could take began to wait; null when there is none. */
   oldestWaitingAt: number | null;
   /** Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when not reported. */
   modelVendors: ('anthropic' | 'openai')[] | null;
@@ -4452,7 +4452,7 @@ export interface RuntimeHarness {
 }
 /** Missions that need a runtime, as numbers for an autoscaler. */
 export interface RuntimeDemand {
-  /** Number of missions that wait or run: divided by the places of a runtime, the number of runtimes that are needed. */
+  /** Number of missions that wait or run; divided by the places of one runtime, it is the number of runtimes that are needed. */
   missions: number;
   /** Number of missions that wait for a runtime. */
   waiting: number;
@@ -4463,7 +4463,7 @@ export interface RuntimeDemand {
 }
 /** The parameters of `runtimeDemand`. */
 export interface RuntimeDemandParameters {
-  /** Labels of the runtimes that are scaled, separated by commas: missions count that ask for some of these labels and no others. Without labels, missions count that ask for none. */
+  /** Labels of the runtimes that are scaled, separated by commas: only missions that ask for some of these labels, and for no others, are counted. Without labels, only missions that ask for none are counted. */
   labels?: string;
 }
 /** A token with which runtimes claim runs of this organization, without its bearer value. */
@@ -4501,7 +4501,7 @@ export interface WaitingRuns {
   labels: string[];
   /** Number of missions. */
   runs: number;
-  /** Since when the oldest of them waits. */
+  /** When the oldest of them began to wait. */
   oldestWaitingAt: number;
   /** The run that waits longest. */
   oldestRunId: string;
@@ -4620,7 +4620,7 @@ export interface SandboxLogParameters {
   part?: 'session' | 'system' | 'prompt';
   /** Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
   cursor?: string;
-  /** Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Sent with the cursor of an older piece, too. Omitted, the whole log. */
+  /** Only the content after this number of bytes: with the `bytes` of the last answer, what was added since. Also sent with the cursor of an older piece. Absent means the whole log. */
   after?: number;
 }
 /** One page of a list of Sandbox records. */
@@ -4673,9 +4673,9 @@ export interface SandboxTemplate {
   stepMinutes: number | null;
   /** Maximum model calls of a step; null means the limit of the service. */
   stepModelCalls: number | null;
-  /** Maximum tokens of a step, input, output and cached ones together; null means no bound. */
+  /** Maximum tokens of a step, input, output and cached ones together; null means no limit. */
   stepTokens: number | null;
-  /** Maximum minutes that a mission may hold its sandbox, unless its start sets another limit; null means the bound of the installation. */
+  /** Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the bound of the installation. */
   maxMinutes: number | null;
   /** Maximum model calls of a mission, unless its start sets another limit; null means the bound of the installation. */
   maxModelCalls: number | null;
@@ -4760,7 +4760,7 @@ export interface SandboxesParameters {
 /** A destination, and its token if it was created now. */
 export interface SavedAuditStream {
   stream: AuditStream;
-  /** The token that deliveries carry, shown this once; null when the caller gave one, or the stored one stays. */
+  /** The new token that deliveries carry, which no other answer contains; null when the caller chose one, or the stored one is kept. */
   token: string | null;
 }
 /** A recurring mission of a person: it starts on a schedule or manually. */
@@ -4911,7 +4911,7 @@ export interface ScopeEntry {
   description: string;
   /** The lowest role that may grant the scope. */
   requiredRole: 'owner' | 'admin' | 'member' | 'viewer';
-  /** Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token. */
+  /** Whether the caller could grant the scope now: true for a person in the console whose role includes it, never for a token. */
   grantable: boolean;
 }
 /** A secret or variable of the environment of agents. Its value can be written but not read. */
@@ -5001,9 +5001,9 @@ export interface SetAuditStreamParameters {
   input: {
     /** An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon. */
     address: string;
-    /** The token of an https address, sent as `Authorization: Bearer`. Absent means the stored one if the host stays, otherwise a new one. */
+    /** The token of an https address, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
     token?: string;
-    /** The key of a bucket, with `s3:PutObject`. Absent means the stored one if the bucket stays. */
+    /** The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged. */
     accessKeyId?: string;
     /** The secret of that key. */
     secretAccessKey?: string;
@@ -5029,7 +5029,7 @@ export interface SetIntegrationModelsParameters {
      *
      * @maxItems 50
      *
-     * Items: A model that the connector names.
+     * Items: A model of the connector.
      */
     models: {
       /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
@@ -5141,7 +5141,7 @@ export interface SetRunLimitsParameters {
 }
 /** The body of `PUT /runs/{runId}/limits`. */
 export interface SetRunLimitsRequest {
-  /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
   /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
@@ -5247,7 +5247,7 @@ export interface SetupProgress {
   /** Progress of the caller in each guide through the console; step 0 for a caller that is not a person. */
   guides: SetupGuide[];
 }
-/** A domain of email addresses. Its provider counts once the organization has proved it with a TXT record. */
+/** A domain of email addresses. Its provider is used once the organization has verified the domain with a TXT record. */
 export interface SignInDomain {
   /** The id, which starts with `dom_`. */
   id: string;
@@ -5261,13 +5261,13 @@ export interface SignInDomain {
   recordValue: string;
   /** The provider that signs in its addresses; null when none does. */
   providerId: string | null;
-  /** Whether members with an address of the domain reach the organization in the console only after a sign-in through a provider of it. */
+  /** Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers. */
   required: boolean;
-  /** When the domain was proved; null until then, and after a week without its record. */
+  /** When the domain was verified; null until then, and after a week without its record. */
   verifiedAt: number | null;
   /** When the record was last looked for; null before the first check. */
   checkedAt: number | null;
-  /** Since when the record of a proved domain is missing; null while it is there. */
+  /** When the record of a verified domain was first missing; null while it is there. */
   missingSince: number | null;
   /** When the domain was added. */
   createdAt: number;
@@ -5367,7 +5367,7 @@ export interface StartMissionRequest {
   budgetUsd?: number | null;
   /** CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
   /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
@@ -5402,7 +5402,7 @@ export interface StartMissionsParameters {
     budgetUsd?: number | null;
     /** CPUs, memory and disk of each mission. Absent means the type in its sandbox template. */
     instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-    /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
     maxMinutes?: number | null;
     /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
     maxModelCalls?: number | null;
@@ -5467,7 +5467,7 @@ export interface SubmitReviewParameters {
 export interface SubscriptionResponse {
   subscription: TeamSubscription;
 }
-/** A shell of a person in the sandbox of a running mission. What it prints is recorded as an artifact of the run, with secrets masked. */
+/** A shell of a person in the sandbox of a running mission. Its output is recorded as an artifact of the run, with secrets masked. */
 export interface Terminal {
   /** The id, which starts with `trm_`. Only the person who has opened the terminal can use it. */
   id: string;
@@ -5883,23 +5883,23 @@ export interface UpdateSandboxTemplateRequest {
   labels?: string[];
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
+  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
+  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: number | null;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
+  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: number | null;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
+  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: number | null;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: number | null;
   /** Effects outside of the platform that wait for a person; null means none. */
   effectPolicy?: {
@@ -6318,7 +6318,7 @@ export const errorStatuses = {
   upstream_timeout: 504,
 } as const satisfies Record<ErrorCode, number>;
 
-/** Each operation with what it takes and answers. */
+/** Each operation with its input and output. */
 export interface Operations {
   /** Everybody who belongs to the organization. Requires the scope `members:read`. */
   memberships: { input: MembershipsParameters; output: MembershipList };
@@ -6552,7 +6552,7 @@ export interface Operations {
   redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
   /** Lets an event whose author may not start missions start them; they are billed to the caller. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   approveInboundDelivery: { input: ApproveInboundDeliveryParameters; output: InboundDelivery };
-  /** Ends the wait of an event for an approval: it starts nothing. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  /** Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   dismissInboundDelivery: { input: DismissInboundDeliveryParameters; output: InboundDelivery };
   /** Ends a running sandbox at once. Killing it twice changes nothing. Requires the scope `sandboxes:write`. */
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
@@ -6592,9 +6592,9 @@ export interface Operations {
   updateSetupMilestone: { input: UpdateSetupMilestoneParameters & UpdateSetupMilestoneRequest; output: SetupProgress };
   /** Marks the open milestones of a group as done or skipped, or removes all marks of the group. Requires the scope `setup:write`. */
   updateSetupGroup: { input: UpdateSetupGroupParameters & UpdateSetupGroupRequest; output: SetupProgress };
-  /** Records how far the caller’s person has followed a guide. Requires the scope `setup:write`. */
+  /** Records the step that the caller has reached in a guide. Requires the scope `setup:write`. */
   updateSetupGuide: { input: UpdateSetupGuideParameters & UpdateSetupGuideRequest; output: SetupProgress };
-  /** Hides a notice from the caller’s person while its cause lasts. Dismissing it twice changes nothing. Requires the scope `setup:write`. */
+  /** Hides a notice from the caller while its cause lasts. Dismissing it twice changes nothing. Requires the scope `setup:write`. */
   dismissNotice: { input: DismissNoticeParameters; output: NoticeDismissal };
   /** Asks the owners of the organization for credits. While a request is open, the message is added to it. Requires the scope `missions:run`. */
   createCreditRequest: { input: CreateCreditRequest; output: CreditRequestResponse };
@@ -6608,11 +6608,11 @@ export interface Operations {
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
   /** Replaces the secret of an endpoint and returns the new one once. For a day, the earlier secret signs, too. Requires the scope `webhooks:write`. */
   replaceWebhookSecret: { input: ReplaceWebhookSecretParameters; output: WebhookEndpointWithSecret };
-  /** Sends the event `webhook_endpoint.tested` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. At most 15 seconds pass; another test in this time is a 409. Requires the scope `webhooks:write`. */
+  /** Sends the event `webhook_endpoint.tested` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. The call takes at most 15 seconds; another test during this time gets a 409. Requires the scope `webhooks:write`. */
   testWebhookEndpoint: { input: TestWebhookEndpointParameters; output: WebhookDelivery };
   /** Sends an event once more, as a new delivery with the same `webhook-id`. Requires the scope `webhooks:write`. */
   resendWebhookDelivery: { input: ResendWebhookDeliveryParameters; output: WebhookDelivery };
-  /** Sends the events of a time once more, each as a new delivery with the same `webhook-id`. At most 1000 deliveries of an endpoint wait: more are a 409, and nothing is sent. Requires the scope `webhooks:write`. */
+  /** Sends the events of a period again, each as a new delivery with the same `webhook-id`. At most 1000 deliveries of an endpoint wait: more are a 409, and nothing is sent. Requires the scope `webhooks:write`. */
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
   /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
@@ -6624,7 +6624,7 @@ export interface Operations {
   directoryGroups: { input: {}; output: DirectoryGroups };
   /** The runtime tokens of the organization, including revoked ones. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
-  /** The directory tokens of the organization, including ended ones. Only an owner may. Requires the scope `members:write`. */
+  /** The directory tokens of the organization, including ended ones. Only an owner may do this. Requires the scope `members:write`. */
   directoryTokens: { input: {}; output: DirectoryTokens };
   /** Identity providers of the organization, at most 10. Requires the scope `sign-in:read`. */
   identityProviders: { input: {}; output: IdentityProviderList };
@@ -6644,7 +6644,7 @@ export interface Operations {
   runGroups: { input: RunGroupsParameters; output: RunGroups };
   /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
   runtimes: { input: {}; output: Runtimes };
-  /** The views that the caller’s person has saved in the organization, oldest first. Requires the scope `missions:read`. */
+  /** The views that the caller has saved in the organization, oldest first. Requires the scope `missions:read`. */
   missionViews: { input: {}; output: MissionViewList };
   /** Compares the missions of two versions of an agent. Requires the scope `missions:read`. */
   compareAgentVersions: { input: CompareAgentVersionsParameters; output: AgentVersionComparison };
@@ -6658,7 +6658,7 @@ export interface Operations {
   runShares: { input: RunSharesParameters; output: RunShares };
   /** Whether the organization records its missions, and for how long. Requires the scope `organizations:read`. */
   recordingSettings: { input: {}; output: RecordingSettings };
-  /** The calls of models in the recording of a run, with each of which a fork can begin; 404 without a recording. Requires the scope `artifacts:read`. */
+  /** The model calls in the recording of a run: a fork can begin with each of them; 404 without a recording. Requires the scope `artifacts:read`. */
   recordedModelCalls: { input: RecordedModelCallsParameters; output: RecordedModelCalls };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
@@ -6682,41 +6682,41 @@ export interface Operations {
   auditStream: { input: {}; output: AuditStreaming };
   /** Sets the networks from which the organization accepts its credentials: sessions of its members, tokens, and open subscriptions. The change takes effect with the next request. Requires the scope `sign-in:write`. */
   setAllowedNetworks: { input: SetAllowedNetworksParameters; output: AllowedNetworks };
-  /** Sets the role that a group gives to its members, which applies to them at once. A member of several groups has the highest of their roles, and is a member without one; owners keep their role. Only an owner may. Requires the scope `members:write`. */
+  /** Sets the role that a group gives to its members, which applies to them at once. A user in several groups gets the highest of their roles, and without such a role the role `member`; owners keep their role. Only an owner may do this. Requires the scope `members:write`. */
   setDirectoryGroupRole: { input: SetDirectoryGroupRoleParameters; output: ChangedDirectoryGroup };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
   unlinkAccount: { input: UnlinkAccountParameters; output: Membership };
-  /** Says which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved (`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
+  /** Sets which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved (`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
   setProjectEffectPolicy: { input: SetProjectEffectPolicyParameters; output: Project };
   /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond these bounds, such events wait for an approval. Requires the scope `projects:write`. */
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
-  /** Creates a token for runtimes and returns its bearer value once. Its holder can claim runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
+  /** Creates a token for runtimes and returns its bearer value once. Its holder can claim runs of this organization, with the credentials of their models and repositories. Only a person who is signed in to the console may do this. Requires the scope `integrations:write`. */
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
-  /** Tells a runtime of the organization to drain: it takes no new missions, finishes those that it has, and leaves. Or, with false, to take missions again. Requires the scope `integrations:write`. */
+  /** Tells a runtime of the organization to drain, that is to take no new missions and to shut down once it has finished its own, or to take missions again. Requires the scope `integrations:write`. */
   drainRuntime: { input: DrainRuntimeParameters; output: RuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
-  /** Creates a token for the identity provider and returns its bearer value once. Its holder can add and remove members of the organization, and nothing else. Only an owner in the console may. Requires the scope `members:write`. */
+  /** Creates a token for the identity provider and returns its bearer value once. Its holder can add and remove members of the organization, and nothing else. Only an owner who is signed in to the console may do this. Requires the scope `members:write`. */
   createDirectoryToken: { input: CreateDirectoryTokenParameters; output: CreatedDirectoryToken };
-  /** Revokes a token at once. Users and groups that it has provisioned stay. Only an owner may. Requires the scope `members:write`. */
+  /** Revokes a token at once. Users and groups that it has provisioned stay. Only an owner may do this. Requires the scope `members:write`. */
   revokeDirectoryToken: { input: RevokeDirectoryTokenParameters; output: DirectoryToken };
   /** Connects an identity provider. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
   createIdentityProvider: { input: CreateIdentityProviderParameters; output: IdentityProvider };
   /** Connects a SAML provider by its metadata. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
   createSamlProvider: { input: CreateSamlProviderParameters; output: IdentityProvider };
-  /** Replaces the metadata of a SAML provider. Another entity id or address needs another test; another entity id forgets its users. Requires the scope `sign-in:write`. */
+  /** Replaces the metadata of a SAML provider. A changed entity id or address needs a new test; a changed entity id also forgets the users of the provider. Requires the scope `sign-in:write`. */
   replaceSamlMetadata: { input: ReplaceSamlMetadataParameters; output: IdentityProvider };
-  /** Changes a provider. Another issuer or client needs another test; another issuer forgets its users. Requires the scope `sign-in:write`. */
+  /** Changes a provider. A changed issuer or client needs a new test; a changed issuer also forgets the users of the provider. Requires the scope `sign-in:write`. */
   updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
   /** Deletes a provider that is not required. Its domains have none afterwards. Requires the scope `sign-in:write`. */
   deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
-  /** Adds a domain of email addresses, which counts once its TXT record is found. Requires the scope `sign-in:write`. */
+  /** Adds a domain of email addresses, which takes effect once its TXT record is found. Requires the scope `sign-in:write`. */
   createSignInDomain: { input: CreateSignInDomainParameters; output: SignInDomain };
-  /** Looks for the TXT record of a domain. One organization at a time can have proved a domain. Requires the scope `sign-in:write`. */
+  /** Looks for the TXT record of a domain. Only one organization at a time can have verified a domain. Requires the scope `sign-in:write`. */
   verifySignInDomain: { input: VerifySignInDomainParameters; output: SignInDomain };
   /** Chooses the provider of a domain, and whether it is required. It can be required once an owner has signed in through it. Requires the scope `sign-in:write`. */
   updateSignInDomain: { input: UpdateSignInDomainParameters; output: SignInDomain };
@@ -6730,7 +6730,7 @@ export interface Operations {
   endAgentTrial: { input: EndAgentTrialParameters; output: Agent };
   /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of this kind get the new one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
-  /** Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
+  /** Replaces the models that a connector of language models lists. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector lists any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
@@ -6740,13 +6740,13 @@ export interface Operations {
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
   /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
-  /** Saves a view for the caller’s person, who has at most 50 in the organization. Requires the scope `missions:read`. */
+  /** Saves a view for the caller, who can have at most 50 in the organization. Requires the scope `missions:read`. */
   createMissionView: { input: CreateMissionViewParameters; output: MissionView };
-  /** Replaces a view of the caller’s person. Requires the scope `missions:read`. */
+  /** Replaces a view of the caller. Requires the scope `missions:read`. */
   updateMissionView: { input: UpdateMissionViewParameters; output: MissionView };
-  /** Deletes a view of the caller’s person. Requires the scope `missions:read`. */
+  /** Deletes a view of the caller. Requires the scope `missions:read`. */
   deleteMissionView: { input: DeleteMissionViewParameters; output: DeleteMissionViewResponse };
-  /** Makes the caller’s person follow somebody else’s run: they get its later news, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run gets them without following it. Requires the scope `missions:read`. */
+  /** Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run gets them without following it. Requires the scope `missions:read`. */
   followRun: { input: FollowRunParameters; output: Run };
   /** Ends the news of a run, and of the other attempts at its task, for a person who follows it. Requires the scope `missions:read`. */
   unfollowRun: { input: UnfollowRunParameters; output: Run };
@@ -6758,7 +6758,7 @@ export interface Operations {
   createRunShare: { input: CreateRunShareParameters; output: CreatedRunShare };
   /** Revokes a link to a run at once. Revoking it twice changes nothing. Requires the scope `missions:run`. */
   revokeRunShare: { input: RevokeRunShareParameters; output: RunShare };
-  /** Decides whether the organization records its missions, and for how long. A running step keeps to what was decided when it began. Switching recordings off deletes all recordings of the organization. Only an owner may. Requires the scope `organizations:write`. */
+  /** Decides whether the organization records its missions, and for how long. A running step keeps the setting with which it began. Switching recordings off deletes all recordings of the organization. Only an owner may do this. Requires the scope `organizations:write`. */
   setRecordingSettings: { input: SetRecordingSettingsParameters; output: RecordingSettings };
   /** Creates an issue in the built-in tracker of a project. If it is assigned to an agent, a mission starts. Requires the scope `missions:run`. */
   createIssue: { input: CreateIssueParameters; output: Issue };
@@ -6786,11 +6786,11 @@ export interface Operations {
   closeTerminal: { input: CloseTerminalParameters; output: Terminal };
   /** Creates an upload URL for local changes to a run that has ended. Requires the scope `missions:run`. */
   createCheckpointUpload: { input: CreateCheckpointUploadParameters; output: CheckpointUpload };
-  /** Replaces the newest checkpoint of a run that has ended by uploaded local changes: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or is continued already. Requires the scope `missions:run`. */
+  /** Replaces the newest checkpoint of a run that has ended with uploaded local changes: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or is continued already. Requires the scope `missions:run`. */
   pushCheckpoint: { input: PushCheckpointParameters; output: Run };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
-  /** Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the source host refuse. Requires the scope `missions:run`. */
+  /** Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the source host forbid the merge. Requires the scope `missions:run`. */
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
@@ -6816,13 +6816,13 @@ export interface Operations {
   bindChatChannel: { input: BindChatChannelParameters; output: ChatChannel };
   /** Ends the binding of a channel: requests in the channel must then name a project. Requires the scope `integrations:write`. */
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
-  /** Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. Only an admin or an owner may. Requires the scope `organizations:write`. */
+  /** Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. Only an admin or an owner may do this. Requires the scope `organizations:write`. */
   setAuditRetention: { input: SetAuditRetentionParameters; output: AuditRetention };
-  /** Sets how long the organization keeps details, logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; an argument that is left out is null. Only an owner may. Requires the scope `organizations:write`. */
+  /** Sets how long the organization keeps details, logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; an argument that is left out is null. Only an owner may do this. Requires the scope `organizations:write`. */
   setRetentionSettings: { input: SetRetentionSettingsParameters; output: RetentionSettings };
-  /** Erases a person who is not a member, or no longer: network addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may. Requires the scope `members:write`. */
+  /** Erases a person who is not, or no longer, a member: network addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may do this. Requires the scope `members:write`. */
   erasePerson: { input: ErasePersonParameters; output: PersonErasure };
-  /** Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may. Requires the scope `audit:read`. */
+  /** Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may do this. Requires the scope `audit:read`. */
   setAuditStream: { input: SetAuditStreamParameters; output: SavedAuditStream };
   /** Ends the deliveries of the audit log, and forgets the credentials. Deleting twice changes nothing. Needs `organizations:write` too. Requires the scope `audit:read`. */
   deleteAuditStream: { input: {}; output: DeleteAuditStreamResponse };
@@ -6830,7 +6830,7 @@ export interface Operations {
   retryAuditStream: { input: {}; output: AuditStreaming };
 }
 
-/** Each subscription with what it takes and each of its events. */
+/** Each subscription with its input and the type of its events. */
 export interface Subscriptions {
   /** The sandbox, then each change as it happens, also each piece of a log (read it with `sandboxLog`, `after`); completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };

@@ -145,7 +145,7 @@ export type AuditActorType =
   | 'service'
   /** The service itself: a job, or a schedule. */
   | 'system'
-  /** Nobody who has signed in; or a program that changed the database itself. */
+  /** A caller who has not signed in, or a program that changed the database directly. */
   | 'unknown';
 
 /** Whether the personal values of an event can be read: addresses, email addresses, names and browsers of people. */
@@ -272,10 +272,10 @@ export type ConnectionVerdict =
   | 'not_public'
   /** The name could not be resolved. */
   | 'unknown_host'
-  /** A program rejected the certificate of the runner, which puts secrets into requests to the host: it does not read the variables that name the certificate authority. */
+  /** A program rejected the certificate with which the runner adds secrets to requests: it ignores the variables that name the certificate authority. */
   | 'untrusted';
 
-/** A model that the connector names. */
+/** A model of the connector. */
 export type ConnectorModelRequest = {
   /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
   id: Scalars['String']['input'];
@@ -445,7 +445,7 @@ export type CreateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
@@ -457,17 +457,17 @@ export type CreateSandboxTemplateRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
+  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
+  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name: Scalars['String']['input'];
-  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<CreateSandboxTemplateRequestServices>>;
@@ -475,11 +475,11 @@ export type CreateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
+  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
+  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
@@ -747,9 +747,9 @@ export type DirectoryUserState =
   | 'inactive'
   /** The person is a member. */
   | 'member'
-  /** The person was a member and was removed here. The identity provider can offer it again. */
+  /** The person was a member and was removed here. The identity provider can offer the membership again. */
   | 'removed'
-  /** The person has not joined yet: the account page offers it after sign-in. */
+  /** The person has not joined yet: the account page offers the membership after sign-in. */
   | 'waiting';
 
 /** Effects of missions outside of the platform that wait for a person. */
@@ -1145,7 +1145,7 @@ export type NoticeMailKind =
   | 'schedule_failing'
   /** The certificate of a SAML provider expires within seven days. */
   | 'sign_in_certificate'
-  /** The TXT record of a proved domain is missing, or the domain no longer counts as proved. */
+  /** The TXT record of a verified domain is missing, or the domain no longer counts as verified. */
   | 'sign_in_domain'
   /** A token of the person expires within a day. */
   | 'token_expiring'
@@ -1357,7 +1357,7 @@ export type ReplaceInboundHookSecretRequest = {
   secret?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Deliveries of a time. Those that repeat another one are left out. */
+/** Deliveries of a period. Those that repeat another one are left out. */
 export type ResendWebhookDeliveriesRequest = {
   /** Deliveries that were written before this time; until now without it. */
   createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
@@ -1468,7 +1468,7 @@ export type RunStatus =
   | 'dispatching'
   /** The mission failed, or no runtime finished it. */
   | 'failed'
-  /** A runtime holds the run. */
+  /** A runtime works on the run. */
   | 'running'
   /** An earlier run was still open. */
   | 'skipped';
@@ -1564,7 +1564,7 @@ export type SetAllowedNetworksRequest = {
 
 /** The destination of the audit log. */
 export type SetAuditStreamRequest = {
-  /** The key of a bucket, with `s3:PutObject`. Absent means the stored one if the bucket stays. */
+  /** The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged. */
   accessKeyId?: InputMaybe<Scalars['String']['input']>;
   /** An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon. */
   address: Scalars['String']['input'];
@@ -1572,17 +1572,17 @@ export type SetAuditStreamRequest = {
   after?: InputMaybe<Scalars['Int']['input']>;
   /** The secret of that key. */
   secretAccessKey?: InputMaybe<Scalars['String']['input']>;
-  /** The token of an https address, sent as `Authorization: Bearer`. Absent means the stored one if the host stays, otherwise a new one. */
+  /** The token of an https address, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
   token?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** The models that a connector names. */
+/** The models of a connector. */
 export type SetIntegrationModelsRequest = {
   /** All models of the connector: at most 50; an empty list for none. */
   models: Array<SetIntegrationModelsRequestModels>;
 };
 
-/** A model that the connector names. */
+/** A model of the connector. */
 export type SetIntegrationModelsRequestModels = {
   /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
   id: Scalars['String']['input'];
@@ -1719,7 +1719,7 @@ export type StartMissionsRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** The issues, 1 to 50. */
   issues: Array<StartMissionsRequestIssues>;
-  /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
@@ -1987,7 +1987,7 @@ export type UpdateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
@@ -1999,17 +1999,17 @@ export type UpdateSandboxTemplateRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
+  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
+  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<UpdateSandboxTemplateRequestServices>>;
@@ -2017,11 +2017,11 @@ export type UpdateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
+  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
+  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
+  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;

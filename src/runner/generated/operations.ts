@@ -44,7 +44,7 @@ export type AdmitMcpCallRequest = {
   leaseId: Scalars['String']['input'];
   /** `toolUseId` of the question that a person has approved; absent means none was asked. */
   questionId?: InputMaybe<Scalars['String']['input']>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The `serverName` that `runMcpCommands` has returned. */
   serverName: Scalars['String']['input'];
@@ -148,7 +148,7 @@ export type AppendTerminalOutputRequest = {
   content: Scalars['String']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** Number of the piece, from 0 without a gap; a repeated piece changes nothing. */
   seq: Scalars['Int']['input'];
@@ -230,14 +230,14 @@ export type ConnectionVerdict =
   | 'not_public'
   /** The name could not be resolved. */
   | 'unknown_host'
-  /** A program rejected the certificate of the runner, which puts secrets into requests to the host: it does not read the variables that name the certificate authority. */
+  /** A program rejected the certificate with which the runner adds secrets to requests: it ignores the variables that name the certificate authority. */
   | 'untrusted';
 
 /** The run whose artifact is to be uploaded. */
 export type CreateArtifactUploadRequest = {
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 
@@ -274,7 +274,7 @@ export type FinishRunRequest = {
   error?: InputMaybe<Scalars['String']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** Whether the mission was completed. */
   status: Ending;
@@ -300,7 +300,7 @@ export type FinishStepRequest = {
   leaseId: Scalars['String']['input'];
   /** The structured output as JSON, for a step with a schema. */
   output?: InputMaybe<Scalars['String']['input']>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The harness’ own id of the session: a later step may continue it. */
   sessionId?: InputMaybe<Scalars['String']['input']>;
@@ -318,7 +318,7 @@ export type HandBackRunRequest = {
   leaseId: Scalars['String']['input'];
   /** Reason why the runtime cannot continue the run: 1 to 400 characters. */
   reason: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 
@@ -342,7 +342,7 @@ export type HeartbeatRequestRuns = {
   leaseId: Scalars['String']['input'];
   /** Progress in percent; an absent or lower value changes nothing. */
   progress?: InputMaybe<Scalars['Int']['input']>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 
@@ -370,7 +370,7 @@ export type HeartbeatRequestSandboxesMetrics = {
   t: Scalars['EpochMs']['input'];
 };
 
-/** A runtime that ends. */
+/** A runtime that shuts down. */
 export type LeaveRuntimeRequest = {
   /** The name of this runtime, as in its claims. */
   runtime: Scalars['String']['input'];
@@ -419,7 +419,7 @@ export type OpenRecordingPartRequest = {
   leaseId: Scalars['String']['input'];
   /** Your own id of the part: a repeated request changes nothing. */
   part: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 
@@ -427,7 +427,7 @@ export type OpenRecordingPartRequest = {
 export type OpenRepositoryRequest = {
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** One of the `skillRepos` of the agents of the run; absent means the repository of its project. */
   skillRepo?: InputMaybe<Scalars['String']['input']>;
@@ -454,7 +454,7 @@ export type ReadTerminalRequest = {
   height: Scalars['Int']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The id from the answer to a heartbeat. */
   terminalId: Scalars['String']['input'];
@@ -480,7 +480,7 @@ export type RegisterArtifactRequest = {
   leaseId: Scalars['String']['input'];
   /** The role of the agent. */
   role: AgentRole;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The sandbox that the artifact was created in. */
   sandboxId?: InputMaybe<Scalars['String']['input']>;
@@ -500,7 +500,7 @@ export type RegisterEnvironmentRequest = {
   leaseId: Scalars['String']['input'];
   /** The pull request of the change. */
   prNumber?: InputMaybe<Scalars['Int']['input']>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The name of the deployment at its platform. */
   workerName?: InputMaybe<Scalars['String']['input']>;
@@ -520,7 +520,7 @@ export type RegisterSandboxRequest = {
   leaseId: Scalars['String']['input'];
   /** The role of the agent. */
   role: AgentRole;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** Deadline at which a running sandbox is ended. */
   timeoutAt?: InputMaybe<Scalars['EpochMs']['input']>;
@@ -556,7 +556,7 @@ export type ReportBranchRequest = {
   leaseId: Scalars['String']['input'];
   /** The commits that the agent has added since the last report, oldest first, at most the newest 200: each gets an attestation. */
   newCommits?: InputMaybe<Array<ReportBranchRequestNewCommits>>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** Title of the pull request; absent means the title of the mission. */
   title?: InputMaybe<Scalars['String']['input']>;
@@ -578,7 +578,7 @@ export type ReportCheckpointRequest = {
   contentKey: Scalars['String']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The harness’ own id of the session that works on the step. */
   sessionId?: InputMaybe<Scalars['String']['input']>;
@@ -594,7 +594,7 @@ export type ReportConnectionsRequest = {
   leaseId: Scalars['String']['input'];
   /** The runtime’s own id of this report: repeating the last report changes nothing. */
   reportId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 
@@ -628,7 +628,7 @@ export type ReportCostRequest = {
   leaseId: Scalars['String']['input'];
   /** The role of the session that the cost is added to; sent with `sessionId`. */
   role?: InputMaybe<AgentRole>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The sandbox that caused the cost. */
   sandboxId?: InputMaybe<Scalars['String']['input']>;
@@ -650,7 +650,7 @@ export type ReportMcpCallRequest = {
   outcome: McpCallOutcome;
   /** SHA-256 of the result as JSON; absent without one. */
   resultSha256?: InputMaybe<Scalars['String']['input']>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The `serverName` that `runMcpCommands` has returned. */
   serverName: Scalars['String']['input'];
@@ -666,7 +666,7 @@ export type ReportMcpToolsRequest = {
   leaseId: Scalars['String']['input'];
   /** Checksum of the first package, as in lock files of npm; absent for a file of the repository. */
   packageIntegrity?: InputMaybe<Scalars['String']['input']>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The `serverName` that `runMcpCommands` has returned. */
   serverName: Scalars['String']['input'];
@@ -680,7 +680,7 @@ export type ReportModelRejectedRequest = {
   integrationId: Scalars['String']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 
@@ -698,7 +698,7 @@ export type ReportPreparationRequest = {
   leaseId: Scalars['String']['input'];
   /** Messages for people about parts that are left out, such as unsupported members of devcontainer.json. */
   notes?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** Duration in seconds; 0 when an existing environment was reused. */
   seconds?: InputMaybe<Scalars['Float']['input']>;
@@ -722,7 +722,7 @@ export type ReportRecordingPartRequest = {
   omitted: Scalars['Int']['input'];
   /** Your own id of the part: a repeated request changes nothing. */
   part: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** Size of the lines in bytes. */
   sizeBytes: Scalars['Int']['input'];
@@ -748,7 +748,7 @@ export type ReportTerminalEndRequest = {
   leaseId: Scalars['String']['input'];
   /** Why it has ended, for the person. */
   reason: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The id from the answer to a heartbeat. */
   terminalId: Scalars['String']['input'];
@@ -774,7 +774,7 @@ export type ReportUsageRequest = {
   outputTokens: Scalars['Int']['input'];
   /** The role of the session that the cost is added to; sent with `sessionId`. */
   role?: InputMaybe<AgentRole>;
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
   /** The sandbox that caused the cost. */
   sandboxId?: InputMaybe<Scalars['String']['input']>;
@@ -810,7 +810,7 @@ export type ReserveModelCallRequest = {
   model: Scalars['String']['input'];
   /** Maximum output tokens of the answer. */
   outputTokens: Scalars['Int']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 
@@ -853,7 +853,7 @@ export type SandboxLogPart =
 export type SignAttestationsRequest = {
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   runId: Scalars['String']['input'];
 };
 

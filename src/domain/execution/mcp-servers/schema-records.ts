@@ -118,7 +118,7 @@ const ToolCounts = builder.objectRef<McpBinding>('McpToolCounts').implement({
 type FieldsOfBinding = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, McpBinding>;
 const bindingFields = (t: FieldsOfBinding) =>
   members(t, {
-    transport: typed(Transport.type, 'The declaration at the time of binding.'),
+    transport: typed(Transport.type, 'The transport, as declared when the server was bound.'),
     status: t.field({
       type: BindingStatus.type,
       description: 'Status of the binding, derived from its declaration and its tools at the time of the read.',
@@ -218,8 +218,8 @@ export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').impleme
         'Address for streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
       ),
       alwaysAsk: strings(
-        'Tools whose calls each need a person. The runtime asks by a fragment of the kind `elicitation` with the `toolUseId` that the ' +
-          'call then carries in the header X-Question-Id, `action` server.tool and the arguments as JSON in `parameter`.',
+        'Tools of which a person must approve every call. The runtime asks with a fragment of the kind `elicitation`: `action` is ' +
+          'server.tool, `parameter` has the arguments as JSON, and the call sends its `toolUseId` in the header X-Question-Id.',
       ),
     }),
 });

@@ -49,7 +49,7 @@ builder.queryFields((t) => ({
     resolve: (_, { projectId, serverName, names }, { caller }) => reviewTools(caller, projectId, serverName, names),
   }),
   runMcpServers: t.field({
-    description: 'The MCP servers that the agent of a run may use, for the runtime that holds the run.',
+    description: 'The MCP servers that the agent of a run may use, for the runtime with the lease on the run.',
     scope: 'runtime:report',
     type: [fields.RunServer],
     args: { runId: t.arg.string(pathId), leaseId: t.arg.string(pathId) },

@@ -152,7 +152,7 @@ builder.mutationFields((t) => ({
   mergePullRequest: t.field({
     description:
       'Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the ' +
-      'source host refuse.',
+      'source host forbid the merge.',
     scope: 'missions:run',
     tool: { name: 'merge_pull_request', idempotent: true, openWorld: true },
     type: RunType,

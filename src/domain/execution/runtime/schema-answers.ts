@@ -28,7 +28,7 @@ import type { RunRepository } from './repository.ts';
 import { RunAgentType, RunStepType } from './schema-orders.ts';
 
 export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
-  description: 'A run that this runtime now holds, with everything needed to work on it.',
+  description: 'A claimed run, with everything needed to work on it.',
   fields: (t) =>
     members(t, {
       runId: string('The id of the run.'),
@@ -59,7 +59,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
       ),
       stepTimeoutMs: int('Time limit of a step, milliseconds; a longer step is reported as failed.'),
       answerTimeoutMs: int('Time that a step may wait for people in addition to `stepTimeoutMs`, milliseconds.'),
-      maxTurns: int('Maximum of model turns in a step; a step with more is reported as failed.'),
+      maxTurns: int('Maximum number of model turns in a step; a step with more is reported as failed.'),
     }),
 });
 

@@ -28,12 +28,12 @@ const LeaveRuntimeRequest = request(
   'LeaveRuntimeRequest',
   z
     .object({ runtime: runtime.describe('The name of this runtime, as in its claims.') })
-    .describe('A runtime that ends.'),
+    .describe('A runtime that shuts down.'),
 );
 
 builder.queryField('runtimeOrders', (t) =>
   t.field({
-    description: 'What people have told this runtime to do. A runtime asks every ten seconds.',
+    description: 'The instructions of people to this runtime, which asks for them every ten seconds.',
     scope,
     type: RuntimeOrdersType,
     args: {
@@ -52,7 +52,7 @@ builder.queryField('runtimeOrders', (t) =>
 
 builder.mutationField('leaveRuntime', (t) =>
   t.field({
-    description: 'Removes a runtime that ends from the list of runtimes. Runs that it still holds keep their leases.',
+    description: 'Removes a runtime that shuts down from the list of runtimes. Its runs keep their leases.',
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: LeaveRuntimeRequest, required: true, description: 'The runtime.' }) },

@@ -30,7 +30,7 @@ const StepVariable = builder.objectRef<Variable>('StepVariable').implement({
     }),
 });
 const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implement({
-  description: 'A secret of the environment, in an answer to the runtime that holds the run.',
+  description: 'A secret of the environment, in an answer to the runtime with the lease on the run.',
   fields: (t) =>
     members(t, {
       name: string('The name of the environment variable.'),
@@ -69,6 +69,6 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       processes: intOrNull('Maximum number of processes; null means the limit of the runtime.'),
       stepMinutes: intOrNull('Time limit of a step in minutes; null means `stepTimeoutMs` of the claim.'),
       stepModelCalls: intOrNull('Maximum model calls of a step; null means `maxTurns` of the claim.'),
-      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no bound.'),
+      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no limit.'),
     }),
 });

@@ -25,7 +25,7 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
       }),
       harness: typed(Harness.type, 'One of the harnesses that the claim offered.'),
       model: string(
-        'The id of the model for the harness. A model named by a connector is prefixed with `messages/` or `compatible/`: the API of ' +
+        'The id of the model for the harness. A model of a connector is prefixed with `messages/` or `compatible/`: the API of ' +
           'Anthropic, or Chat Completions.',
       ),
       effort: typedOrNull(Effort.type, 'Reasoning effort; null means the default of the model.'),

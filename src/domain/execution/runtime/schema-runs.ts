@@ -23,7 +23,7 @@ const EnvironmentMove = wordSet('EnvironmentMove', nextStatuses, 'The next statu
 
 export const id = boundedText(text.pathId);
 export const ofRun = {
-  runId: id.describe('A run that this runtime holds.'),
+  runId: id.describe('A run on which this runtime has a lease.'),
   leaseId: id.describe('The `leaseId` that `claimRun` has returned.'),
 };
 export const ofSandbox = {

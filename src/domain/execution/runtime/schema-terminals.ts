@@ -75,14 +75,15 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => terminals.readTerminal(caller, input),
   }),
   appendTerminalOutput: t.field({
-    description: 'Appends output of the shell of a terminal. The latest pieces are kept for its person.',
+    description: 'Appends output of the shell of a terminal. The latest pieces are kept for the person who opened it.',
     scope,
     type: Appended,
     args: { input: t.arg({ type: AppendTerminalOutputRequest, required: true, description: 'The output.' }) },
     resolve: (_, { input }, { caller }) => terminals.appendTerminalOutput(caller, input),
   }),
   reportTerminalEnd: t.field({
-    description: 'Reports that the shell of a terminal has ended, or was not started. The first reason stays.',
+    description:
+      'Reports that the shell of a terminal has ended, or was not started. A repeated report does not change the reason.',
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: ReportTerminalEndRequest, required: true, description: 'The end.' }) },

@@ -44,7 +44,7 @@ const acknowledge = async (work: Promise<void>): Promise<{ ok: true }> => {
 builder.queryField('runModels', (t) =>
   t.field({
     description:
-      'The model connectors for the agents of a run, with their credentials, for the runtime that holds the run. A vendor that is ' +
+      'The model connectors for the agents of a run, with their credentials, for the runtime with the lease on the run. A vendor that is ' +
       'absent has no connector: the runtime uses its own credentials, if it has any.',
     scope,
     type: RunModelsType,
@@ -93,7 +93,7 @@ builder.mutationFields((t) => ({
   reportModelRejected: t.field({
     description:
       'Reports that the vendor rejects the credentials of a model connector (401). The platform checks with the vendor, and ' +
-      'notifies people when it agrees.',
+      'notifies people if they are indeed rejected.',
     scope,
     type: ReportAcknowledgement,
     args: {
@@ -228,12 +228,12 @@ builder.mutationFields((t) => ({
 
 builder.queryField('repositoryFile', (t) =>
   t.field({
-    description: 'A text file of the repository of a run that this runtime holds; null when there is none.',
+    description: 'A text file of the repository of a run on which this runtime has a lease; null when there is none.',
     scope,
     type: RepositoryFile,
     nullable: true,
     args: {
-      runId: t.arg.string({ ...pathId, description: 'A run that this runtime holds.' }),
+      runId: t.arg.string({ ...pathId, description: 'A run on which this runtime has a lease.' }),
       leaseId: t.arg.string({ ...pathId, description: 'The `leaseId` that `claimRun` has returned.' }),
       path: t.arg.string({
         required: true,

@@ -43,7 +43,7 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
       provider: stringOrNull('The issuer that vouches for the agent; null without one.'),
       clientName: stringOrNull('The client’s own name when the person consented, unverified; null for an agent.'),
       scopes: strings(
-        'The scopes that the person lent. Each use is limited to those that the person’s role still holds.',
+        'The scopes that the person lent. Each use is limited to those that the person’s role still includes.',
       ),
       projectId: stringOrNull('The only project that the program reaches; null means the whole organization.'),
       resource: string('The resource identifier (RFC 8707) for which the program’s tokens are valid.'),

@@ -1,4 +1,4 @@
-// Domains of an organization in the graph: proved with a TXT record, and assigned to a provider.
+// Domains of an organization in the graph: verified with a TXT record, and assigned to a provider.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
@@ -12,7 +12,7 @@ import * as domains from './domains.ts';
 
 const DomainType = builder.modelType(SignInDomain, 'SignInDomain').implement({
   description:
-    'A domain of email addresses. Its provider counts once the organization has proved it with a TXT record.',
+    'A domain of email addresses. Its provider is used once the organization has verified the domain with a TXT record.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `dom_`.'),
@@ -25,11 +25,11 @@ const DomainType = builder.modelType(SignInDomain, 'SignInDomain').implement({
       recordValue: t.string({ description: 'The value of the TXT record.', resolve: ({ token }) => token }),
       providerId: stringOrNull('The provider that signs in its addresses; null when none does.'),
       required: boolean(
-        'Whether members with an address of the domain reach the organization in the console only after a sign-in through a provider of it.',
+        'Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers.',
       ),
-      verifiedAt: epochMsOrNull('When the domain was proved; null until then, and after a week without its record.'),
+      verifiedAt: epochMsOrNull('When the domain was verified; null until then, and after a week without its record.'),
       checkedAt: epochMsOrNull('When the record was last looked for; null before the first check.'),
-      missingSince: epochMsOrNull('Since when the record of a proved domain is missing; null while it is there.'),
+      missingSince: epochMsOrNull('When the record of a verified domain was first missing; null while it is there.'),
       createdAt: epochMs('When the domain was added.'),
     }),
 });
@@ -72,14 +72,14 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createSignInDomain: t.field({
-    description: 'Adds a domain of email addresses, which counts once its TXT record is found.',
+    description: 'Adds a domain of email addresses, which takes effect once its TXT record is found.',
     scope: 'sign-in:write',
     type: DomainType,
     args: { input: t.arg({ type: CreateDomainRequest, required: true, description: 'The new domain.' }) },
     resolve: (_, { input }, { caller }) => domains.createDomain(caller, input),
   }),
   verifySignInDomain: t.field({
-    description: 'Looks for the TXT record of a domain. One organization at a time can have proved a domain.',
+    description: 'Looks for the TXT record of a domain. Only one organization at a time can have verified a domain.',
     scope: 'sign-in:write',
     type: DomainType,
     args: { domainId: t.arg.string(domainId) },

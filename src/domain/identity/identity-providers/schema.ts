@@ -150,7 +150,7 @@ builder.mutationFields((t) => ({
   }),
   replaceSamlMetadata: t.field({
     description:
-      'Replaces the metadata of a SAML provider. Another entity id or address needs another test; another entity id forgets its users.',
+      'Replaces the metadata of a SAML provider. A changed entity id or address needs a new test; a changed entity id also forgets the users of the provider.',
     scope: 'sign-in:write',
     type: ProviderType,
     args: {
@@ -160,7 +160,8 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => saml.replaceSamlMetadata(caller, args.samlProviderId, args.input),
   }),
   updateIdentityProvider: t.field({
-    description: 'Changes a provider. Another issuer or client needs another test; another issuer forgets its users.',
+    description:
+      'Changes a provider. A changed issuer or client needs a new test; a changed issuer also forgets the users of the provider.',
     scope: 'sign-in:write',
     type: ProviderType,
     args: {

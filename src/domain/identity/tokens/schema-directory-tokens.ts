@@ -52,7 +52,7 @@ const CreatedDirectoryToken = builder.objectRef<operations.CreatedDirectoryToken
 
 builder.queryField('directoryTokens', (t) =>
   t.field({
-    description: 'The directory tokens of the organization, including ended ones. Only an owner may.',
+    description: 'The directory tokens of the organization, including ended ones. Only an owner may do this.',
     scope,
     type: DirectoryTokens,
     resolve: async (_, _args, { caller }) => ({ data: await operations.listDirectoryTokens(caller) }),
@@ -63,7 +63,7 @@ builder.mutationFields((t) => ({
   createDirectoryToken: t.field({
     description:
       'Creates a token for the identity provider and returns its bearer value once. Its holder can add and remove members of the ' +
-      'organization, and nothing else. Only an owner in the console may.',
+      'organization, and nothing else. Only an owner who is signed in to the console may do this.',
     scope,
     type: CreatedDirectoryToken,
     args: {
@@ -82,7 +82,7 @@ builder.mutationFields((t) => ({
     resolve: (_, input, { caller }) => operations.createDirectoryToken(caller, input),
   }),
   revokeDirectoryToken: t.field({
-    description: 'Revokes a token at once. Users and groups that it has provisioned stay. Only an owner may.',
+    description: 'Revokes a token at once. Users and groups that it has provisioned stay. Only an owner may do this.',
     scope,
     type: DirectoryTokenType,
     args: { directoryTokenId: t.arg.string({ ...pathId, description: 'The `id` of the token.' }) },

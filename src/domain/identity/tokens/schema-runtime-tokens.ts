@@ -55,7 +55,7 @@ builder.mutationFields((t) => ({
   createRuntimeToken: t.field({
     description:
       'Creates a token for runtimes and returns its bearer value once. Its holder can claim runs of this organization, ' +
-      'with the credentials of their models and repositories. Only a person in the console may.',
+      'with the credentials of their models and repositories. Only a person who is signed in to the console may do this.',
     scope,
     type: CreatedRuntimeToken,
     args: {
@@ -69,7 +69,7 @@ builder.mutationFields((t) => ({
   }),
   drainRuntime: t.field({
     description:
-      'Tells a runtime of the organization to drain: it takes no new missions, finishes those that it has, and leaves. Or, with false, to take missions again.',
+      'Tells a runtime of the organization to drain, that is to take no new missions and to shut down once it has finished its own, or to take missions again.',
     scope,
     type: RuntimeToken,
     args: {
@@ -79,7 +79,11 @@ builder.mutationFields((t) => ({
         description: 'The `name` of the runtime.',
         validate: { schema: nameText(text.runtimeName) },
       }),
-      isDraining: t.arg.boolean({ defaultValue: true, required: true, description: 'Whether the runtime drains.' }),
+      isDraining: t.arg.boolean({
+        defaultValue: true,
+        required: true,
+        description: 'True tells the runtime to drain, false to take missions again.',
+      }),
     },
     resolve: (_, args, { caller }) => drainRuntime(caller, args),
   }),

@@ -36,7 +36,7 @@ const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
     members(t, {
       id: string('Id of the token; not a secret.'),
       name: string('A label for people; several tokens may have the same.'),
-      scopes: strings('The granted scopes. Each use is limited to those that the person’s role still holds.'),
+      scopes: strings('The granted scopes. Each use is limited to those that the person’s role still includes.'),
       projectId: stringOrNull('The only project that the token reaches; null means the whole organization.'),
       createdAt: epochMs('When the token was created.'),
       expiresAt: epochMs('When the token stops, or stopped, working.'),
@@ -110,7 +110,7 @@ builder.queryField('tokens', (t) =>
 builder.mutationFields((t) => ({
   createToken: t.field({
     description:
-      'Creates a personal access token and returns its bearer value once. Only a person in the console may create one.',
+      'Creates a personal access token and returns its bearer value once. Only a person who is signed in to the console may create one.',
     scope: 'person',
     rest: { route: 'POST /tokens', status: 201, errors: [404] },
     type: CreatedToken,

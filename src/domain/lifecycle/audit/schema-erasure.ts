@@ -50,9 +50,9 @@ const Erasure = builder.objectRef<PersonErasure>('PersonErasure').implement({
 builder.mutationField('erasePerson', (t) =>
   t.field({
     description:
-      'Erases a person who is not a member, or no longer: network addresses, email addresses, names and browsers of the person in the audit log, which ' +
+      'Erases a person who is not, or no longer, a member: network addresses, email addresses, names and browsers of the person in the audit log, which ' +
       'still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This ' +
-      'cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may.',
+      'cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may do this.',
     scope: 'members:write',
     type: Erasure,
     args: {

@@ -14,8 +14,8 @@ const keysOf = toOne<PublishedKey>(publishedKeys, ({ id }) => id);
 
 const CheckpointType = builder.modelType(AuditCheckpoint, 'AuditCheckpoint').implement({
   description:
-    'The signed state of an audit log: a log that does not begin with these entries was changed. One is signed each hour; of days more ' +
-    'than thirty days ago, the first one is kept.',
+    'The signed state of an audit log: a log that does not begin with these entries was changed. One is signed each hour; after ' +
+    'thirty days, only the first one of each day is kept.',
   fields: (t) =>
     members(t, {
       id: string('The id.'),
@@ -24,7 +24,7 @@ const CheckpointType = builder.modelType(AuditCheckpoint, 'AuditCheckpoint').imp
       algorithm: string('The algorithm of the signature: `ed25519`.'),
       keyId: string('The id of the key, among those at `/.well-known/audit-keys.json`.'),
       verifierKey: t.string({
-        description: 'The key as programs for signed notes read it: its name, hash and public key.',
+        description: 'The key in the format of verifiers of signed notes: its name, hash and public key.',
         resolve: async ({ keyId, note }, _, context) => {
           const key = (await keysOf(context).load(keyId))!;
           return verifierKey(note.slice(0, note.indexOf('\n')), Buffer.from(key.publicKey, 'base64'));
@@ -52,7 +52,7 @@ const Entry = builder.objectRef<proofs.TreeEntry>('AuditEntry').implement({
     members(t, {
       number: safeInt('The number of the event.'),
       entry: stringOrNull(
-        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null for one that the retention has deleted.',
+        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event.',
       ),
       leafHash: string('The hash of the leaf, in base64.'),
     }),
@@ -77,10 +77,10 @@ const EventProof = builder.objectRef<proofs.EventProof>('AuditEventProof').imple
       number: safeInt('The number of the event. Its leaf has the index `number - 1`.'),
       size: safeInt('The number of entries of the tree.'),
       entry: stringOrNull(
-        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null for one that the retention has deleted.',
+        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event.',
       ),
       leafHash: string('The hash of the leaf, in base64.'),
-      rootHash: string('The root hash of the tree, in base64: for the size of a checkpoint, that of the checkpoint.'),
+      rootHash: string('The root hash of the tree, in base64; equal to that of a checkpoint of this size.'),
       hashes: strings('The audit path from the leaf to the root, in base64.'),
     }),
 });

@@ -26,7 +26,7 @@ builder.mutationField('setAuditRetention', (t) =>
   t.field({
     description:
       'Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. ' +
-      'Only an admin or an owner may.',
+      'Only an admin or an owner may do this.',
     scope: 'organizations:write',
     type: Retention,
     args: {

@@ -62,7 +62,7 @@ const Saved = builder.objectRef<settings.SavedAuditStream>('SavedAuditStream').i
     members(t, {
       stream: typed(StreamType, 'The destination.'),
       token: stringOrNull(
-        'The token that deliveries carry, shown this once; null when the caller gave one, or the stored one stays.',
+        'The new token that deliveries carry, which no other answer contains; null when the caller chose one, or the stored one is kept.',
       ),
     }),
 });
@@ -83,10 +83,10 @@ const SetRequest = request(
         'An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon.',
       ),
       token: credential.describe(
-        'The token of an https address, sent as `Authorization: Bearer`. Absent means the stored one if the host stays, otherwise a new one.',
+        'The token of an https address, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one.',
       ),
       accessKeyId: credential.describe(
-        'The key of a bucket, with `s3:PutObject`. Absent means the stored one if the bucket stays.',
+        'The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged.',
       ),
       secretAccessKey: credential.describe('The secret of that key.'),
       after: z
@@ -117,7 +117,7 @@ builder.queryField('auditStream', (t) =>
 builder.mutationFields((t) => ({
   setAuditStream: t.field({
     description:
-      'Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may.',
+      'Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may do this.',
     scope: 'audit:read',
     type: Saved,
     args: { input: t.arg({ type: SetRequest, required: true, description: 'The destination.' }) },

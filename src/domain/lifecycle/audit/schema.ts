@@ -19,7 +19,7 @@ const ActorType = wordSet('AuditActorType', actorTypes, 'Kind of an actor.', {
   service: 'A runtime.',
   system: 'The service itself: a job, or a schedule.',
   operator: 'A command of the operator of the service.',
-  unknown: 'Nobody who has signed in; or a program that changed the database itself.',
+  unknown: 'A caller who has not signed in, or a program that changed the database directly.',
 });
 
 const PersonalValues = wordSet(
@@ -69,7 +69,7 @@ const Target = builder.objectRef<TargetOf>('AuditTarget').implement({
       name: t.string({
         nullable: true,
         description:
-          'The name of the record when it was changed; the present one of a member; null for a record without one, and for an erased person.',
+          'The name of the record when it was changed, for a member the present name; null for a record without one, and for an erased person.',
         resolve: async ({ id, name, isNameless }, _, context) =>
           name ?? (id.startsWith('usr_') && !isNameless ? ((await namesOf(context).load(id))?.name ?? null) : null),
       }),

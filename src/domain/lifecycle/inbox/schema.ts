@@ -78,7 +78,7 @@ const InboxPage = pageOf('InboxPage', InboxItemType, 'Urgent items first, then t
 
 const InboxCount = builder.objectRef<{ count: number }>('InboxCount').implement({
   description: 'The size of the inbox.',
-  fields: (t) => members(t, { count: int(`The number of items, at most ${maxCounted}: then there may be more.`) }),
+  fields: (t) => members(t, { count: int(`The number of items; ${maxCounted} means ${maxCounted} or more.`) }),
 });
 
 const scope = 'missions:read';

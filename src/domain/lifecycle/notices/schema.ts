@@ -39,7 +39,7 @@ const ListNoticesResponse = builder.objectRef<NoticeList>('ListNoticesResponse')
   fields: (t) =>
     members(t, {
       orgId: string('The id of the organization; starts with `org_`.'),
-      notices: typed([NoticeType], 'The notices that the caller’s person has not dismissed; the most urgent first.'),
+      notices: typed([NoticeType], 'The notices that the caller has not dismissed; the most urgent first.'),
     }),
 });
 
@@ -79,7 +79,7 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
   person_needed:
     'Another person’s mission needs somebody to approve its plan, answer a question, decide about a tool call, or raise a limit.',
   webhook_disabled: 'A webhook endpoint was disabled, because its receiver does not accept events.',
-  sign_in_domain: 'The TXT record of a proved domain is missing, or the domain no longer counts as proved.',
+  sign_in_domain: 'The TXT record of a verified domain is missing, or the domain no longer counts as verified.',
   sign_in_certificate: 'The certificate of a SAML provider expires within seven days.',
   directory_token: 'The last directory token expires within seven days.',
 });
@@ -125,7 +125,7 @@ builder.mutationField('updateNoticeMail', (t) =>
 
 builder.mutationField('dismissNotice', (t) =>
   t.field({
-    description: 'Hides a notice from the caller’s person while its cause lasts. Dismissing it twice changes nothing.',
+    description: 'Hides a notice from the caller while its cause lasts. Dismissing it twice changes nothing.',
     scope: 'setup:write',
     rest: 'POST /notices/{noticeId}/dismissal',
     type: NoticeDismissalType,

@@ -45,7 +45,7 @@ builder.mutationField('setRetentionSettings', (t) => {
   return t.field({
     description:
       'Sets how long the organization keeps details, logs, artifacts and sandboxes of ended missions. Older ones are deleted within the hour; ' +
-      'an argument that is left out is null. Only an owner may.',
+      'an argument that is left out is null. Only an owner may do this.',
     scope: 'organizations:write',
     type: Settings,
     args: {

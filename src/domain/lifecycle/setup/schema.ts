@@ -203,7 +203,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { groupId, input }, { caller }) => operations.markGroup(caller, groupId, input.mark),
   }),
   updateSetupGuide: t.field({
-    description: 'Records how far the caller’s person has followed a guide.',
+    description: 'Records the step that the caller has reached in a guide.',
     scope: 'setup:write',
     rest: 'PATCH /setup/guides/{guideId}',
     type: SetupProgress,

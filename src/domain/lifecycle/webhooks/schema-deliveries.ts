@@ -107,7 +107,7 @@ const ResendRequest = request(
         .describe('Only deliveries in this state, `delivered` or `failed`; both without it.'),
     })
     .meta({
-      description: 'Deliveries of a time. Those that repeat another one are left out.',
+      description: 'Deliveries of a period. Those that repeat another one are left out.',
       examples: [{ createdFrom: 1_795_219_200_000, status: 'failed' }],
     }),
 );
@@ -118,7 +118,7 @@ const ResentType = builder.objectRef<{ count: number }>('ResentWebhookDeliveries
 
 builder.mutationFields((t) => ({
   testWebhookEndpoint: t.field({
-    description: `Sends the event \`webhook_endpoint.tested\` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. At most ${answerBounds.timeoutMs / 1_000} seconds pass; another test in this time is a 409.`,
+    description: `Sends the event \`webhook_endpoint.tested\` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. The call takes at most ${answerBounds.timeoutMs / 1_000} seconds; another test during this time gets a 409.`,
     scope: 'webhooks:write',
     rest: { route: 'POST /webhook-endpoints/{endpointId}/test', status: 201, errors: [409] },
     type: DeliveryType,
@@ -134,13 +134,13 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => deliveries.resend(caller, args.endpointId, args.webhookDeliveryId),
   }),
   resendWebhookDeliveries: t.field({
-    description: `Sends the events of a time once more, each as a new delivery with the same \`webhook-id\`. At most ${webhookCounts.waiting} deliveries of an endpoint wait: more are a 409, and nothing is sent.`,
+    description: `Sends the events of a period again, each as a new delivery with the same \`webhook-id\`. At most ${webhookCounts.waiting} deliveries of an endpoint wait: more are a 409, and nothing is sent.`,
     scope: 'webhooks:write',
     rest: 'POST /webhook-endpoints/{endpointId}/resend',
     type: ResentType,
     args: {
       endpointId: t.arg.string(endpointId),
-      input: t.arg({ type: ResendRequest, required: true, description: 'Which deliveries.' }),
+      input: t.arg({ type: ResendRequest, required: true, description: 'The deliveries to send again.' }),
     },
     resolve: async (_, { endpointId: id, input }, { caller }) => ({
       count: await deliveries.resendRange(caller, id, input),

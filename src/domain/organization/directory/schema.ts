@@ -28,8 +28,8 @@ const UserState = wordSet(
   'Whether a user of the directory belongs to the organization.',
   {
     member: 'The person is a member.',
-    waiting: 'The person has not joined yet: the account page offers it after sign-in.',
-    removed: 'The person was a member and was removed here. The identity provider can offer it again.',
+    waiting: 'The person has not joined yet: the account page offers the membership after sign-in.',
+    removed: 'The person was a member and was removed here. The identity provider can offer the membership again.',
     inactive: 'The identity provider has deactivated the user.',
   },
 );
@@ -41,7 +41,7 @@ const DirectoryUserType = builder.objectRef<records.ListedUser>('DirectoryUser')
       id: string('The id, which starts with `scu_`: the id of the user at the SCIM endpoint.'),
       userName: string('Name of the user at the identity provider.'),
       externalId: stringOrNull('Id of the user at the identity provider; null when it sends none.'),
-      email: string('The address whose account is the person.'),
+      email: string('The email address, which identifies the account of the person.'),
       displayName: stringOrNull('The name at the identity provider; the account of the person keeps its own.'),
       active: boolean('Whether the identity provider lets the person be a member.'),
       state: typed(UserState.type, 'Whether the person belongs to the organization.'),
@@ -100,8 +100,8 @@ builder.queryFields((t) => ({
 builder.mutationField('setDirectoryGroupRole', (t) =>
   t.field({
     description:
-      'Sets the role that a group gives to its members, which applies to them at once. A member of several groups has the highest of ' +
-      'their roles, and is a member without one; owners keep their role. Only an owner may.',
+      'Sets the role that a group gives to its members, which applies to them at once. A user in several groups gets the highest of ' +
+      'their roles, and without such a role the role `member`; owners keep their role. Only an owner may do this.',
     scope: 'members:write',
     type: ChangedDirectoryGroup,
     args: {

@@ -81,14 +81,15 @@ const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
       requiredRole: typed(OrgRole.type, 'The lowest role that may grant the scope.'),
       grantable: t.boolean({
         description:
-          'Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token.',
+          'Whether the caller could grant the scope now: true for a person in the console whose role includes it, never for a token.',
         resolve: ({ scope }, _args, { caller }) =>
           caller.principalType === 'cookie' && caller.role !== null && caller.scopes.has(scope),
       }),
       presets: t.field({
         type: [ScopePreset.type],
         graphOnly: true,
-        description: 'The presets that contain the scope. A token gets only scopes that its person holds.',
+        description:
+          'The presets that contain the scope. A token gets only scopes that the role of its person includes.',
         resolve: ({ scope }) => presetsOf(scope),
       }),
     }),

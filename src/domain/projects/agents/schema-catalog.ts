@@ -116,7 +116,7 @@ const MissionBoundsType = builder.objectRef<MissionBounds>('MissionBounds').impl
     'The largest limits that a mission can have in this installation; they also apply to a mission that sets no limits.',
   fields: (t) =>
     members(t, {
-      maxMinutes: int('Minutes in which a mission holds its sandbox.'),
+      maxMinutes: int('Minutes that a mission may use its sandbox.'),
       maxModelCalls: int('Model calls of a mission.'),
       maxTokens: int('Tokens of a mission, input and output.'),
     }),

@@ -16,7 +16,7 @@ import { AgentVersion } from './version-model.ts';
 import { listVersions } from './versions.ts';
 
 const AgentVersionType = builder.modelType(AgentVersion, 'AgentVersion').implement({
-  description: 'The settings of an agent as a change left them. A version never changes.',
+  description: 'The settings of an agent after one of its changes. A version never changes.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `agv_`.'),
@@ -30,7 +30,7 @@ const AgentVersionType = builder.modelType(AgentVersion, 'AgentVersion').impleme
       sandboxTemplateId: string('Id of the agent’s sandbox template; `standard`: the project’s template.'),
       userPrompt: stringOrNull('Instructions in addition to the issue.', { complexity: weightOf(text.userPrompt.max) }),
       skillRepos: strings('Repositories with skills that the agent may use.'),
-      note: stringOrNull('Reason why the agent was changed; null when nobody said so.'),
+      note: stringOrNull('Reason why the agent was changed; null when none was given.'),
       authorUserId: stringOrNull(
         'The person who changed the agent; null for a program, and once the account is deleted.',
       ),

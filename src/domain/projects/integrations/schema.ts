@@ -46,7 +46,7 @@ const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement(
     }),
 });
 const ConnectorModelType = builder.objectRef<ConnectorModel>('ConnectorModel').implement({
-  description: 'A model that a connector names with its prices.',
+  description: 'A model that a connector lists with its prices.',
   fields: (t) =>
     members(t, {
       id: string('The id of the model at the server of the connector; a value for `model` of an agent.'),
@@ -89,7 +89,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       ),
       models: typed(
         [ConnectorModelType],
-        'Models that the integration names in addition to the catalog, or with other prices; empty for kinds other than `llm`.',
+        'Models that the integration lists in addition to the catalog, or with other prices; empty for kinds other than `llm`.',
         { beyondRest: true },
       ),
       organization: belongsTo(

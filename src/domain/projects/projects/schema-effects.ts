@@ -20,7 +20,7 @@ const EffectPolicyInput = request('EffectPolicyInput', effectPolicy);
 builder.mutationFields((t) => ({
   setProjectEffectPolicy: t.field({
     description:
-      'Says which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved ' +
+      'Sets which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved ' +
       '(`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too.',
     scope: 'projects:write',
     tool: { name: 'set_project_effect_policy', idempotent: true },

@@ -74,9 +74,9 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       processes: intOrNull('Maximum number of processes of a mission; null means the limit of the runtime.'),
       stepMinutes: intOrNull('Time limit of a step in minutes; null means the limit of the service.'),
       stepModelCalls: intOrNull('Maximum model calls of a step; null means the limit of the service.'),
-      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no bound.'),
+      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no limit.'),
       maxMinutes: intOrNull(
-        'Maximum minutes that a mission may hold its sandbox, unless its start sets another limit; null means the bound of the installation.',
+        'Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the bound of the installation.',
       ),
       maxModelCalls: intOrNull(
         'Maximum model calls of a mission, unless its start sets another limit; null means the bound of the installation.',
@@ -114,7 +114,7 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
     .max(max)
     .nullable()
     .optional()
-    .describe(`${what}: ${range({ min, max })}; null means no bound in the template.`);
+    .describe(`${what}: ${range({ min, max })}; null means no limit in the template.`);
 const requestMembers = {
   description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
   base: TemplateBase.zod.optional().describe('Source of a sandbox.'),
@@ -141,15 +141,15 @@ const requestMembers = {
     .describe(
       'The size of missions whose start does not choose one. Limits of memory and disk replace those of the type.',
     ),
-  memoryMb: bounded(templateLimits.memoryMb, 'Memory of a mission in MiB'),
-  diskMb: bounded(templateLimits.diskMb, 'Disk space of a mission in MiB'),
-  processes: bounded(templateLimits.processes, 'Processes of a mission'),
-  stepMinutes: bounded(templateLimits.stepMinutes, 'Minutes of a step'),
-  stepModelCalls: bounded(templateLimits.stepModelCalls, 'Model calls of a step'),
-  stepTokens: bounded(templateLimits.stepTokens, 'Tokens of a step'),
-  maxMinutes: bounded(missionLimits.maxMinutes, 'Minutes in which a mission holds its sandbox'),
-  maxModelCalls: bounded(missionLimits.maxModelCalls, 'Model calls of a mission'),
-  maxTokens: bounded(missionLimits.maxTokens, 'Tokens of a mission'),
+  memoryMb: bounded(templateLimits.memoryMb, 'Maximum memory of a mission in MiB'),
+  diskMb: bounded(templateLimits.diskMb, 'Maximum disk space of a mission in MiB'),
+  processes: bounded(templateLimits.processes, 'Maximum number of processes of a mission'),
+  stepMinutes: bounded(templateLimits.stepMinutes, 'Maximum minutes of a step'),
+  stepModelCalls: bounded(templateLimits.stepModelCalls, 'Maximum model calls of a step'),
+  stepTokens: bounded(templateLimits.stepTokens, 'Maximum tokens of a step'),
+  maxMinutes: bounded(missionLimits.maxMinutes, 'Maximum minutes that a mission may use its sandbox'),
+  maxModelCalls: bounded(missionLimits.maxModelCalls, 'Maximum model calls of a mission'),
+  maxTokens: bounded(missionLimits.maxTokens, 'Maximum tokens of a mission'),
   effectPolicy: effectPolicy
     .nullable()
     .optional()

@@ -78,7 +78,7 @@ const model = z
       })
       .describe('Prices of a call.'),
   })
-  .describe('A model that the connector names.');
+  .describe('A model of the connector.');
 const models = z
   .array(model)
   .max(maxConnectorModels)
@@ -87,7 +87,7 @@ const NamedModel = request('ConnectorModelRequest', model);
 const ConnectorModels = request(
   'SetIntegrationModelsRequest',
   z.object({ models }).meta({
-    description: 'The models that a connector names.',
+    description: 'The models of a connector.',
     examples: [{ models: [{ id: 'qwen3-coder', name: 'Qwen3 Coder', prices: { input: 0.3, output: 1.2 } }] }],
   }),
 );
@@ -131,7 +131,7 @@ builder.mutationFields((t) => ({
       linearApp: t.arg({ type: LinearApp, description: linearAppDescription }),
       models: t.arg({
         type: [NamedModel],
-        description: `The models that the connector names, with their prices, as \`setIntegrationModels\` sets them: at most ${maxConnectorModels}, only for language models.`,
+        description: `The models of the connector, with their prices, as \`setIntegrationModels\` sets them: at most ${maxConnectorModels}, only for language models.`,
         validate: { schema: models },
       }),
     },
@@ -140,8 +140,8 @@ builder.mutationFields((t) => ({
   }),
   setIntegrationModels: t.field({
     description:
-      'Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply ' +
-      'to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector names any ' +
+      'Replaces the models that a connector of language models lists. Agents of OpenCode and of ACP harnesses may choose them. The prices apply ' +
+      'to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector lists any ' +
       'longer wait, and their running steps fail.',
     scope,
     tool: { name: 'set_integration_models', idempotent: true },

@@ -28,7 +28,7 @@ export const ConnectionVerdict = wordSet(
     unknown_host: 'The name could not be resolved.',
     failed: 'The host is allowed, but could not be reached.',
     untrusted:
-      'A program rejected the certificate of the runner, which puts secrets into requests to the host: it does not read the variables that name the certificate authority.',
+      'A program rejected the certificate with which the runner adds secrets to requests: it ignores the variables that name the certificate authority.',
   },
 );
 

@@ -22,8 +22,8 @@ const RunForkType = builder.modelType(RunFork, 'RunFork').implement({
     members(t, {
       runId: string('The run that was started.'),
       run: belongsTo('missions:read', 'The run that was started.'),
-      sourceRunId: string('The run whose recording answers.'),
-      source: belongsTo('missions:read', 'The run whose recording answers.'),
+      sourceRunId: string('The run whose recording was replayed.'),
+      source: belongsTo('missions:read', 'The run whose recording was replayed.'),
       sourceStepId: string('The step of the recording in which the mission was forked.'),
       call: int(
         'Number of the first call of that step that went to a model again; earlier calls and steps were replayed.',
@@ -87,7 +87,7 @@ const RecordedModelCalls = builder
 builder.queryField('recordedModelCalls', (t) =>
   t.field({
     description:
-      'The calls of models in the recording of a run, with each of which a fork can begin; 404 without a recording.',
+      'The model calls in the recording of a run: a fork can begin with each of them; 404 without a recording.',
     scope: 'artifacts:read',
     complexity: forkBounds.readingCost,
     type: RecordedModelCalls,

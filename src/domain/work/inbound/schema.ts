@@ -56,7 +56,7 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       id: string('The id, which starts with `dlv_`.'),
       orgId: string('The organization of the delivery.'),
       hookId: string('The hook.'),
-      externalId: string('The sender’s id of the event: deliveries with one id are processed once.'),
+      externalId: string('The sender’s id of the event: deliveries with the same id are processed once.'),
       event: string('The sender’s name of the event, such as `issues.labeled`.'),
       title: stringOrNull('The event in one line; null until it is processed.'),
       status: typed(DeliveryStatus.type, 'The state of the delivery.'),
@@ -141,7 +141,8 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => deliveries.approveDelivery(caller, args.hookId, args.deliveryId),
   }),
   dismissInboundDelivery: t.field({
-    description: 'Ends the wait of an event for an approval: it starts nothing. Requires the scope `missions:run` too.',
+    description:
+      'Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run` too.',
     scope: 'integrations:write',
     rest: { route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/dismissal', errors: [409] },
     type: DeliveryType,

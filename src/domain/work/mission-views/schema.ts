@@ -93,7 +93,7 @@ const DeleteMissionViewResponse = okIdAnswer('DeleteMissionViewResponse');
 
 builder.queryField('missionViews', (t) =>
   t.field({
-    description: 'The views that the caller’s person has saved in the organization, oldest first.',
+    description: 'The views that the caller has saved in the organization, oldest first.',
     scope: 'missions:read',
     type: ViewList,
     resolve: async (_, _args, { caller }) => ({ views: await operations.listViews(caller) }),
@@ -102,21 +102,21 @@ builder.queryField('missionViews', (t) =>
 
 builder.mutationFields((t) => ({
   createMissionView: t.field({
-    description: `Saves a view for the caller’s person, who has at most ${maxViews} in the organization.`,
+    description: `Saves a view for the caller, who can have at most ${maxViews} in the organization.`,
     scope: 'missions:read',
     type: ViewType,
     args: { input: t.arg(input) },
     resolve: (_, { input }, { caller }) => operations.createView(caller, viewOf(input)),
   }),
   updateMissionView: t.field({
-    description: 'Replaces a view of the caller’s person.',
+    description: 'Replaces a view of the caller.',
     scope: 'missions:read',
     type: ViewType,
     args: { viewId: t.arg.string({ ...pathId, description: 'The id of the view.' }), input: t.arg(input) },
     resolve: (_, { viewId, input }, { caller }) => operations.updateView(caller, viewId, viewOf(input)),
   }),
   deleteMissionView: t.field({
-    description: 'Deletes a view of the caller’s person.',
+    description: 'Deletes a view of the caller.',
     scope: 'missions:read',
     type: DeleteMissionViewResponse,
     args: { viewId: t.arg.string({ ...pathId, description: 'The id of the view.' }) },

@@ -56,8 +56,8 @@ builder.queryFields((t) => ({
 builder.mutationField('setRecordingSettings', (t) =>
   t.field({
     description:
-      'Decides whether the organization records its missions, and for how long. A running step keeps to what was decided when it began. ' +
-      'Switching recordings off deletes all recordings of the organization. Only an owner may.',
+      'Decides whether the organization records its missions, and for how long. A running step keeps the setting with which it began. ' +
+      'Switching recordings off deletes all recordings of the organization. Only an owner may do this.',
     scope: 'organizations:write',
     type: RecordingSettingsType,
     args: {

@@ -26,7 +26,7 @@ const Weekday = wordSet(
 
 export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   description:
-    'A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is ' +
+    'A wall-clock time in a time zone. A time that a clock change skips is due later by the length of the change; a time that occurs twice is ' +
     'due the first time; a shorter month uses its last day.',
   fields: (t) =>
     members(t, {

@@ -14,7 +14,7 @@ export const RunStatus = wordSet(
   'The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final.',
   {
     dispatching: 'Waits for its issue in the tracker, or for a runtime.',
-    running: 'A runtime holds the run.',
+    running: 'A runtime works on the run.',
     completed: 'The mission finished.',
     failed: 'The mission failed, or no runtime finished it.',
     skipped: 'An earlier run was still open.',

@@ -10,7 +10,7 @@ const RuntimeDemandType = builder.objectRef<RuntimeDemand>('RuntimeDemand').impl
   fields: (t) =>
     members(t, {
       missions: int(
-        'Number of missions that wait or run: divided by the places of a runtime, the number of runtimes that are needed.',
+        'Number of missions that wait or run; divided by the places of one runtime, it is the number of runtimes that are needed.',
       ),
       waiting: int('Number of missions that wait for a runtime.'),
       running: int('Number of missions that run on runtimes like the caller.'),
@@ -34,8 +34,8 @@ builder.queryField('runtimeDemand', (t) =>
     args: {
       labels: t.arg.string({
         description:
-          'Labels of the runtimes that are scaled, separated by commas: missions count that ask for some of these labels and no others. ' +
-          'Without labels, missions count that ask for none.',
+          'Labels of the runtimes that are scaled, separated by commas: only missions that ask for some of these labels, and for no others, ' +
+          'are counted. Without labels, only missions that ask for none are counted.',
         validate: { schema: labelList },
       }),
     },

@@ -10,7 +10,7 @@ const followed = toOne(followedOf, ({ runId }) => runId);
 builder.objectField(RunType, 'isFollowed', (t) =>
   t.boolean({
     graphOnly: true,
-    description: 'Whether the caller’s person follows the run.',
+    description: 'Whether the caller follows the run.',
     resolve: async ({ id }, _args, context) => (await followed(context).load(id)) !== null,
   }),
 );
@@ -20,7 +20,7 @@ const ofRun = { ...pathId, description: 'The id of the run.' };
 builder.mutationFields((t) => ({
   followRun: t.field({
     description:
-      'Makes the caller’s person follow somebody else’s run: they get its later news, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run gets them without following it.',
+      'Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run gets them without following it.',
     scope: 'missions:read',
     tool: { name: 'follow_run', idempotent: true },
     type: RunType,

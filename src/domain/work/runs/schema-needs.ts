@@ -101,7 +101,7 @@ builder.objectFields(RunType, (t) =>
       { graphOnly: true },
     ),
     maxMinutes: intOrNull(
-      'Maximum minutes that the run may hold its sandbox, chosen at the start or, at the first claim, by the sandbox template; null means the bound of the installation.',
+      'Maximum minutes that the run may use its sandbox, chosen at the start or, at the first claim, by the sandbox template; null means the bound of the installation.',
       { graphOnly: true },
     ),
     maxModelCalls: intOrNull('Maximum model calls of the mission, chosen like `maxMinutes`.', { graphOnly: true }),
@@ -109,7 +109,7 @@ builder.objectFields(RunType, (t) =>
       'Maximum tokens of the mission, input, output and cached ones together; chosen like `maxMinutes`.',
       { graphOnly: true },
     ),
-    sandboxMinutes: int('Number of minutes, including the current one, in which the run has held its sandbox.', {
+    sandboxMinutes: int('Number of minutes, including the current one, in which the run has used a sandbox.', {
       graphOnly: true,
     }),
     sandboxCostUsd: float('Cost of the sandbox minutes in US dollars, a part of `missionCostUsd`.', {

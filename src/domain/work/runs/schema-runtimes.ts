@@ -53,7 +53,7 @@ const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
         `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when it drains or is not connected.`,
       ),
       oldestWaitingAt: epochMsOrNull(
-        'Since when the oldest mission that the runtime could take waits; null when there is none.',
+        'When the oldest waiting mission that the runtime could take began to wait; null when there is none.',
       ),
       modelVendors: typedOrNull(
         [ModelVendor.type],
@@ -75,7 +75,7 @@ const WaitingRuns = builder.objectRef<WaitingRunsGroup>('WaitingRuns').implement
       reason: stringOrNull('Why they wait; null until the reason is known, for about two seconds.'),
       labels: strings('Labels that a runtime must have to take them.'),
       runs: int('Number of missions.'),
-      oldestWaitingAt: epochMs('Since when the oldest of them waits.'),
+      oldestWaitingAt: epochMs('When the oldest of them began to wait.'),
       oldestRunId: string('The run that waits longest.'),
     }),
 });

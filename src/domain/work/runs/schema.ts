@@ -141,7 +141,7 @@ const filterArguments = () =>
     needsPerson: t.boolean({
       description: 'True means only open runs that wait for a person, for example for the approval of a plan.',
     }),
-    followed: t.boolean({ description: 'True means only runs that the caller’s person follows.' }),
+    followed: t.boolean({ description: 'True means only runs that the caller follows.' }),
     kind: t.field({
       type: RunKind.type,
       description: 'Only runs that the schedule started, or only those that a person or program started.',

@@ -211,8 +211,8 @@ builder.queryFields((t) => ({
       after: t.arg({
         type: 'SafeInt',
         description:
-          'Only the content after this number of bytes, such as the `bytes` of the last answer: what was added since. Sent with the cursor of ' +
-          'an older piece, too. Omitted, the whole log.',
+          'Only the content after this number of bytes: with the `bytes` of the last answer, what was added since. Also sent with the cursor ' +
+          'of an older piece. Absent means the whole log.',
         validate: { schema: z.int().min(0) },
       }),
     },

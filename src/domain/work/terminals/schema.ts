@@ -20,7 +20,7 @@ const TerminalStatus = wordSet('TerminalStatus', terminalStatuses, 'Status of a 
 
 const TerminalType = builder.objectRef<TerminalState>('Terminal').implement({
   description:
-    'A shell of a person in the sandbox of a running mission. What it prints is recorded as an artifact of the run, with secrets masked.',
+    'A shell of a person in the sandbox of a running mission. Its output is recorded as an artifact of the run, with secrets masked.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `trm_`. Only the person who has opened the terminal can use it.'),
@@ -72,7 +72,7 @@ builder.mutationFields((t) => ({
     scope,
     type: TerminalType,
     args: {
-      runId: t.arg.string({ ...pathId, description: 'The id of a run with a step that runs.' }),
+      runId: t.arg.string({ ...pathId, description: 'The id of a run with a step in progress.' }),
       width: t.arg.int(widthOf),
       height: t.arg.int(heightOf),
     },
