@@ -211,7 +211,7 @@ describe('the difference between the success rates of two versions', () => {
     expect([difference, low, high].map((value) => value.toFixed(4))).toEqual(['0.2000', '0.0524', '0.3339']);
   });
 
-  it('is more than chance once there are enough missions, and unknown without missions', () => {
+  it('a difference is statistically significant once there are enough missions, and unknown without missions', () => {
     expect(isMoreThanChance(differenceOf({ count: 5, of: 10 }, { count: 8, of: 10 })!)).toBe(false);
     expect(isMoreThanChance(differenceOf({ count: 50, of: 100 }, { count: 80, of: 100 })!)).toBe(true);
     expect(differenceOf({ count: 0, of: 0 }, { count: 8, of: 10 })).toBeNull();

@@ -87,7 +87,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       [acme.id, projectId, (await mine()).id, present()],
     );
     await page.reload();
-    await versions.getByText('+0 points completed, may be chance').waitFor();
+    await versions.getByText('+0 points completed, not significant').waitFor();
     await page.goto('/console/quality?by=version');
     await page.getByRole('rowheader', { name: 'Careful reviewer, version 5' }).waitFor();
     await pages.inspect(page, 'quality');

@@ -116,7 +116,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await agents.getByLabel('No host').check();
     await page.getByText('Limits of a mission').click();
     await page.getByLabel('Memory in MiB').fill('2048');
-    await expect.poll(() => page.getByLabel('Minutes of a mission').getAttribute('max')).toBe('1440');
+    await expect.poll(() => page.getByLabel('Maximum minutes of a mission').getAttribute('max')).toBe('1440');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(() => read(`/sandbox-templates/${templateId}`))

@@ -178,7 +178,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const row = page.getByRole('listitem').filter({ hasText: 'Nightly reports' });
     await row.getByText('Last used').waitFor();
     await row.getByText('Only Rocket & Co').waitFor();
-    await row.getByText('Your role no longer holds projects:write').waitFor();
+    await row.getByText('Your role no longer includes projects:write').waitFor();
     expect(await page.getByLabel('Create, change and delete projects.').count()).toBe(0);
     await inspect(page, 'tokens');
     await page.getByRole('button', { name: 'Revoke Nightly reports' }).click();

@@ -78,7 +78,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     ]);
 
     await page.getByRole('button', { name: 'Create passkey' }).click();
-    await page.getByText('This device already holds a passkey for your account.').waitFor();
+    await page.getByText('This device already has a passkey for your account.').waitFor();
 
     const phone = await pages.open();
     // A virtual authenticator would use the suggestion of the email field by itself, before the button is clicked.

@@ -1,4 +1,4 @@
-// The settings of sign-in in a browser: a domain is proved, a provider is connected and tested, and a new person signs in through it.
+// The settings of sign-in in a browser: a domain is verified, a provider is connected and tested, and a new person signs in through it.
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openOutbound } from '#foundation/http/outbound.ts';
@@ -60,7 +60,7 @@ describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
     await page.getByLabel('Protocol').selectOption('oidc');
     await fields.getByRole('textbox', { name: 'Name' }).fill('Okta');
     await fields.getByRole('textbox', { name: 'Issuer' }).fill(provider.issuer);
-    await fields.getByRole('textbox', { name: 'Client id' }).fill(client.clientId);
+    await fields.getByRole('textbox', { name: 'Client ID' }).fill(client.clientId);
     await fields.getByLabel('Client secret').fill(client.clientSecret);
     await fields.getByLabel('New people').selectOption('member');
     await fields.getByRole('button', { name: 'Connect provider' }).click();
@@ -86,7 +86,7 @@ describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
     await visitor.getByRole('link', { name: 'Continue with Okta' }).click();
     await visitor.waitForURL('**/console/o/acme/inbox');
     await visitor.goto('/console/account');
-    await visitor.getByText('which reaches no other').waitFor();
+    await visitor.getByText('so you see no other one').waitFor();
     await pages.inspect(visitor, 'account of a session of a provider');
   });
 });

@@ -105,7 +105,7 @@ function Effect({ agentId, first, second }: { agentId: string; first: number; se
     <ul class="small">
       {differences.map(({ share, difference, low, high, isMoreThanChance }) => (
         <li key={share}>
-          {points(difference)} {shareWords[share]}, {isMoreThanChance ? 'more than chance' : 'may be chance'} (95 %
+          {points(difference)} {shareWords[share]}, {isMoreThanChance ? 'significant' : 'not significant'} (95 %
           interval {points(low)} to {points(high)})
         </li>
       ))}

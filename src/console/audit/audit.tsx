@@ -112,7 +112,7 @@ function Row({ event }: { event: Event }) {
   );
 }
 
-/** A session has the name of its device; the User-Agent, which says the same at length, is among its facts. */
+/** A session is named after its device; the whole User-Agent is shown among the facts of the event. */
 const nameOf = ({ type, id, name }: Event['targets'][number]): string =>
   type === 'session' ? deviceName(name) : (name ?? id);
 

@@ -1,4 +1,4 @@
-// The acts by which a person settles an item of the inbox: each is a button and a key.
+// Actions by which a person settles an item of the inbox: each is a button and a key.
 import {
   answerElicitation,
   approveInboundDelivery,
@@ -20,9 +20,9 @@ export interface Act {
   key: string | null;
   label: string;
   isDanger?: true;
-  /** The outcome of the act, as a sentence for people. */
+  /** The outcome of the action, as a sentence for people. */
   done: string;
-  /** Performs the act. @param words The text in the field of the item, if it has one */
+  /** Performs the action. @param words The text in the field of the item, if it has one */
   act(words: string): Promise<unknown>;
 }
 

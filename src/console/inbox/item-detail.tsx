@@ -20,7 +20,7 @@ interface Properties {
   isBusy: boolean;
   problem: ProblemBody | null;
   perform(act: Act, words: string): void;
-  /** Hides the item, until a time if there is one; a hidden item comes back. */
+  /** Hides the item, until the given time if any; brings a hidden item back. */
   finish(): void;
   snooze(): void;
 }

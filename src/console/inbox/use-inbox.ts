@@ -1,4 +1,4 @@
-// The acts of a person on items of the inbox: each act settles its item; a hidden item is brought back.
+// Actions of a person on items of the inbox: each settles its item. A hidden item can be brought back.
 import { useState } from 'preact/hooks';
 import { markInboxItemDone, restoreInboxItem } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';

@@ -11,7 +11,7 @@ interface AccessProperties {
   scopes: readonly string[];
 }
 
-/** The bound project and the scopes, with a note on scopes that the person's role no longer holds. */
+/** The bound project and the scopes, with a note on scopes that the person's role no longer includes. */
 export function Access({ projectId, project, scopes }: AccessProperties) {
   const lost = scopes.filter((scope) => !may(scope));
   return (
@@ -25,7 +25,7 @@ export function Access({ projectId, project, scopes }: AccessProperties) {
         ))}
       </ul>
       {lost.length > 0 && (
-        <p class="hint">Your role no longer holds {lost.join(', ')}, so these scopes have no effect.</p>
+        <p class="hint">Your role no longer includes {lost.join(', ')}, so these scopes have no effect.</p>
       )}
     </>
   );

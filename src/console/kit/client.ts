@@ -99,7 +99,7 @@ async function post(body: unknown, more: Record<string, string> = {}): Promise<A
       'content-type': 'application/json',
       accept: 'application/json',
       'x-csrf-token': csrf,
-      // A page stays in its organization when another one is chosen in another tab.
+      // A page stays in its organization when another organization is chosen in another tab.
       'x-org-id': org,
       ...more,
     },

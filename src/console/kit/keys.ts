@@ -6,7 +6,7 @@ export const isWriting = (target: EventTarget | null): boolean =>
   (target.closest('input:not([type="checkbox"], [type="radio"]), textarea, select, dialog, .shell') !== null ||
     target.isContentEditable);
 
-/** Words for the help, and the act; absent while the key does nothing. An act that returns false leaves the key to the browser. */
+/** Text for the help, and the action; absent while the key does nothing. An action that returns false leaves the key to the browser. */
 export type Key = readonly [words: string, act: (() => unknown) | undefined];
 export type Keys = Record<string, Key>;
 
@@ -15,7 +15,7 @@ const registered = new Set<{ current: Keys }>();
 /** Keys of the current page. */
 export const keysOfPage = (): Keys => Object.assign({}, ...[...registered].map(({ current }) => current));
 
-/** Calls the act of a pressed key, if the page has no other use for it; acts are those of the latest render. */
+/** Runs the action of a pressed key, unless the page has another use for the key. The actions of the latest render apply. */
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;

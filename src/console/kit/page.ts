@@ -12,7 +12,7 @@ export const firstTitle = root.querySelector('h1')?.textContent ?? '';
 export const pageAt = (path: string): string => base + path;
 
 const held = new Set(scopes.split(' '));
-/** Whether the person holds the scope; actions beyond it are not offered. */
+/** Whether the person has the scope; actions beyond it are not offered. */
 export const may = (scope: string): boolean => held.has(scope);
 
 /** Clocks of clients may be wrong: times are relative to the server's. */

@@ -113,7 +113,7 @@ const tones = {
     'started',
     'matches',
     'review',
-  ].concat(['attempts', 'done', 'allowed', 'proved', 'passed', 'delivered', 'delivering']),
+  ].concat(['attempts', 'done', 'allowed', 'verified', 'passed', 'delivered', 'delivering']),
   bad: ['error', 'invalid', 'unreachable', 'failed', 'blocked'],
   warn: [
     'missing',
@@ -125,7 +125,7 @@ const tones = {
     'unknown host',
     'untrusted',
     'failing',
-    'not proved',
+    'not verified',
     'not tested',
     'record missing',
   ],

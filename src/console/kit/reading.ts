@@ -42,7 +42,7 @@ export function useReading<Data, Variables>(
   type State = Pick<Reading<Data>, 'data' | 'problem'>;
   const [state, setState] = useState<State>({ data: null, problem: null });
   const key = JSON.stringify(variables);
-  // A response is too late when other variables, a change, or the response of a later read have replaced it.
+  // A response is outdated when the variables have changed, the data was replaced, or a later read has answered.
   const present = useRef({ key, last: 0, shown: 0 });
   present.current.key = key;
   const read = useCallback(() => {
@@ -108,7 +108,7 @@ export function useList<Data, Variables extends { cursor?: string | null | undef
   const empty: ListState<Row> = { rows: null, cursor: null, problem: null, isReading: true };
   const [state, setState] = useState(empty);
   const key = JSON.stringify(variables);
-  // A first page is too late when that of a later read has replaced it.
+  // A first page is outdated when a later read has replaced it.
   const present = useRef({ key, last: 0, shown: 0 });
   present.current.key = key;
 

@@ -111,7 +111,7 @@ export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boole
   return {
     ...state,
     text: text.current,
-    /** Whether the page holds its maximum while older pieces remain. */
+    /** Whether the page has reached the maximum while older pieces remain. */
     isFull: state.cursor !== null && text.current.size >= maxHeldCharacters,
     isReadingAll: wantsAll.current,
     retry: () => void (text.current.size > 0 ? readOlder() : read(null)),
@@ -145,8 +145,8 @@ async function readParts(log: LogKey, cursor: string | null, held: string[]): Pr
 const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
 
 /**
- * Refreshes while the page is visible: at news, or after two seconds without any. A pause of twice the time of a refresh leaves a busy
- * service time for others.
+ * Refreshes the log while the page is visible: when `news` changes, or after two seconds. Each refresh is followed by a pause twice as
+ * long, so that a busy service gets fewer requests.
  */
 function useFollowing(refresh: () => Promise<void>, follows: boolean, news: unknown): void {
   const current = useRef(refresh);

@@ -17,7 +17,7 @@ export interface LogTime {
   at: number;
 }
 
-/** Characters from which a piece no longer grows. */
+/** Length in characters from which a piece no longer grows. */
 const maxPieceLength = 1024 * 1024;
 
 export class LogText {

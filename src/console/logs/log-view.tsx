@@ -7,14 +7,14 @@ import { VirtualLines } from '../kit/virtual-lines.tsx';
 import { plural, size, Time } from '../kit/words.tsx';
 import { type LogKey, useLog } from './log-reading.ts';
 
-/** An empty log, or one that the retention of the organization has deleted. */
+/** An empty log, or one that was deleted under the retention settings of the organization. */
 export const EmptyLog = ({ deletedAt }: { deletedAt: number | null }) => (
   <Empty>
     {deletedAt === null ? (
       'This part of the log is empty.'
     ) : (
       <>
-        The log was deleted <Time at={deletedAt} />, as the retention of the organization says.
+        The log was deleted <Time at={deletedAt} />, under the retention settings of the organization.
       </>
     )}
   </Empty>

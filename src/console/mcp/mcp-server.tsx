@@ -125,7 +125,7 @@ const Facts = ({ binding }: { binding: Binding }) => {
           </dd>
         </>
       )}
-      <dt>Tools read</dt>
+      <dt>Tools last read</dt>
       <dd>{toolsRefreshedAt === null ? 'never' : <Time at={toolsRefreshedAt} />}</dd>
     </dl>
   );

@@ -64,7 +64,7 @@ function Attested({ signed }: { signed: Signed }) {
         </dd>
         <dt>Calls</dt>
         <dd>{`${calls.model} model, ${calls.tool} tool, ${calls.network} network`}</dd>
-        <dt>Root of the calls</dt>
+        <dt>Merkle root of the calls</dt>
         <dd class="break">
           <code>{calls.rootHash}</code>
         </dd>

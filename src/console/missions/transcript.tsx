@@ -180,7 +180,8 @@ function PastWork({ sandboxId }: { sandboxId: string }) {
   if (sandbox.logsDeletedAt !== null && fragments.length === 0) {
     return (
       <Empty>
-        Logs and transcript were deleted <Time at={sandbox.logsDeletedAt} />, as the retention of the organization says.
+        Logs and transcript were deleted <Time at={sandbox.logsDeletedAt} />, under the retention settings of the
+        organization.
       </Empty>
     );
   }

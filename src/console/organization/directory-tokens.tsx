@@ -61,7 +61,7 @@ export function DirectoryTokens() {
                 <TokenRow
                   key={one.id}
                   token={one}
-                  question="The identity provider can no longer change members. Present members stay."
+                  question="The identity provider can no longer change members. Current members stay."
                   revoke={(key) => mutate(revokeDirectoryToken, { directoryTokenId: one.id }, key).then(reading.read)}
                 />
               ))}

@@ -55,7 +55,7 @@ interface GroupsProperties {
 const Groups = ({ reading, isOwner }: GroupsProperties) => (
   <Card title="Groups">
     <p class="muted">
-      A person has the highest role of their groups, and is a member without one. Owners keep their role.
+      A person gets the highest role of their groups, or the role member if no group gives one. Owners keep their role.
     </p>
     <ListView
       list={listFrom(reading, (data) => data.directoryGroups.data)}

@@ -85,7 +85,7 @@ const missionEntry = (run: PaletteRunsQuery['runs']['data'][number]): Entry => (
   address: pageAt(`/runs/${run.id}`),
 });
 
-/** Number of entries shown, and of places kept for missions among many other entries. */
+/** Maximum number of entries shown, and how many of them are reserved for missions. */
 const maxEntries = 12;
 const missionsAtLeast = 4;
 

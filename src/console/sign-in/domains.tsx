@@ -49,7 +49,7 @@ function DomainRow({ domain, providers, read }: { domain: Domain } & Omit<Proper
     <>
       <div class="row-top">
         <strong class="break">{name}</strong>
-        <Pill status={verifiedAt === null ? 'not proved' : missingSince === null ? 'proved' : 'record missing'} />
+        <Pill status={verifiedAt === null ? 'not verified' : missingSince === null ? 'verified' : 'record missing'} />
       </div>
       {verifiedAt !== null && (
         <p class="muted small">
@@ -61,7 +61,7 @@ function DomainRow({ domain, providers, read }: { domain: Domain } & Omit<Proper
       {missingSince !== null && (
         <p class="note">
           The TXT record is missing since <Time at={missingSince} />. After a week without it, the domain no longer
-          counts as proved, and its provider signs nobody in.
+          counts as verified, and nobody can sign in through its provider.
         </p>
       )}
       {(verifiedAt === null || missingSince !== null) && <TxtRecord domain={domain} />}
@@ -147,7 +147,7 @@ export function NewDomain({ read }: { read(): void }) {
     <Card title="New domain">
       <FormFrame form={form} action="Add domain">
         <Text form={form} name="domain" label="Domain" maxLength={253} required>
-          For example example.com. You prove with a TXT record that it is yours.
+          For example example.com. A TXT record verifies that the domain is yours.
         </Text>
       </FormFrame>
     </Card>

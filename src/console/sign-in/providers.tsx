@@ -77,7 +77,7 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
         <dd class="break">{issuer}</dd>
         {clientId !== '' && (
           <>
-            <dt>Client id</dt>
+            <dt>Client ID</dt>
             <dd class="break">{clientId}</dd>
           </>
         )}
@@ -87,7 +87,7 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
         </dd>
         {entityId !== null && (
           <>
-            <dt>Entity id</dt>
+            <dt>Entity ID</dt>
             <dd class="break">
               {entityId} <Copy text={entityId} label="Copy" describes={`Copy the entity id for ${name}`} />
             </dd>
@@ -146,7 +146,7 @@ const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
     <Text form={form} name="issuer" label="Issuer" maxLength={2000} required>
       The address of the OpenID provider, without /.well-known/openid-configuration.
     </Text>
-    <Text form={form} name="clientId" label="Client id" maxLength={500} required />
+    <Text form={form} name="clientId" label="Client ID" maxLength={500} required />
     <Text form={form} name="clientSecret" label="Client secret" type="password" maxLength={2000} required={isNew}>
       {isNew ? undefined : 'Leave it empty to keep the current one.'}
     </Text>
@@ -222,7 +222,7 @@ function ChangeProvider({ provider, done }: { provider: Provider; done(): void }
       form={form}
       action="Save"
       close={done}
-      labels={{ name: 'Name', issuer: 'Issuer', clientId: 'Client id', defaultRole: 'New people' }}
+      labels={{ name: 'Name', issuer: 'Issuer', clientId: 'Client ID', defaultRole: 'New people' }}
     >
       <Fields form={form} isNew={false} />
     </FormFrame>

@@ -28,12 +28,12 @@ export const labels = {
   memoryMb: 'Memory in MiB',
   diskMb: 'Disk space in MiB',
   processes: 'Processes',
-  stepMinutes: 'Minutes of a step',
-  stepModelCalls: 'Model calls of a step',
-  stepTokens: 'Tokens of a step',
-  maxMinutes: 'Minutes of a mission',
-  maxModelCalls: 'Model calls of a mission',
-  maxTokens: 'Tokens of a mission',
+  stepMinutes: 'Maximum minutes of a step',
+  stepModelCalls: 'Maximum model calls of a step',
+  stepTokens: 'Maximum tokens of a step',
+  maxMinutes: 'Maximum minutes of a mission',
+  maxModelCalls: 'Maximum model calls of a mission',
+  maxTokens: 'Maximum tokens of a mission',
   ...policyLabels,
 };
 
@@ -50,10 +50,10 @@ const limits: Record<LimitName, [hint: string, min: number, max: number | null]>
   processes: ['as many as the runtime allows', 16, 32_768],
   stepMinutes: ['30 minutes', 1, 1_440],
   stepModelCalls: ['200', 1, 1_000],
-  stepTokens: ['no bound', 1_000, 1_000_000_000],
-  maxMinutes: ['the bound of the installation', 1, null],
-  maxModelCalls: ['the bound of the installation', 1, null],
-  maxTokens: ['the bound of the installation', 1_000, null],
+  stepTokens: ['no limit', 1_000, 1_000_000_000],
+  maxMinutes: ['the limit of the installation', 1, null],
+  maxModelCalls: ['the limit of the installation', 1, null],
+  maxTokens: ['the limit of the installation', 1_000, null],
 };
 
 export function TemplateFields({ form }: { form: Form<TemplateValues> }) {

@@ -4,7 +4,7 @@ import { resizeTerminal, writeTerminal } from '../generated/documents.ts';
 import { mutate, problemOf } from '../kit/client.ts';
 import type { Size } from './screen.ts';
 
-/** Characters of one piece, and the longest time without one, by which the service knows that the page is open. */
+/** Maximum characters of one piece, and the longest time between two pieces, which tell the service that the page is open. */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
 
 /**
@@ -38,7 +38,9 @@ export function openInput(terminalId: string, opened: Size, settled: (error: unk
       isSending = false;
     }
   }
-  /** Sends one piece. Returns false if the service asked to wait, because the shell has not read its earlier input; the wait is then over. */
+  /**
+   * Sends one piece. Returns false if the service asked to wait, because the shell has not read its earlier input; the wait is then over.
+   */
   async function arrives(text: string): Promise<boolean> {
     try {
       await mutate(writeTerminal, { terminalId, seq, text });

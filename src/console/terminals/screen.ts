@@ -10,7 +10,7 @@ export interface Size {
   height: number;
 }
 
-/** Time for which the element must have kept its size: a window that is dragged passes through many. */
+/** Time for which the element must have kept its size before the size is reported: a dragged window passes through many sizes. */
 const settleMs = 100;
 /** Number of the control sequence that the runner sends before the output for a new size of the device. */
 const sizeSequence = 7790;

@@ -15,7 +15,7 @@ export function Terminal({ id: runId }: { id: string }) {
     <>
       <Heading title="Terminal" above={[[pageAt(`/runs/${runId}`), 'Mission']]} />
       <p class="hint">
-        A shell in the sandbox of the mission, beside its agent. What it prints becomes an artifact of the mission, with
+        A shell in the sandbox of the mission, beside its agent. Its output becomes an artifact of the mission, with
         secrets masked.
       </p>
       <Shell key={opened} runId={runId} openAgain={() => setOpened(opened + 1)} />

@@ -23,11 +23,11 @@ interface Place {
 export interface AccessOffer {
   /** Organizations to choose from, beginning with the person's current one. */
   places: readonly [Place, ...Place[]];
-  /** The requested scopes that the person's role holds in any of the organizations. */
+  /** The requested scopes that the person's role includes in any of the organizations. */
   scopes: ReadonlySet<string>;
-  /** The requested scopes that the person's role holds in no organization. */
+  /** The requested scopes that the person's role includes in no organization. */
   withheld: string[];
-  /** Whether the person's role in some of the organizations does not hold all of `scopes`. */
+  /** Whether the person's role in some of the organizations lacks some of `scopes`. */
   isUneven: boolean;
 }
 
@@ -105,7 +105,7 @@ export const chosenAccess = (form: URLSearchParams): Chosen => ({
 export const isFormError = (error: unknown): error is Problem =>
   error instanceof Problem && [400, 401, 404].includes(error.status);
 
-/** Preselected scopes, at most the number that one credential may hold. */
+/** Preselected scopes, at most the number that one credential may have. */
 const suggested = (scopes: ReadonlySet<string>): string[] =>
   scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
 

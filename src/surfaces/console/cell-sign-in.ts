@@ -17,7 +17,7 @@ import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { signIn } from './sign-in.ts';
 import { ownPath, personsForm, personsPage, visitorOf } from './visitor.ts';
 
-/** Paths: where a sign-in starts here, where the other cell vouches, and where it sends the browser back. */
+/** Paths of a sign-in with the session of another cell: its start, the page of the other cell that confirms it, and the return. */
 export const cellSignInPaths = { start: '/sign-in/cell', vouch: '/sign-in/vouch', return: '/sign-in/cell/return' };
 
 /** Address of a page in another cell, to which the session of this cell signs its person in. */

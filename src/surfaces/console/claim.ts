@@ -130,7 +130,7 @@ const whoVouches: Record<Exclude<OpenClaim['kind'], 'identity_assertion'>, strin
 };
 
 const aboutAgent = (claim: OpenClaim): Html => html`<dl class="facts">
-      <dt>Calls itself</dt><dd>${nameOf(claim)}</dd>
+      <dt>Name</dt><dd>${nameOf(claim)}</dd>
       <dt>Vouched for by</dt><dd>${claim.kind === 'identity_assertion' ? html`<strong>${claim.providerName}</strong>` : whoVouches[claim.kind]}</dd>
       <dt>Registered</dt><dd>${ago(claim.registeredAt)}</dd>
       <dt>Network address</dt><dd>${claim.address ?? 'Unknown'}</dd>

@@ -171,7 +171,7 @@ const elsewhereCard = (organizations: readonly OrganizationElsewhere[]): Html =>
 
 /** The card about other organizations in a session that an identity provider has opened. */
 const otherOrganizationsCard = html`<section class="card"><h2>Other organizations</h2>
-    <p class="muted">You signed in through the provider of this organization, which reaches no other. To see your other
+    <p class="muted">You signed in through the provider of this organization, so you see no other one. To see your other
       organizations, invites and passkeys, sign out and sign in with an emailed code or a passkey.</p></section>`;
 
 /** The choice of the cell that stores the data of a new organization; nothing on a platform with one cell. */

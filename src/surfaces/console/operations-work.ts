@@ -42,8 +42,8 @@ function waitingCard({ waitingRuns, waitingEvents }: InstallationStatus): Html {
   const events =
     waitingEvents &&
     waitingEvents.since !== null &&
-    html`<p class="muted small">Events of hooks that wait: ${waitingEvents.forPlace} for a place or money,
-    ${waitingEvents.forTime} for another try; the oldest for ${durationOf(now() - waitingEvents.since)}.</p>`;
+    html`<p class="muted small">Waiting events of hooks: ${waitingEvents.forPlace} for capacity or credits,
+    ${waitingEvents.forTime} for a retry; the oldest has waited ${durationOf(now() - waitingEvents.since)}.</p>`;
   return tableCard({
     title: 'Waiting missions',
     rows: waitingRuns,

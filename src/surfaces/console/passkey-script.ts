@@ -11,7 +11,7 @@ const ours = `
 
   const reasons = {
     NotAllowedError: 'No passkey was used. Try again, or continue without one.',
-    InvalidStateError: 'This device already holds a passkey for your account.',
+    InvalidStateError: 'This device already has a passkey for your account.',
   };
   const run = async (form, more) => {
     const creates = form.dataset.passkey === 'create';
