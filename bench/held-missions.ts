@@ -1,5 +1,6 @@
-// `npm run bench:held [-- --missions=2000] [--seconds=30] [--action=10] [--harness=claude-code]`: missions that are held at once by runners, on one
-// process of the service: cost and delay of their heartbeats. bench/README.md explains the figures, and has the last ones.
+// `npm run bench:held [-- --missions=2000] [--seconds=30] [--action=10] [--harness=claude-code]`: missions that runners execute at the
+// same time, on one process of the service: cost and delay of their heartbeats. bench/README.md explains the figures, and has the last
+// ones.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

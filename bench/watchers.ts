@@ -74,7 +74,7 @@ try {
   const ms = (share: number) => at(times, share).toFixed(0);
   const expected = (changes * watchers) / runs;
   console.log(
-    `${runs} running missions, each changes every ${every} s: ${(times.length / (took / 1_000)).toFixed(0)} events a second, ${((100 * times.length) / expected).toFixed(0)} % of what changed (what changes again before it is read is one event)`,
+    `${runs} running missions, each changes every ${every} s: ${(times.length / (took / 1_000)).toFixed(0)} events a second, ${((100 * times.length) / expected).toFixed(0)} % of what changed (changes between two reads are one event)`,
   );
   console.log(
     `seen after p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms; ${(100 * cpu).toFixed(0)} % of one core, ${((await server.rss()) / 1e6).toFixed(0)} MB`,

@@ -83,6 +83,6 @@ ${table(ofRunner)}
 const text = printConfiguration();
 if (!process.argv.includes('--check')) writeFileSync(file, text);
 else if (readFileSync(file, 'utf8') !== text) {
-  console.error('docs/configuration.md is not what the code says: run npm run docs.');
+  console.error('docs/configuration.md does not match the code: run npm run docs.');
   process.exitCode = 1;
 }

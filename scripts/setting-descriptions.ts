@@ -91,7 +91,7 @@ export const service: Record<ServiceSetting, Description> = {
   ],
   MISSION_MINUTES: [
     null,
-    'maximum of the minutes that a mission may hold its sandbox, and the limit of missions that set none',
+    'maximum of the minutes that a mission may use its sandbox, and the limit of missions that set none',
   ],
   MISSION_MODEL_CALLS: [null, 'maximum of the model calls of a mission, and the limit of missions that set none'],
   MISSION_TOKENS: [

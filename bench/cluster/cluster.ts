@@ -1,6 +1,7 @@
-// `npm run soak:cluster [-- --missions=500 --at-once=40 --every=5 --warm=4 --jobs]`: missions in the stand-in cluster of the tests, while nodes, the
-// runner with the relay, the API server and processes of the service are killed in turn. It fails when a mission does not end exactly once, when
-// the books or the tree of the log are wrong, or when a lease, a sandbox or an object of the cluster is left. Figures: bench/README.md.
+// `npm run soak:cluster [-- --missions=500 --at-once=40 --every=5 --warm=4 --jobs]`: missions in the stand-in cluster of the tests, while
+// nodes, the runner with the relay, the API server and processes of the service are killed in turn. It fails when a mission does not end
+// exactly once, when the ledger or the tree of the audit log is wrong, or when a lease, a sandbox or an object of the cluster is left over.
+// Figures: bench/README.md.
 import { cpus } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -27,7 +27,7 @@ export async function settle(): Promise<number | string> {
 /** Statements that return rows only when the books or records are wrong. */
 const none: Record<string, string> = {
   'runs that are open': `select id, status from runs where status in ('dispatching', 'running')`,
-  'runs that have ended and are still held': `select id, status, claimed_by from runs
+  'runs that have ended but still have a lease': `select id, status, claimed_by from runs
     where status not in ('dispatching', 'running') and lease_until is not null`,
   'runs whose end is not recorded once': `select r.id, r.status, count(e.*) from runs r left join audit_events e
     on e.org_id = r.org_id and e.target_id = r.id and e.action in ('run.completed', 'run.failed', 'run.canceled')
@@ -39,8 +39,8 @@ const none: Record<string, string> = {
   'background jobs that failed or hang': `select name, state from background.job where state in ('active', 'failed')`,
   'occurrences that ran twice': `select recurring_id, scheduled_for from runs where recurring_id is not null
     group by 1, 2 having count(*) > 1`,
-  'issues of one run': `select run_id from issues where run_id is not null group by 1 having count(*) > 1`,
-  'projects of one name': `select name from projects group by 1 having count(*) > 1`,
+  'issues of the same run': `select run_id from issues where run_id is not null group by 1 having count(*) > 1`,
+  'projects with the same name': `select name from projects group by 1 having count(*) > 1`,
   'keys without an answer': `select encode(id, 'hex') as id from idempotency_keys where status is null and first_step is null`,
   'transfers that do not add up': `select id from (select t.id, t.balance_after, sum(t.amount) over (order by t.seq) as total
     from credit_transfers t where t.org_id = $1) journal where balance_after <> total or total < 0`,
@@ -61,7 +61,7 @@ export async function findings({ projects, runs, tasks }: Acknowledged, stored?:
   const lost = async (what: string, table: string, ids: readonly string[]) => {
     const text = `select id from unnest($1::text[]) id where not exists (select from ${table} t where t.id = id.id)`;
     const rows = await sql(text, [ids]);
-    if (rows.length > 0) found.push(`${rows.length} ${what} were acknowledged and are not there`);
+    if (rows.length > 0) found.push(`${rows.length} ${what} were acknowledged but are missing`);
   };
   await lost('projects', 'projects', [...projects]);
   await lost('runs', 'runs', [...runs]);

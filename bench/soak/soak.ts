@@ -79,7 +79,7 @@ console.log(
 console.log(
   `Acknowledged: ${projects.size} projects, ${runs.size} missions, ${tasks.size} scheduled tasks. In the bucket: ${contents} contents, ${archives} of them archives of logs.`,
 );
-if (typeof settled === 'number') console.log(`All came to its end ${(settled / 1_000).toFixed(0)} s after the load.`);
+if (typeof settled === 'number') console.log(`Everything had ended ${(settled / 1_000).toFixed(0)} s after the load.`);
 console.log(`Memory of the process that was not killed: ${early.toFixed(0)} MB, ${late.toFixed(0)} MB at the end.`);
 for (const one of found) console.error(one);
 console.log(found.length === 0 ? '\nAll is well.' : `\n${found.length} findings.`);

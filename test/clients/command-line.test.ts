@@ -170,7 +170,7 @@ describe('commands for missions', () => {
       stderr: expect.stringContaining(`${other} has no logs yet.`),
     });
     const many = Array.from({ length: 21 }, (_, n) => `run_${n}`);
-    expect((await aep('logs', ...many)).stderr).toContain('Name at most 20 runs.');
+    expect((await aep('logs', ...many)).stderr).toContain('At most 20 runs can be given.');
   });
 
   it('print the output of agents without control sequences except colors', async () => {

@@ -47,7 +47,9 @@ describe('commands for records', () => {
     const own = await createRuntime(world, ada.organization);
     await own.claim({ runtime: 'Rack', labels: ['gpu'], places: 2 });
     await json('run', 'web-shop', 'echo it', '--script', '--detach');
-    expect((await asAdmin('drain', 'Rack')).stdout).toBe('Rack takes no new missions, and ends once it has none.\n');
+    expect((await asAdmin('drain', 'Rack')).stdout).toBe(
+      'Rack takes no new missions, and shuts down once it has none.\n',
+    );
     const rack = { name: 'Rack', labels: ['gpu'], places: 2, usedPlaces: 0, isDraining: true };
     const { data, waiting } = JSON.parse((await asAdmin('list', '--json')).stdout);
     expect([data, waiting]).toMatchObject([
@@ -162,7 +164,9 @@ describe('commands for records', () => {
     expect((await webhooks('deliveries', ...range)).stdout).toMatch(/whd_sent +run\.failed +7 +failed +10 +503 /);
     expect((await webhooks('resend', ...range)).stdout).toBe('1 event is sent again.\n');
     expect((await webhooks('resend', 'Dashboard', id)).stdout).toMatch(/^run\.failed is sent again as whd_\w+\.\n$/);
-    expect((await webhooks('resend', 'Dashboard')).stderr).toContain('Name a delivery, or the time of several');
+    expect((await webhooks('resend', 'Dashboard')).stderr).toContain(
+      'Give the id of a delivery, or the beginning of a period',
+    );
     expect((await webhooks('resend', 'Dashboard', id, '--status', 'failed')).stderr).toContain('not both');
     expect((await listed('deliveries', endpoint.id, '--status', 'pending')).length).toBe(2);
     await world.knex('webhook_endpoints').update({ url: 'http://127.0.0.1:9/' });

@@ -120,6 +120,6 @@ function checkCalls({ predicate: { calls } }: Statement, entries: readonly strin
   return root === calls.rootHash
     ? []
     : [
-        `A call was changed, added or left out: the root of the calls is ${root}, and the statement has ${calls.rootHash}.`,
+        `A call was changed, added or left out: the Merkle root of the calls is ${root}, but the statement has ${calls.rootHash}.`,
       ];
 }

@@ -27,7 +27,7 @@ export function addAttestations(program: Command): void {
     .action(run(attestations.show));
   command
     .command('calls')
-    .description('print the calls that the attestations of a run count')
+    .description('print the calls that the attestations of a run cover')
     .argument('<run>', 'id of the run')
     .action(run(attestations.calls));
 }

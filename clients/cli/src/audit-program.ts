@@ -33,7 +33,7 @@ export function addAudit(program: Command): void {
     .command('erase')
     .description('erase a former member or an invited person, for good (an owner, scope members:write)')
     .argument('<person>', 'the id of the person, or the email address of an invite')
-    .option('--yes', 'erase; without it, the command only says what is lost')
+    .option('--yes', 'erase; without it, the command only prints what would be lost')
     .action(run(erase));
   command
     .command('checkpoints')

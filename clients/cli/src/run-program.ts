@@ -28,7 +28,7 @@ export function addRuns(program: Command): void {
       `CPUs, memory and disk: ${runs.instanceTypes.join(', ')}`,
       oneOf(runs.instanceTypes),
     )
-    .option('--max-minutes <n>', 'maximum minutes for which the mission holds its sandbox', count)
+    .option('--max-minutes <n>', 'maximum minutes that the mission may use its sandbox', count)
     .option('--max-model-calls <n>', 'maximum model calls', count)
     .option('--max-tokens <n>', 'maximum tokens, input and output', amount)
     .option('--attempts <n>', 'start this many attempts at the task at once, 2 to 8; prints them and exits', count)
@@ -75,10 +75,10 @@ export function addRuns(program: Command): void {
 /** Commands with which a person works on the files of a mission. */
 function addOwnWork(ofRun: (name: string, about: string) => Command): void {
   ofRun('attach', 'open a shell in the sandbox of a running mission').action(run(attach));
-  ofRun('pull', 'check out the branch of a run with its uncommitted files, and bring the sessions of its agent')
+  ofRun('pull', 'check out the branch of a run with its uncommitted files, and copy the sessions of its agent')
     .option('-C, --directory <folder>', 'the checkout of the repository', '.')
     .action(run(pull));
-  ofRun('push', 'send commits and uncommitted files to a run that has ended; "continue" goes on from them')
+  ofRun('push', 'send commits and uncommitted files to a run that has ended; "continue" begins from them')
     .option('-C, --directory <folder>', 'the checkout with the branch of the run', '.')
     .action(run(push));
 }
@@ -109,11 +109,11 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
     .addOption(new Option('--approve', 'let the agent call the tool').conflicts('deny'))
     .option('--deny', 'keep the agent from calling the tool')
     .action(run(steering.answer));
-  ofRun('budget', 'set what a run may cost in all')
+  ofRun('budget', 'set the total budget of a run')
     .argument('<usd>', 'US dollars', amount)
     .action(run(steering.setBudget));
   ofRun('limits', 'set limits of an open run')
-    .option('--max-minutes <n>', 'maximum minutes for which the run holds its sandbox', count)
+    .option('--max-minutes <n>', 'maximum minutes that the run may use its sandbox', count)
     .option('--max-model-calls <n>', 'maximum model calls', count)
     .option('--max-tokens <n>', 'maximum tokens, input and output', amount)
     .action(run(steering.setLimits));

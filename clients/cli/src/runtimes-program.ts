@@ -10,7 +10,7 @@ export function addRuntimes(program: Command): void {
     .description('list runtimes that were seen within a day, the latest first')
     .action(run(runtimes.list));
   for (const [name, does, action] of [
-    ['drain', 'let a runtime finish its missions, take no new ones, and end', runtimes.drain],
+    ['drain', 'let a runtime finish its missions, take no new ones, and shut down', runtimes.drain],
     ['resume', 'let a draining runtime take missions again', runtimes.resume],
   ] as const) {
     command.command(name).description(does).argument('<name>', 'name of the runtime').action(run(action));

@@ -19,17 +19,17 @@ const withSettings = (settings: Command): Command =>
     .option('--setup-allow <host>', 'allow this host in the setup; may be repeated', repeated)
     .option('--variable <name=value>', 'set a variable; may be repeated', repeated)
     .option('--services <file>', 'JSON list of containers that run next to a mission')
-    .option('--label <label>', 'ask for runtimes with this label; may be repeated, "" removes all', repeated)
+    .option('--label <label>', 'require runtimes with this label; may be repeated, "" removes all', repeated)
     .option('--instance-type <type>', `size of missions: ${typeOrNone.join(', ')}`, oneOf(typeOrNone))
-    .option('--memory-mb <n>', 'memory of a mission in MiB, or none', limit)
-    .option('--disk-mb <n>', 'disk space of a mission in MiB, or none', limit)
-    .option('--processes <n>', 'processes of a mission, or none', limit)
-    .option('--step-minutes <n>', 'minutes of a step, or none', limit)
-    .option('--step-model-calls <n>', 'model calls of a step, or none', limit)
-    .option('--step-tokens <n>', 'tokens of a step, or none', limit)
-    .option('--max-minutes <n>', 'minutes in which a mission holds its sandbox, or none', limit)
-    .option('--max-model-calls <n>', 'model calls of a mission, or none', limit)
-    .option('--max-tokens <n>', 'tokens of a mission, or none', limit);
+    .option('--memory-mb <n>', 'maximum memory of a mission in MiB, or none', limit)
+    .option('--disk-mb <n>', 'maximum disk space of a mission in MiB, or none', limit)
+    .option('--processes <n>', 'maximum processes of a mission, or none', limit)
+    .option('--step-minutes <n>', 'maximum minutes of a step, or none', limit)
+    .option('--step-model-calls <n>', 'maximum model calls of a step, or none', limit)
+    .option('--step-tokens <n>', 'maximum tokens of a step, or none', limit)
+    .option('--max-minutes <n>', 'maximum minutes that a mission may use its sandbox, or none', limit)
+    .option('--max-model-calls <n>', 'maximum model calls of a mission, or none', limit)
+    .option('--max-tokens <n>', 'maximum tokens of a mission, or none', limit);
 
 export function addTemplates(program: Command): void {
   const command = program.command('templates').description('sandbox templates: the environments that agents work in');

@@ -19,7 +19,11 @@ export function addWebhooks(program: Command): void {
     .description('create an endpoint and print its secret, which is shown only once')
     .argument('<name>', 'name')
     .argument('<url>', 'https address of a public host')
-    .option('--type <type>', 'a type such as run.completed, or run.* for all of a noun; may be repeated', repeated)
+    .option(
+      '--type <type>',
+      'a type such as run.completed, or run.* for all types of a noun; may be repeated',
+      repeated,
+    )
     .option('--project <project>', 'events of this project only: id, slug or name; may be repeated', repeated)
     .option('--ordered', 'send events one after the other')
     .action(run(webhooks.create));
@@ -41,6 +45,6 @@ export function addWebhooks(program: Command): void {
     .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(webhooks.deliveries));
   filtered('resend', 'send an event once more, or all that match')
-    .argument('[delivery]', 'id of the delivery; without it, name a time with --from')
+    .argument('[delivery]', 'id of the delivery; without it, give a period with --from')
     .action(run(webhooks.resend));
 }

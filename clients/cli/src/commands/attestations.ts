@@ -60,7 +60,7 @@ export async function readCommit(name: string): Promise<{ commit: Commit; findin
   const object = Buffer.concat([Buffer.from(`commit ${bytes.length}\0`), bytes]);
   const actual = hash(sha.length === 40 ? 'sha1' : 'sha256', object);
   const tree = /^tree ([0-9a-f]+)\n/.exec(bytes.toString('latin1'))?.[1] ?? '';
-  const findings = actual === sha ? [] : [`The commit in the repository has the id ${actual}, and not ${sha}.`];
+  const findings = actual === sha ? [] : [`The commit in the repository has the id ${actual} instead of ${sha}.`];
   return { commit: { sha, tree }, findings };
 }
 

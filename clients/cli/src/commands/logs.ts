@@ -67,7 +67,7 @@ const maxRuns = 20;
 
 /** Prints the logs of runs; with several runs, each line begins with the id of its run. */
 export async function showLogs(options: LogOptions, runIds: string[]): Promise<void> {
-  if (runIds.length > maxRuns) throw new UserError(`Name at most ${maxRuns} runs.`);
+  if (runIds.length > maxRuns) throw new UserError(`At most ${maxRuns} runs can be given.`);
   const client = await openClient(options.url);
   const ids = [...new Set(runIds)];
   await Promise.all(ids.map((runId) => showLog(client, runId, options, ids.length > 1)));

@@ -62,10 +62,12 @@ async function setDraining(options: CommonOptions, name: string, isDraining: boo
   const found = runtimes.data.filter((one) => one.name === name);
   if (found.length === 0) throw new UserError(`There is no runtime ${name}. "aep runtimes" shows names.`);
   const tokenId = found.find((one) => one.tokenId !== null)?.tokenId;
-  if (!tokenId) throw new UserError(`The runtime ${name} serves all organizations: its operator ends it.`);
+  if (!tokenId) throw new UserError(`The runtime ${name} serves all organizations: only its operator can drain it.`);
   const { drainRuntime } = await client.graphql<{ drainRuntime: object }>(drainMutation, { tokenId, name, isDraining });
   if (options.json) return printJson(drainRuntime);
-  printLine(isDraining ? `${name} takes no new missions, and ends once it has none.` : `${name} takes missions again.`);
+  printLine(
+    isDraining ? `${name} takes no new missions, and shuts down once it has none.` : `${name} takes missions again.`,
+  );
 }
 
 export const drain = (options: CommonOptions, name: string): Promise<void> => setDraining(options, name, true);

@@ -131,9 +131,9 @@ export async function resend(options: RangeOptions, wanted: string, webhookDeliv
   const client = await openClient(options.url);
   const { createdFrom, ...range } = rangeOf(options);
   if (webhookDeliveryId === undefined && createdFrom === undefined)
-    throw new UserError('Name a delivery, or the time of several with --from.');
+    throw new UserError('Give the id of a delivery, or the beginning of a period with --from.');
   if (webhookDeliveryId !== undefined && Object.keys(rangeOf(options)).length > 0)
-    throw new UserError('Name a delivery or a time, not both.');
+    throw new UserError('Give either a delivery or a period, not both.');
   const { id: endpointId } = await findEndpoint(client, wanted);
   if (webhookDeliveryId !== undefined) {
     const delivery = await client.resendWebhookDelivery({ endpointId, webhookDeliveryId });
