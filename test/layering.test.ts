@@ -20,7 +20,7 @@ describe('the layering rules', () => {
     expect(rule(tree)).toEqual(violation === null ? [] : [violation]);
   });
 
-  test('each have a test case', () => {
+  test('each layering rule has a test case', () => {
     const tried = new Set(Object.values(cases).map(([rule]) => rule));
     expect(rules.filter(([, rule]) => !tried.has(rule)).map(([name]) => name)).toEqual([]);
   });

@@ -287,7 +287,7 @@ describe('A person who has left', () => {
     ]);
   });
 
-  it('who joins again has a new key: later events are readable, earlier ones are not', async () => {
+  it('a former member who joins again has a new key: later events are readable, earlier ones are not', async () => {
     world.clock.turn(hours(1));
     await world.join(acme, bob, 'admin');
     await act('carla@example.com');
@@ -379,7 +379,7 @@ describe('A user of the directory', () => {
 });
 
 describe('A sealed value', () => {
-  it('that was changed is named by the verification, and is read as null', async () => {
+  it('a changed value is named by the verification, and is read as null', async () => {
     await world.rest('POST', '/invites', {
       session: await world.session(alice, acme.id),
       body: { email: 'frank@example.com', role: 'viewer' },

@@ -69,7 +69,7 @@ describe('An event of the audit log', () => {
     });
   });
 
-  it('of a call that is repeated with its Idempotency-Key is logged only once', async () => {
+  it('the event of a call that is repeated with its Idempotency-Key is logged only once', async () => {
     const headers = { 'idempotency-key': 'audit-key-1' };
     const body = { email: 'once@example.com', role: 'viewer' };
     for (const _ of [1, 2]) await world.rest('POST', '/invites', { session, body, headers });
@@ -79,7 +79,7 @@ describe('An event of the audit log', () => {
     ]);
   });
 
-  it('of a call with an Idempotency-Key names its caller even when the change is made without a transaction', async () => {
+  it('the event of a call with an Idempotency-Key names its caller even when the change is made without a transaction', async () => {
     const { body } = await world.rest('POST', '/budgets', { session, body: { ...budget, period: 'month' } });
     const query = `mutation { deleteBudget(budgetId: "${body.id}") { ok } }`;
     await world.graphql(query, { session, headers: { 'idempotency-key': 'audit-key-2' } });
@@ -115,7 +115,7 @@ describe('An event of the audit log', () => {
     expect(event.changes).toContainEqual({ path: 'body', before: null, after: `${'a'.repeat(999)}\uFFFD…` });
   });
 
-  it('of a run is recorded without planning the body of a function again', async () => {
+  it('the event of a run is recorded without planning the body of a function again', async () => {
     const { rows } = await world.knex.raw('explain (verbose, format json) select audit_run(r) from runs r');
     expect(rows[0]['QUERY PLAN'][0].Plan.Output[0]).toMatch('jsonb_build_object');
   });
@@ -125,7 +125,7 @@ describe('An event of the audit log', () => {
     expect(data[0].targets).toEqual([{ type: 'member', id: alice.id, name: alice.name }]);
   });
 
-  it('of an application names the person for whom it acted', async () => {
+  it('the event of an application names the person for whom it acted', async () => {
     const signIn = {
       id: newId('signIn'),
       clientId: 'https://c.example/m.json',
@@ -150,7 +150,7 @@ describe('An event of the audit log', () => {
     expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
   });
 
-  it('of a job or a command names the job or the command, and a change outside the service has an unknown actor', async () => {
+  it('the event of a job or a command names the job or the command, and a change outside the service has an unknown actor', async () => {
     const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
     await asService('system', 'scheduler', 'a job', () => set('By a job'));
     await asService('operator', 'operator', 'org:rename', () => set('By the operator'));
@@ -165,7 +165,7 @@ describe('An event of the audit log', () => {
     ]);
   });
 
-  it('of a sign-in is in the log of each organization of the person', async () => {
+  it('the event of a sign-in is in the log of each organization of the person', async () => {
     const other = await world.found(alice, 'Beside');
     const form = (fields: Record<string, string>) => ({
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
@@ -251,7 +251,7 @@ describe('Numbers of audit events', () => {
     expect(await world.knex('audit_changes').where({ orgId: acme.id }).del()).toBe(1);
   });
 
-  it('and their times never decrease, even if a clock is set back', async () => {
+  it('numbers and times of audit events never decrease, even if a clock is set back', async () => {
     await rename('Now');
     const before = (await list('?limit=1')).data[0];
     world.clock.turn(-hours(1));

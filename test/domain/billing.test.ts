@@ -299,7 +299,7 @@ describe('a withdrawal', () => {
     [90_000, 1_200, 0.000001 * credit, 1],
     [1_000_000_00, 1_000_000, 1_000_000 * credit, 1_000_000_00],
   ])(
-    'from an order of %i cents for %i credits, %d of them unspent, refunds %i cents',
+    'a withdrawal from an order of %i cents for %i credits, %d of them unspent, refunds %i cents',
     (amountCents, credits, unspent, cents) => {
       expect(refundOf({ amountCents, credits }, Math.round(unspent))).toBe(cents);
     },

@@ -60,7 +60,7 @@ const startable = (orgId: string) => transaction((trx) => startableMissions(trx,
 describe('the database refuses', () => {
   const refused = (statement: string, orgId: string) => world.knex.raw(statement, { orgId });
 
-  it('to change or delete entries of the ledger', async () => {
+  it('the database refuses to change or delete entries of the ledger', async () => {
     const orgId = await organization();
     await open(orgId);
     for (const statement of [

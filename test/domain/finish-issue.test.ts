@@ -51,7 +51,7 @@ interface Held {
   projectId: string;
 }
 
-/** A run that the runtime holds, in a project with the tracker. */
+/** A run that the runtime has claimed, in a project with the tracker. */
 async function taken(tracker: 'builtin' | 'linear'): Promise<Held> {
   const projectId = await createProject(world, { token: alice }, `Shop ${++count}`, { tracker, trackerTeamKey: 'ENG' });
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };

@@ -137,7 +137,7 @@ describe('the first assertion of a user', () => {
     expect((await world.exchange(identity_assertion)).body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('200 · the assertion’s hour is cut short by the end of the delegation; the assertion has only scopes that the role still holds', async () => {
+  it('200 · the assertion’s hour is cut short by the end of the delegation; the assertion has only scopes that the role still includes', async () => {
     const alice = await world.human(undefined, 'member');
     const { subject } = await world.linked(alice, {}, { days: 1, scopes: ['missions:read', 'missions:run'] });
     world.clock.turn(hours(24) - minutes(10));

@@ -346,7 +346,7 @@ describe('the handover of a mission', () => {
     expect(await mailed()).toEqual(['“Try” has failed', '“Try” was handed to you']);
   });
 
-  it('is refused for other people and for runs without anything to do', async () => {
+  it('is refused to people who are not members, and for runs that leave nothing to do', async () => {
     const viewer = await join('Viewer', 'viewer');
     const stranger = await world.person(`Stranger-${founded}`);
     const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);

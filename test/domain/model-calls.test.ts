@@ -261,7 +261,7 @@ describe('a model call', () => {
     expect(await refused(held)).toContain('lease');
   });
 
-  it('that is never reported counts against the budget until the run ends, and marks the cost as incomplete', async () => {
+  it('a model call that is never reported counts against the budget until the run ends, and marks the cost as incomplete', async () => {
     const held = await startMission(0.1);
     await reserve(held, 'lost', 10_000, 15_000);
     expect(await reserve(held, 'b', 10_000, 1_024)).toMatchObject({ outputTokens: 0 });

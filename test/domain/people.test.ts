@@ -106,7 +106,7 @@ describe('people', () => {
     ['älice@example.com', false],
     ['alice\0@example.com', false],
     [`${'a'.repeat(309)}@example.com`, false],
-  ])('with the email address %j are accepted: %s', (text, is) => {
+  ])('a person with the email address %j is accepted: %s', (text, is) => {
     expect(emailAddress.safeParse(text).success).toBe(is);
   });
 });

@@ -67,7 +67,7 @@ const follow = async () => {
   await world.delivered();
 };
 
-it('git access is given to the runtime that holds the run, and to no other', async () => {
+it('git access is given to the runtime with the lease on the run, and to no other', async () => {
   const held = await heldRun();
   const selection = '{ url username password defaultBranch branch }';
   expect(await runtime.ask('openRepository', held, selection)).toEqual({

@@ -100,7 +100,7 @@ describe('200 · a search by words finds runs', () => {
     return data.map(({ id }: { id: string }) => id);
   };
 
-  it('by title and prompt immediately, in any letter case and order, and by the beginning of a word', async () => {
+  it('a search finds runs by title and prompt immediately, in any letter case and order, and by the beginning of a word', async () => {
     const of = {
       orgId: ada.organization.id,
       projectId,

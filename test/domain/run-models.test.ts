@@ -89,7 +89,7 @@ it('runtimes that install harnesses learn which harnesses the organizations they
 });
 
 describe('the models of a run', () => {
-  it('are the connectors of its organization, with their keys, for the runtime that holds the run', async () => {
+  it('the models of a run are the connectors of its organization, with their keys, for the runtime with the lease on the run', async () => {
     const old = await connect('anthropic', 'sk-old');
     const own = await connect('anthropic', 'sk-own', 'https://models.example.com');
     const other = await connect('openai', 'sk-openai');

@@ -40,7 +40,7 @@ const run = (runId: string): Promise<Json> =>
     { token: alice, variables: { runId } },
   );
 
-/** A run that this runtime holds. */
+/** A run on which this runtime has a lease. */
 async function taken(): Promise<Held> {
   const start = `mutation { startMission(projectId: "${projectId}", prompt: "Check it.") { id } }`;
   await world.field(start, { token: alice });

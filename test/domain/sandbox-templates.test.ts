@@ -1,4 +1,4 @@
-// Sandbox templates: what they hold, who chooses them, and which one a step gets.
+// Sandbox templates: what they contain, who chooses them, and which one a step gets.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { packageRegistries } from '#domain/projects/sandbox-templates/registries.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';

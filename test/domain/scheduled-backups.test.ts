@@ -118,7 +118,7 @@ describe('the job of backups', () => {
     await job.stop();
   });
 
-  it('of a restored copy with the same key and storage removes none of the backups of the original', async () => {
+  it('the backup job of a restored copy with the same key and storage removes none of the backups of the original', async () => {
     const before = files();
     const copy = path.join(top, 'copy');
     mkdirSync(copy);

@@ -194,7 +194,7 @@ describe('requests of a stranger', () => {
     await again('2001:db8:7:8::1');
   });
 
-  it('429 · from many networks cause at most a hundred mails a day to one address; a browser that signed in there before can still request a code', async () => {
+  it('429 · requests from many networks cause at most a hundred mails a day to one address; a browser that signed in there before can still request a code', async () => {
     const [email, mine] = [someone(), browser({ knownBrowser: 'known' })];
     for (let n = 0; n < 100; n++) await sendSignInCode(email, browser(), '/console');
     const problem = await problemOf(sendSignInCode(email, browser(), '/console'));
@@ -205,7 +205,7 @@ describe('requests of a stranger', () => {
     expect((await problemOf(sendSignInCode(email, mine, '/console'))).body.description).toContain('from this browser');
   });
 
-  it('429 · that guess codes are limited to 120 an hour, over any number of addresses', async () => {
+  it('429 · requests that guess codes are limited to 120 an hour, over any number of addresses', async () => {
     const stranger = browser();
     const targets = Array.from({ length: 24 }, someone);
     for (const email of targets) {
@@ -221,7 +221,7 @@ describe('requests of a stranger', () => {
     world.clock.turn(hours(1));
   });
 
-  it('429 · for codes are limited to 120 an hour, over any number of addresses', async () => {
+  it('429 · requests for codes are limited to 120 an hour, over any number of addresses', async () => {
     const stranger = browser();
     for (let n = 0; n < 120; n++) await sendSignInCode(someone(), stranger, '/console');
     expect((await problemOf(sendSignInCode(someone(), stranger, '/console'))).status).toBe(429);

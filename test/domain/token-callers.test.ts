@@ -1,5 +1,5 @@
-// The caller behind a token: scopes that follow the role, and the end of the token (docs/contract.md#personal-access-tokens); and the tokens
-// of internal services.
+// The caller behind a token: scopes that follow the role, and the end of the token (docs/contract.md#personal-access-tokens); and the
+// tokens of internal services.
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { lastUsedIntervalMs } from '#domain/identity/credentials/last-used.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';
@@ -19,7 +19,7 @@ const { world, acme, alice, ownerToken, projectId, create, list, revoke, member,
 afterAll(close);
 
 describe('The caller behind a token', () => {
-  it('Is the person, in the token’s organization, with the granted scopes that the current role holds', async () => {
+  it('Is the person, in the token’s organization, with the granted scopes that the current role includes', async () => {
     const { person } = await member('member');
     const token = await world.token(person, acme, { scopes: ['projects:read', 'missions:run'], projectId });
     expect(await callerOfToken(token)).toEqual({

@@ -113,7 +113,7 @@ describe('POST /tokens', () => {
     expect((await create({ name: 'Enough', scopes: scopes.slice(0, 25) })).status).toBe(201);
   });
 
-  it.each(orgRoles)('403 · a person who is %s grants what the role holds and nothing beyond', async (role) => {
+  it.each(orgRoles)('403 · a person who is %s grants what the role includes and nothing beyond', async (role) => {
     const { session } = role === 'owner' ? { session: alicesSession } : await member(role);
     const held = scopesOfRole(role);
     for (const { scope } of catalog) {

@@ -71,7 +71,7 @@ describe('A webhook endpoint', () => {
     expect(await listOf(id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
   });
 
-  it('that answers 410 is disabled with a notice, and continues where it stopped once a person enables it', async () => {
+  it('an endpoint that answers 410 is disabled with a notice, and continues where it stopped once a person enables it', async () => {
     const { id } = await create('/gone');
     answers['/gone'] = (res) => res.writeHead(410).end();
     await invite();
@@ -90,7 +90,7 @@ describe('A webhook endpoint', () => {
     expect(await notices()).toEqual([]);
   });
 
-  it('that has failed for five days is disabled with a notice', async () => {
+  it('an endpoint that has failed for five days is disabled with a notice', async () => {
     const { id } = await create('/dead');
     answers['/dead'] = (res) => res.writeHead(500).end();
     await invite();
@@ -105,7 +105,7 @@ describe('A webhook endpoint', () => {
     expect(await notices()).toEqual(['The webhook “/dead” is disabled']);
   });
 
-  it('that is slow delays no other endpoint, and gets requests from one worker at a time', async () => {
+  it('a slow endpoint delays no other endpoint, and gets requests from one worker at a time', async () => {
     await create('/slow');
     const waiting: ServerResponse[] = [];
     answers['/slow'] = (res) => void waiting.push(res);

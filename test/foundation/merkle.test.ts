@@ -147,7 +147,7 @@ describe('A checkpoint', () => {
     ['another time', note.replace('09:00', '10:00')],
     ['another origin', note.replaceAll('org_1', 'org_2')],
     ['a cut signature', note.replace(/.{8}\n$/, '\n')],
-  ])('with %s has no valid signature', (_, changed) => {
+  ])('a checkpoint with %s has no valid signature', (_, changed) => {
     const [read] = checkpointsIn(changed);
     expect(read && signerOf(read, [key])).toBeUndefined();
   });

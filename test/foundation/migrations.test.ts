@@ -68,7 +68,7 @@ function startMigrating() {
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-describe('Our own migrations', () => {
+describe('The migrations of the service', () => {
   it('Go up, all the way down to nothing, and up again to the same catalog', async () => {
     const names = await migrate(knex);
     const full = await catalog();

@@ -42,7 +42,7 @@ const pods = () => cluster.nodes.running();
 describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
   let runner: Runner;
 
-  it('of a script ends with its log and artifact, and leaves no process', async () => {
+  it('a mission of a script ends with its log and artifact, and leaves no process', async () => {
     await missions.team('shell', 'builder');
     runner = missions.startRunner(settings);
     const runId = await missions.mission('echo hello from the pod; echo result > "$ARTIFACTS/result.txt"');
@@ -66,7 +66,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     expect(JSON.stringify([...cluster.objects.jobs.values()])).not.toMatch(/srv_|real-key/);
   });
 
-  it('of an agent calls its model through the relay, and continues from its checkpoint when its node is lost', async () => {
+  it('a mission of an agent calls its model through the relay, and continues from its checkpoint when its node is lost', async () => {
     await missions.team('claude-code', 'builder');
     const runId = await missions.mission('[draft] [wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.checkpoint);

@@ -127,7 +127,7 @@ describe('a metered call', () => {
       stream({ usage: { prompt_tokens: 12, prompt_tokens_details: { cached_tokens: 5 }, completion_tokens: 4 } }),
       [7, 5, 0, 4],
     ],
-  ])('of %s is reported with its tokens', async (_, path, respond, expected) => {
+  ])('a metered call of %s is reported with its tokens', async (_, path, respond, expected) => {
     grants = [{ outputTokens: 500, reason: null }];
     answer = respond;
     const body = { model: 'm', max_tokens: 500, messages: [{ role: 'user', content: 'Hi' }] };
@@ -253,7 +253,7 @@ describe('a metered call', () => {
     ],
     ['that accepts no connection', () => 'http://127.0.0.1:1', {}],
     ['whose certificate is not verified', () => `https://localhost:${(secure.address() as AddressInfo).port}`, {}],
-  ])('to a vendor %s keeps no reservation', async (_, base, more) => {
+  ])('a metered call to a vendor %s keeps no reservation', async (_, base, more) => {
     const upstream = { headers: {}, base: base(), ...more };
     const other = await openGateway({ anthropic: upstream, openai: null, mcp: {} }, null, meter);
     grants = [{ outputTokens: 10, reason: null }];
@@ -284,7 +284,7 @@ describe('a metered call', () => {
     ['/anthropic/v1/messages', { model: 'm', inference_geo: 'us' }],
     ['/anthropic/v1/messages', { model: 'm', speed: 'fast' }],
     ['/anthropic/v1/messages', { model: 'm', context_management: { edits: [{ type: 'compact_20260112' }] } }],
-  ])('to %s is refused when its price cannot be computed from its request: %j', async (path, body) => {
+  ])('a metered call to %s is refused when its price cannot be computed from its request: %j', async (path, body) => {
     const answer = await post(path, body);
     expect([answer.status, reserved, asked]).toEqual([400, [], []]);
   });
@@ -295,7 +295,7 @@ describe('a metered call', () => {
     ['a document', '/anthropic/v1/messages', { messages: [{ content: [{ type: 'document' }] }] }, null],
     ['an earlier response', '/openai/v1/responses', { previous_response_id: 'resp_1' }, null],
     ['an item by its id', '/openai/v1/responses', { input: [{ type: 'item_reference', id: 'msg_1' }] }, null],
-  ])('with %s reserves more tokens than it has bytes', async (_, path, more, extra) => {
+  ])('a metered call with %s reserves more tokens than it has bytes', async (_, path, more, extra) => {
     grants = [{ outputTokens: 10, reason: null }];
     answer = (response) => response.end('{}');
     const body = { model: 'm', ...more };

@@ -247,7 +247,7 @@ describe('recordings', () => {
     expect(missions.models.seen.length).toBe(asked);
   });
 
-  it('of missions with a repository are replayed from the commit that the mission began from', async () => {
+  it('recordings of missions with a repository are replayed from the commit that the mission began from', async () => {
     const repository = path.join(missions.folder, 'acme/site');
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@a', ...args], {

@@ -20,7 +20,7 @@ const part = {
   end: null,
 };
 const replay = openReplayedCalls({ steps: [{ ...part, endsWith: 2 }] });
-/** Calls that are held. */
+/** Calls that are kept open without an answer. */
 const held: string[] = [];
 const server = createServer({ ServerResponse: ObservedResponse }, (request, response) => {
   replay.observe(request, response);

@@ -1,5 +1,5 @@
 // REST and GraphQL over real HTTP for any caller that a test composes, including callers for whom no credential can be created, such
-// as a person without a scope that every role holds.
+// as a person without a scope that every role includes.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';

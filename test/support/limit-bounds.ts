@@ -55,7 +55,7 @@ const scopes = ['projects:read', 'missions:read', 'agents:read'];
 export const bounds: Record<string, Bound> = {
   'createOrganization.name': length(1, 120),
   'createOrganization.slug': slugs,
-  // Only cells of the settings are accepted, and the world has none.
+  // No valid value exists, because only cells of the settings are accepted and the world has none.
   'createOrganization.cell': {
     bound: '1 to 32 characters',
     fits: () => [],

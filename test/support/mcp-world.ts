@@ -60,7 +60,7 @@ export async function openMcpWorld() {
     };
   }
 
-  /** A run of the project, held by a runtime, with an agent of the role. */
+  /** A run of the project, claimed by a runtime, with an agent of the role. */
   async function run({ id, session }: { id: string; session: Session }, role = 'builder') {
     const agent = { name: `Agent ${++count}`, role, harness: 'codex', model: 'gpt-5.5' };
     const sandbox = { kind: 'existing', templateId: 'standard' };

@@ -49,7 +49,7 @@ export function startClusterKills(scene: Scene, everyMs: number, most = Number.P
       cluster.away(true);
       await wait(awayMs);
       cluster.away(false);
-      // Versions of the time before are gone: watches begin with a list again.
+      // The API server no longer knows earlier resource versions, so watches begin with a list again.
       cluster.forget();
     },
     ...(killService

@@ -16,7 +16,7 @@ export interface Fate {
   maxTokens: number;
   /** Bytes of the message. */
   size: number;
-  /** Share of the allowed output tokens that are generated, and of the bytes that are tokens. */
+  /** The model generates this share of the allowed output tokens; the same share of the input bytes counts as tokens. */
   share: number;
   delayMs: number;
 }

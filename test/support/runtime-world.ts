@@ -37,7 +37,7 @@ export async function openRuntimeWorld() {
       )
     ).body.data?.run;
 
-  /** A run that this runtime holds. */
+  /** A run on which this runtime has a lease. */
   async function taken(): Promise<Held> {
     await runNow();
     const { runId, leaseId } = await claim();

@@ -359,7 +359,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   };
 }
 
-/** TXT records that prove the domains of samples. */
+/** TXT records that verify the domains of samples. */
 const records: string[] = [];
 /** The services of a world, its MCP server and its providers are on loopback. */
 const sampleOutbound = { allowLoopback: true, resolveTxt: async () => records.map((record) => [record]) };
@@ -622,7 +622,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };
 
-/** Members that identify the held run in reports of the runtime. */
+/** Members that identify the claimed run in reports of the runtime. */
 const held = ({ ids: { runId, leaseId } }: SampleOrganization) => ({ runId, leaseId });
 const terminalOf = (sample: SampleOrganization) => ({ ...held(sample), terminalId: sample.ids.terminalId });
 const inside = ({ ids: { sandboxId, leaseId } }: SampleOrganization) => ({ sandboxId, leaseId });

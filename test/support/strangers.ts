@@ -232,7 +232,7 @@ export async function createStrangers(
     const token = await world.token(globex.owner, globex.organization);
     const session = await world.session(globex.owner, globex.organization.id);
     const boundToken = await world.token(acme.owner, acme.organization, { projectId: acme.otherProjectId });
-    // A token holds at most 25 scopes, so those that the preset `all` leaves out are on a separate token.
+    // A token has at most 25 scopes, so those that the preset `all` leaves out are on a separate token.
     const scopes = [
       'billing:read',
       'billing:write',

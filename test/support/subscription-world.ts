@@ -97,7 +97,7 @@ export async function openSubscriptionWorld() {
     openNow,
     subscribe,
     progress: (held: Held, activity: string) => runtime.beat(held, { activity }),
-    /** A run that the runtime holds, with a sandbox. */
+    /** A run that the runtime has claimed, with a sandbox. */
     async working() {
       const held = await taken();
       const sandboxId = await runtime.register(held);

@@ -136,7 +136,7 @@ describe('the A2A methods', () => {
     ]);
   });
 
-  test('that the version does not have are not found', async () => {
+  test('methods that the version does not have are not found', async () => {
     for (const [method, version] of [
       ['message/send', '1.0'],
       ['SendMessage', '0.3'],

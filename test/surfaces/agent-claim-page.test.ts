@@ -191,7 +191,7 @@ describe('completing a claim', () => {
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });
 
-  it('400 · rejects more scopes than one credential may hold; this does not count as an attempt', async () => {
+  it('400 · rejects more scopes than one credential may have; this does not count as an attempt', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const scopes = catalog.slice(0, 26).map(({ scope }) => scope);

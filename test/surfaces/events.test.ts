@@ -102,7 +102,7 @@ describe('A page of the event feed', () => {
     );
   });
 
-  it('without a number begins at the end of the log', async () => {
+  it('a page without a number begins at the end of the log', async () => {
     const { data, lastNumber, hasMore } = await read();
     await invite('next');
     expect([data, hasMore]).toEqual([[], false]);
@@ -183,7 +183,7 @@ describe('A stream of events', () => {
     expect(numbersOf(await second.take(2))).toEqual([start + 2, start + 3]);
   });
 
-  it('also reports the number of events that the filter leaves out, so that its reader does not read them again', async () => {
+  it('a stream also reports the number of events that the filter leaves out, so that its reader does not read them again', async () => {
     const start = await end();
     const reading = await stream('?types=budget.created');
     expect(await reading.next()).toEqual({ name: 'message', id: String(start), data: null });

@@ -133,7 +133,7 @@ describe('the MCP gateway for a run', () => {
     expect(remote.methods().filter((method) => method === 'tools/call')).toHaveLength(2);
   });
 
-  it('ok · its address for each server of the run is returned by a query', async () => {
+  it('ok · the address of the gateway for each server of the run is returned by a query', async () => {
     const project = await bound();
     await project.put('later', { roles: ['reviewer'] });
     const run = await world.run(project);
@@ -269,7 +269,7 @@ describe('MCP calls that wait for a person', () => {
     const all = `{ outsideEffects(runId: "${runId}") { data { id kind state title text error } } }`;
     return (await world.graphql(all, { session })).body.data.outsideEffects.data;
   };
-  /** A held run of a project whose policy lets calls wait. */
+  /** A claimed run of a project whose policy lets calls wait. */
   async function waiting(allowedTools: string[] = []): Promise<[McpProject, Held]> {
     const project = await bound();
     const query = `mutation ($id: String!, $policy: EffectPolicyInput) { setProjectEffectPolicy(projectId: $id, policy: $policy) { id } }`;

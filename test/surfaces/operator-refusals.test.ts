@@ -150,7 +150,7 @@ describe('A command refuses', () => {
     expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
   });
 
-  it('to seed another organization that has the name of the demo', async () => {
+  it('a command refuses to seed another organization that has the name of the demo', async () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
     await world.found(await world.person('Mallory'), 'Demo');
     const projects = await world.knex('projects').count();

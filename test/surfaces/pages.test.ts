@@ -84,7 +84,7 @@ describe.each([
     }
   });
 
-  test('its files load nothing from elsewhere', async () => {
+  test('the files of the page load nothing from other hosts', async () => {
     for (const address of await loaded()) {
       const text = gunzipSync((await get(address, browser)).body).toString();
       const foreign = address.includes('.css')

@@ -459,7 +459,7 @@ describe('an error', () => {
     ['application/problem+json;q=0', false],
     ['application/problem+json;q=x', false],
     ['*/*', false],
-  ])('with Accept: %s is problem details: %s', async (accept, isDetails) => {
+  ])('an error for Accept: %s is problem details: %s', async (accept, isDetails) => {
     const { status, headers, body } = await askAs(accept);
     expect([status, headers.get('vary')]).toEqual([400, 'accept']);
     expect(headers.get('content-type')).toBe(

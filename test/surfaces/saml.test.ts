@@ -343,7 +343,7 @@ describe('a response is refused, with a page and an event in the audit log', () 
     expect(refusal(await post(idp.answer(second.request, { ...user, id: '_three' })))[0]).toBe(403);
   });
 
-  it('403 · with an address of another domain, or one of another user', async () => {
+  it('403 · a response with an address of another domain, or of another user, is refused', async () => {
     expect(refusal(await signIn({ nameId: 'x', attributes: { email: 'x@b.example' } }))).toEqual([
       403,
       'Entra did not sign you in. It may not sign in addresses of b.example.',
@@ -355,7 +355,7 @@ describe('a response is refused, with a page and an event in the audit log', () 
     expect(await sessions()).toBe(0);
   });
 
-  it('404 · at an OpenID provider; 415 · in another format', async () => {
+  it('404 · a SAML response is refused for an OpenID provider; 415 · in another format', async () => {
     const session = await ownerSession();
     const create =
       'mutation { createIdentityProvider(input: { name: "O", issuer: "http://127.0.0.1:9", clientId: "c", clientSecret: "s" }) { id } }';

@@ -52,7 +52,7 @@ it('an occurrence runs once, although a process whose clock is slow has made it 
 });
 
 describe('a process that dies', () => {
-  it('before its transaction ends has done nothing: its row is skipped while locked, and run afterwards', async () => {
+  it('a process that dies before its transaction ends has done nothing: its row is skipped while locked, and run afterwards', async () => {
     const id = await dueTask();
     const dying = await world.knex.transaction();
     await dying('recurring_missions').where({ id }).forNoKeyUpdate();
@@ -63,7 +63,7 @@ describe('a process that dies', () => {
     expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', issueId: expect.any(String) }]);
   });
 
-  it('before it created the issue leaves the run to others, once its lease is over', async () => {
+  it('a process that dies before it has created the issue leaves the run to others, once its lease is over', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);
@@ -79,7 +79,7 @@ describe('a process that dies', () => {
     expect(taken).toMatchObject({ id: run.id, attempts: 2, claimedBy: null, leaseUntil: null, status: 'dispatching' });
   });
 
-  it('before it recorded the issue leaves an issue that is found again', async () => {
+  it('a process that dies before it has recorded the issue leaves an issue that is found again', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);

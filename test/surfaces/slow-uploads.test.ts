@@ -23,7 +23,7 @@ const written = (sending: ClientRequest, chunk: string): Promise<void> =>
   new Promise((resolve) => sending.write(chunk, () => resolve()));
 
 describe('concurrent and slow uploads', () => {
-  it('201, 409 · to one address: one is stored, and the others are refused', async () => {
+  it('201, 409 · of concurrent uploads to one address, one is stored, and the others are refused', async () => {
     const content = await reserve();
     const texts = Array.from({ length: maxPerOrganization }, (_, i) => `${i}`.repeat(50_000));
     const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));
@@ -47,7 +47,7 @@ describe('concurrent and slow uploads', () => {
     expect((await put(beyond.uploadUrl, 'one more')).status).toBe(201);
   });
 
-  it('409 · of the same content are refused while one is running, are told when to retry, and do not disturb it', async () => {
+  it('409 · uploads of the same content are refused while one is running, are told when to retry, and do not disturb it', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     const { status, body, headers } = await put(content.uploadUrl, 'second');

@@ -102,7 +102,7 @@ describe('npm start', () => {
     expect(statSync(path.join(folder, 'data')).mode & 0o066).toBe(0);
   });
 
-  it('on SIGTERM ends its runner and the scripts that it runs', async () => {
+  it('npm start ends its runner and the scripts of the runner on SIGTERM', async () => {
     await vi.waitFor(() => expect(one.said).toContain('curl -X POST'));
     const [, token, address] = /curl -X POST -H 'Authorization: Bearer (\S+)' (\S+)/.exec(one.said)!;
     const [runner] = [...one.said.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid));
