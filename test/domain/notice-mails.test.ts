@@ -100,7 +100,7 @@ describe('a notice that needs action', () => {
     expect(await mailed(2)).toEqual(toBoth(`The TXT record of ${domain} is missing`));
     await world.knex('sign_in_domains').where({ id }).update({ verifiedAt: null });
     await choose({ kind: 'sign_in_domain', enabled: false }, session);
-    expect(await mailed()).toEqual([`${admin.email} The domain ${domain} no longer counts as proved`]);
+    expect(await mailed()).toEqual([`${admin.email} The domain ${domain} no longer counts as verified`]);
     expect(await mailed()).toEqual([]);
   });
 

@@ -202,7 +202,7 @@ describe('causes of notices', () => {
 });
 
 describe('notices about the sign-in', () => {
-  it('a proved domain causes one while its TXT record is missing, and another one once it no longer counts', async () => {
+  it('a verified domain causes one while its TXT record is missing, and another one once it no longer counts', async () => {
     const acme = await found();
     const [id, at] = [newId('signInDomain'), present()];
     const row = {
@@ -233,7 +233,7 @@ describe('notices about the sign-in', () => {
     expect(await read(acme)).toMatchObject([
       {
         id: `sign_in_domain_lost:${id}:${at}`,
-        title: 'The domain acme.example no longer counts as proved',
+        title: 'The domain acme.example no longer counts as verified',
         createdAt: at + days(7),
       },
     ]);

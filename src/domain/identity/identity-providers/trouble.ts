@@ -12,7 +12,7 @@ export interface MissingDomain extends Pick<SignInDomain, 'id' | 'domain' | 'ver
 const missingSql = `select id, domain, verified_at, missing_since from sign_in_domains
   where org_id = $1 and missing_since is not null order by domain`;
 
-/** Domains of an organization that were proved and whose record is missing. */
+/** Domains of an organization that were verified and whose record is missing. */
 export const listMissingDomains = (orgId: string): Promise<MissingDomain[]> => sql<MissingDomain>(missingSql, [orgId]);
 
 export interface ExpiringProvider extends Pick<IdentityProvider, 'id' | 'name' | 'metadataUrl'> {

@@ -17,7 +17,7 @@ export const missingDomainRecords = async (caller: Caller): Promise<Condition[]>
     return {
       id: `sign_in_domain_${isLost ? 'lost' : 'missing'}:${id}:${missingSince}`,
       kind: 'action',
-      title: isLost ? `The domain ${domain} no longer counts as proved` : `The TXT record of ${domain} is missing`,
+      title: isLost ? `The domain ${domain} no longer counts as verified` : `The TXT record of ${domain} is missing`,
       body: isLost
         ? `Its TXT record is missing since ${since}. No identity provider signs in its addresses until the record is there again and you check it.`
         : `It is missing since ${since}. If it is still missing on ${isoTime(end).slice(0, 10)}, no identity provider signs in addresses of the domain any longer.`,
