@@ -4,7 +4,7 @@ import { request as sendRaw } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bytes } from '#limits.ts';
 import { createOwner } from './support/callers.ts';
-import { nothing, rowsOf, written } from './support/database-rows.ts';
+import { unchangedRows } from './support/database-rows.ts';
 import { x } from './support/limit-bounds.ts';
 import { bodyRoots, pathOf } from './support/root-fields.ts';
 import { type Answer, type Ask, openWorld } from './support/world.ts';
@@ -17,11 +17,7 @@ afterAll(() => world.close());
 const checked = (method: string, path: string, ask?: Ask) =>
   path.startsWith('/v1/') ? world.rest(method, path.slice('/v1'.length), ask) : world.request(method, path, ask);
 
-async function untouched(work: () => Promise<unknown>): Promise<void> {
-  const before = await rowsOf(world.knex);
-  await work();
-  expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
-}
+const untouched = unchangedRows(() => world.knex);
 
 /** Bodies that are not JSON objects, or not readable. */
 const unreadable: Record<string, string | Uint8Array> = {
@@ -60,10 +56,14 @@ const bodyRoutes = bodyRoots.flatMap(({ route }): [method: string, path: string]
     : [],
 );
 
+/** Every sixth route. All routes read their body by the same function, so each is tried with some of the bodies, and each body on many. */
+const sixth = (n: number) => bodyRoutes.filter((_, i) => (i + n) % 6 === 0);
+
 describe('400 · a body that cannot be read', () => {
-  it.each(Object.entries(unreadable))('%s', async (_, body) => {
+  const cases = Object.entries(unreadable).map(([name, body], n) => [name, body, n] as const);
+  it.each(cases)('%s', async (_, body, n) => {
     await untouched(async () => {
-      for (const [method, path] of bodyRoutes) {
+      for (const [method, path] of sixth(n)) {
         const answer = await checked(method, path, { ...owner, body });
         expect([path, answer.status, answer.body.code]).toEqual([path, 400, 'invalid_request']);
       }
@@ -92,14 +92,21 @@ describe('400 · a body that cannot be read', () => {
 
 describe('a body of the wrong size or kind', () => {
   const megabyte = JSON.stringify({ name: x(1_000_000) });
-  const targets = [...bodyRoutes, ['POST', '/graphql'] as const];
+  const graph = ['POST', '/graphql'] as const;
   const codeOf = ({ body }: Answer) => body.code ?? body.errors[0].extensions.code;
 
-  it('413 · one megabyte is refused, with and without a declared length', async () => {
+  it('413 · one megabyte is refused with a declared length', async () => {
     await untouched(async () => {
-      for (const [method, path] of targets) {
+      for (const [method, path] of [...sixth(0), graph]) {
         const told = await checked(method, path, { ...owner, body: megabyte });
         expect([path, told.status, codeOf(told)]).toEqual([path, 413, 'payload_too_large']);
+      }
+    });
+  });
+
+  it('413 · one megabyte is refused without a declared length', async () => {
+    await untouched(async () => {
+      for (const [method, path] of [...sixth(1), graph]) {
         const { status, body } = await chunked(method, path, megabyte);
         expect([path, status, codeOf({ body } as Answer)]).toEqual([path, 413, 'payload_too_large']);
       }
@@ -122,15 +129,16 @@ describe('a body of the wrong size or kind', () => {
     });
   });
 
-  it.each([
+  const types = [
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
     'application/xml',
     'json',
-  ])('415 · is refused with the type %s', async (type) => {
+  ];
+  it.each(types.map((type, n) => [type, n] as const))('415 · is refused with the type %s', async (type, n) => {
     await untouched(async () => {
-      for (const [method, path] of targets) {
+      for (const [method, path] of [...sixth(n), graph]) {
         const answer = await checked(method, path, {
           ...owner,
           body: '{"name":"x"}',

@@ -1,5 +1,6 @@
 // All rows of a database, so that a test can assert that nothing was written or changed, and know what was added.
 import type { Knex } from 'knex';
+import { expect } from 'vitest';
 import { sendStatement } from '#foundation/postgres/statement.ts';
 
 /** Columns that change when a credential is merely used, by name, with the reason. All other columns count. */
@@ -16,15 +17,15 @@ interface Row {
 }
 
 interface Reading {
-  /** Location and version of all rows, including the names of their tables. */
+  /** Location and writing transactions of the rows. */
   state: string;
   rows: Row[];
 }
 
-/** The last two readings of each database: the last reading of all tables, and the last reading without the audit log and its keys. */
-const readings = { all: new WeakMap<Knex, Reading>(), withoutLog: new WeakMap<Knex, Reading>() };
+/** The last reading of each table of each database: most tables have not changed since. */
+const readings = new WeakMap<Knex, Map<string, Reading>>();
 
-async function read(knex: Knex, kind: keyof typeof readings = 'all'): Promise<Row[]> {
+async function read(knex: Knex, kind: 'all' | 'withoutLog' = 'all'): Promise<Row[]> {
   // Tables without pages have no rows; leaving them out makes the statements below half as long. Partitions are separate tables.
   const tables = await ask<{ name: string }>(
     knex,
@@ -36,12 +37,17 @@ async function read(knex: Knex, kind: keyof typeof readings = 'all'): Promise<Ro
     kind === 'withoutLog' && /^(audit_|person_keys$)/.test(name) ? [] : [name],
   );
   if (names.length === 0) return [];
-  const state = await stateOf(knex, names);
-  const known = readings[kind].get(knex);
-  if (known?.state === state) return known.rows;
-  const rows = await contentsOf(knex, names);
-  readings[kind].set(knex, { state, rows });
-  return rows;
+  const known = readings.get(knex) ?? new Map<string, Reading>();
+  readings.set(knex, known);
+  const changed = new Map(
+    (await statesOf(knex, names)).flatMap(({ name, state }) =>
+      known.get(name)?.state === state ? [] : [[name, { state, rows: [] as Row[] }] as const],
+    ),
+  );
+  for (const { name, ...row } of changed.size > 0 ? await contentsOf(knex, [...changed.keys()]) : [])
+    changed.get(name)!.rows.push(row);
+  for (const [name, reading] of changed) known.set(name, reading);
+  return names.flatMap((name) => known.get(name)!.rows);
 }
 
 /** Uses a prepared statement, because mostly the same tables have rows. */
@@ -54,15 +60,15 @@ async function ask<T>(knex: Knex, text: string): Promise<T[]> {
   }
 }
 
-/** Location and writing transactions of all rows: if these are unchanged, so are the rows. Costs a fifth of reading them. */
-async function stateOf(knex: Knex, tables: string[]): Promise<string> {
+/** Location and writing transactions of the rows of each table: if these are unchanged, so are the rows. Costs a fifth of reading them. */
+function statesOf(knex: Knex, tables: string[]): Promise<{ name: string; state: string }[]> {
   const parts = tables.map(
-    (name) => `select concat('${name} ', sum(hashtextextended(ctid::text || xmin::text, 0))) as state from ${name}`,
+    (name) => `select '${name}' as name, sum(hashtidextended(ctid, xmin::text::bigint))::text as state from ${name}`,
   );
-  return (await ask<{ state: string }>(knex, parts.join(' union all '))).map(({ state }) => state).join();
+  return ask(knex, parts.join(' union all '));
 }
 
-async function contentsOf(knex: Knex, tables: string[]): Promise<Row[]> {
+async function contentsOf(knex: Knex, tables: string[]): Promise<(Row & { name: string })[]> {
   const { rows: columns } = await knex.raw(
     `select attrelid::regclass::text as name, quote_literal(attname) || ', ' || attname as beside from pg_attribute
       where attname in (${moved}) and attrelid = any(?::regclass[])`,
@@ -71,9 +77,9 @@ async function contentsOf(knex: Knex, tables: string[]): Promise<Row[]> {
   const parts = tables.map((table) => {
     const beside = columns.flatMap((column: Record<string, string>) => (column.name === table ? [column.beside] : []));
     const rest = beside.length > 0 ? `jsonb_build_object(${beside})::text` : `'{}'`;
-    return `select '${table} ' || (to_jsonb(t) - array[${moved}])::text as text, ${rest} as moved from ${table} t`;
+    return `select '${table}' as name, '${table} ' || (to_jsonb(t) - array[${moved}])::text as text, ${rest} as moved from ${table} t`;
   });
-  return ask(knex, parts.join(' union all '));
+  return (await knex.raw(parts.join(' union all '))).rows;
 }
 
 /** One text per row: the table, and the row as JSON. The audit log is left out: it gets refusals, after their response. */
@@ -148,4 +154,20 @@ export function written(before: readonly string[], after: readonly string[]): Wr
   if (before.length === after.length && before.every((row, i) => row === after[i])) return nothing;
   const [was, is] = [new Set(before), new Set(after)];
   return { gone: before.filter((row) => !is.has(row)), come: after.filter((row) => !was.has(row)) };
+}
+
+/**
+ * Expects that no call of the returned function changes a row. Each call begins with the rows that the previous one has left, so nothing
+ * else may write between two calls.
+ */
+export function unchangedRows(knex: () => Knex): (work: () => Promise<unknown>) => Promise<void> {
+  let left: string[] | undefined;
+  return async (work) => {
+    const before = left ?? (await rowsOf(knex()));
+    left = undefined;
+    await work();
+    const after = await rowsOf(knex());
+    expect(written(before, after)).toEqual(nothing);
+    left = after;
+  };
 }
