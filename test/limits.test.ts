@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Invite } from '#domain/organization/invites/model.ts';
 import { days } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
+import type { Problem, ProblemDetails } from '#foundation/problem.ts';
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { atOnce } from './support/at-once.ts';
-import { nothing, rowsOf, written } from './support/database-rows.ts';
+import { unchangedRows } from './support/database-rows.ts';
+import { refusalOfArgument, refusalOfBody, refusalOfQuery } from './support/declared-checks.ts';
 import { bounds, x } from './support/limit-bounds.ts';
 import {
   type Arguments,
@@ -32,7 +34,7 @@ import {
   seedOrganization,
 } from './support/sample-organization.ts';
 import { type Answer, type Ask, openWorld, type World } from './support/world.ts';
-import { named, type Property, wrongs } from './support/wrong-values.ts';
+import { isUndeclaredScope, named, type Property, wrongs } from './support/wrong-values.ts';
 
 let world: World;
 let sample: SampleOrganization;
@@ -60,21 +62,21 @@ function argumentsWith(root: RootField, name: string, value: unknown): Arguments
   return { ...args, input: { ...(args.input as object), [name]: value } };
 }
 
-async function untouched(work: () => Promise<unknown>): Promise<void> {
-  const before = await rowsOf(world.knex);
-  await work();
-  expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
-}
+const unchanged = () => unchangedRows(() => world.knex);
+const untouched = (work: () => Promise<unknown>): Promise<void> => unchanged()(work);
 
 /** A complaint if an answer is not the 400 that names the field. */
-function unlessNamed(what: string, name: string, { status, problem, data }: Outcome): string[] {
+function unlessNamed(what: string, name: string, { status, problem, data }: Omit<Outcome, 'answer'>): string[] {
   const fine = status === 400 && problem?.code === 'invalid_request' && problem.description.includes(name);
   return fine ? [] : [`${what}: ${status} ${JSON.stringify(problem ?? data)}`];
 }
 
-/** The values for one of several surfaces: each surface gets others, because they share the check. */
-const takingTurns = <T>(values: readonly T[], surfaces: readonly Surface[], surface: Surface): T[] =>
-  values.filter((_, i) => surfaces[i % surfaces.length] === surface);
+/** A complaint if a check of the declaration does not refuse with a 400 that names the field. */
+const unlessRefused = (what: string, name: string, refusal: Problem | undefined): string[] =>
+  unlessNamed(what, name, { status: refusal?.status ?? 200, problem: refusal?.details });
+
+/** The value whose turn it is. */
+const nth = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
 
 describe('a value at a bound of the Limits table is accepted, and a value beyond the bound refused, in REST and GraphQL', () => {
   it.each(Object.entries(bounds).map(([name, bound]) => [name, bound.bound, bound] as const))(
@@ -108,30 +110,32 @@ describe('a value at a bound of the Limits table is accepted, and a value beyond
       .filter((name) => name !== 'serverName' && name !== 'number')
       .map((name) => [root, name] as const),
   );
-  it.each(parameters.map(([root, name]) => [`${root.route!.method} ${root.route!.template}`, name, root] as const))(
-    '%s · %s has 1 to 200 characters',
-    async (_, name, root) => {
-      const beyond = [
-        ['', 'must be at least 1 character'],
-        [x(201), 'must be at most 200 characters'],
-        [x(8_000), 'must be at most 200 characters'],
-      ] as const;
-      const unknown = ['x', x(200), ' ', 'a/b', 'ü', '*', '%', "' or 1=1 --"];
-      const surfaces = surfacesOf(root);
-      await untouched(() =>
-        atOnce(root.kind === 'Subscription' ? 1 : 2, surfaces, async (surface) => {
-          for (const [value, words] of beyond) {
-            const outcome = await ask(surface, root, argumentsWith(root, name, value));
-            expect(unlessNamed(`${surface} ${value.length} characters`, `${name}: ${words}`, outcome)).toEqual([]);
-          }
-          for (const value of takingTurns(unknown, surfaces, surface)) {
-            const { status, problem } = await ask(surface, root, argumentsWith(root, name, value));
-            expect([surface, value, status, problem?.code]).toEqual([surface, value, 404, 'not_found']);
-          }
-        }),
-      );
-    },
-  );
+  const stays = unchanged();
+  it.each(
+    parameters.map(([root, name], n) => [`${root.route!.method} ${root.route!.template}`, name, root, n] as const),
+  )('%s · %s has 1 to 200 characters', async (_, name, root, n) => {
+    const beyond = [
+      ['', 'must be at least 1 character'],
+      [x(201), 'must be at most 200 characters'],
+      [x(8_000), 'must be at most 200 characters'],
+    ] as const;
+    const unknown = ['x', x(200), ' ', 'a/b', 'ü', '*', '%', "' or 1=1 --"];
+    for (const [value, words] of beyond) {
+      const refusal = await refusalOfArgument(root, name, value);
+      expect(unlessRefused(`${value.length} characters`, `${name}: ${words}`, refusal)).toEqual([]);
+    }
+    // All surfaces share that check, so each is asked with the values in turn.
+    await stays(() =>
+      atOnce(root.kind === 'Subscription' ? 1 : 2, [...surfacesOf(root).entries()], async ([i, surface]) => {
+        const [value, words] = nth(beyond, n + i);
+        const outcome = await ask(surface, root, argumentsWith(root, name, value));
+        expect(unlessNamed(`${surface} ${value.length} characters`, `${name}: ${words}`, outcome)).toEqual([]);
+        const text = nth(unknown, 2 * n + i);
+        const { status, problem } = await ask(surface, root, argumentsWith(root, name, text));
+        expect([surface, text, status, problem?.code]).toEqual([surface, text, 404, 'not_found']);
+      }),
+    );
+  });
 
   it('GET /projects · returns 20 rows by default, at most 100, and a cursor to the rest', async () => {
     const { organization, owner: person } = await seedOrganization(world);
@@ -193,43 +197,52 @@ describe('a value at a bound of the Limits table is accepted, and a value beyond
   );
 });
 
-/** An undeclared scope is refused by name, whatever its text (docs/contract.md#errors). */
-const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
-  name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
-
 describe('400 · an invalid member of a body is named, in REST and GraphQL', () => {
+  const stays = unchanged();
   it.each(bodyRoots.map((root) => [`${root.name}(${recordOf(root)!.name})`, root] as const))('%s', async (_, root) => {
     const { json, beyondRest } = recordOf(root)!;
     const bodyIn = (args: Arguments) => (inputOf(root.field) ? (args.input as Arguments) : args);
     const right = bodyIn(argumentsOf(root, sample));
-    const cases = Object.entries(json.properties as Record<string, Property>).flatMap(([member, property]) =>
-      wrongs([member], property, right[member]),
-    );
-    await untouched(async () => {
-      // Each surface gets its share of the values of every member, because all surfaces share the check.
-      const wrong = cases.flatMap(({ names, value, surfaces }, i) => {
-        const possible = surfaces
-          .filter((surface) => surfacesOf(root).includes(surface))
-          .filter((surface) => surface !== 'REST' || !beyondRest.includes(names[0]!));
-        const surface = possible[i % possible.length];
-        if (!surface) return [];
-        return async () => {
-          const outcome = await ask(surface, root, argumentsWith(root, names[0]!, value));
-          if (isUndeclaredScope(names, value) && outcome.status === 403) return [];
-          const what = `${surface} ${names.join('.')} = ${JSON.stringify(value)}`;
-          return names.flatMap((name) => unlessNamed(what, name, outcome));
-        };
+    const surfaces = surfacesOf(root);
+    const complaints: string[] = [];
+    /** The requests: a check of the declaration has tried the other values on each surface. */
+    const calls: (() => Promise<string[]>)[] = [];
+    const addCall = (what: string, names: string[], surface: Surface, args: Arguments, mayLackScope = false) =>
+      calls.push(async () => {
+        const outcome = await ask(surface, root, args);
+        if (mayLackScope && outcome.status === 403) return [];
+        return names.flatMap((name) => unlessNamed(`${surface} ${what}`, name, outcome));
       });
-      const missing = (json.required ?? []).flatMap((member) =>
-        surfacesOf(root).map((surface) => async () => {
-          const args = argumentsOf(root, sample);
-          delete bodyIn(args)[member];
-          return unlessNamed(`${surface} without ${member}`, member, await ask(surface, root, args));
-        }),
-      );
-      const complaints: string[] = [];
+
+    for (const [m, [member, property]] of Object.entries(json.properties as Record<string, Property>).entries()) {
+      const all = wrongs([member], property, right[member]);
+      for (const [i, { names, value, surfaces: possible }] of all.entries()) {
+        const what = `${names.join('.')} = ${JSON.stringify(value)}`;
+        const args = argumentsWith(root, member, value);
+        const having = possible.filter(
+          (one) => surfaces.includes(one) && (one === 'GraphQL' || !beyondRest.includes(member)),
+        );
+        for (const [k, surface] of having.entries()) {
+          const refusal = await refusalOfBody(surface, root, args);
+          if (refusal) complaints.push(...names.flatMap((name) => unlessRefused(`${surface} ${what}`, name, refusal)));
+          // One value of each member is sent, and each that the declaration permits, on one surface in turn.
+          if (refusal ? i === m % all.length && k === m % having.length : k === i % having.length)
+            addCall(what, names, surface, args, isUndeclaredScope(names, value));
+        }
+      }
+    }
+    for (const [m, member] of (json.required ?? []).entries()) {
+      const args = argumentsOf(root, sample);
+      delete bodyIn(args)[member];
+      for (const surface of surfaces) {
+        const refusal = await refusalOfBody(surface, root, args);
+        complaints.push(...unlessRefused(`${surface} without ${member}`, member, refusal));
+      }
+      addCall(`without ${member}`, [member], nth(surfaces, m + 1), args);
+    }
+    await stays(async () => {
       // All calls at once would wait longer for a connection than the service allows.
-      await atOnce(16, [...wrong, ...missing], async (complaintsOf) => complaints.push(...(await complaintsOf())));
+      await atOnce(16, calls, async (call) => complaints.push(...(await call())));
       expect(complaints).toEqual([]);
     });
   });
@@ -250,37 +263,48 @@ describe('400 · an invalid query parameter', () => {
     return checked('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, asker(root));
   };
 
-  it.each(queries)('%s · is refused when repeated, badly encoded or of a wrong type', async (_, root, name, type) => {
-    const texts = ['%00', '%', '%zz', '%ff', '%c3%28', '%ed%a0%80', 'a%0', '%u0041'];
-    const numbers = [
-      '',
-      'abc',
-      '1.5',
-      '1e1',
-      '0x10',
-      '%201',
-      '%2B1',
-      '1,2',
-      '%D9%A3',
-      '99999999999',
-      'NaN',
-      'null',
-      'true',
-    ];
-    const bad = [
-      `${name}=1&${name}=2`,
-      `${name}=1&${name}=1`,
-      `${name}=&${name}=`,
-      ...[...texts, ...(type === 'Int' ? numbers : [])].map((value) => `${name}=${value}`),
-    ];
-    await atOnce(8, bad, async (query) => {
-      const { status, body } = await get(root, name, query);
-      expect([query, status, body.code]).toEqual([query, 400, 'invalid_request']);
-      expect(body.description).toMatch(
-        query.startsWith(`${name}=%`) || query.includes('%0') ? /./ : new RegExp(`^${name}: `),
-      );
-    });
-  });
+  const numbered = queries.map((query, n) => [...query, n] as const);
+  it.each(numbered)(
+    '%s · is refused when repeated, badly encoded or of a wrong type',
+    async (_, root, name, type, n) => {
+      const texts = ['%00', '%', '%zz', '%ff', '%c3%28', '%ed%a0%80', 'a%0', '%u0041'];
+      const numbers = [
+        '',
+        'abc',
+        '1.5',
+        '1e1',
+        '0x10',
+        '%201',
+        '%2B1',
+        '1,2',
+        '%D9%A3',
+        '99999999999',
+        'NaN',
+        'null',
+        'true',
+      ];
+      const repeated = [`${name}=1&${name}=2`, `${name}=1&${name}=1`, `${name}=&${name}=`];
+      const bad = [...texts, ...(type === 'Int' ? numbers : [])].map((value) => `${name}=${value}`);
+      const refused = (query: string, status = 0, { code, description = '' }: Partial<ProblemDetails> = {}) => {
+        expect([query, status, code]).toEqual([query, 400, 'invalid_request']);
+        expect(description).toMatch(
+          query.includes('%0') || query.startsWith(`${name}=%`) ? /./ : new RegExp(`^${name}: `),
+        );
+      };
+      const args = argumentsOf(root, sample);
+      delete args[name];
+      const [, others] = pathOf(root.route!, args).split('?');
+      for (const query of [...repeated, ...bad]) {
+        const refusal = await refusalOfQuery(root, args, [...(others ? [others] : []), query].join('&'));
+        refused(query, refusal?.status, refusal?.details);
+      }
+      // All routes share that reader, so each parameter is sent with the values in turn.
+      for (const query of [nth(repeated, n), nth(bad, n)]) {
+        const { status, body } = await get(root, name, query);
+        refused(query, status, body);
+      }
+    },
+  );
 
   it('a parameter with an unknown name is ignored, whatever its value', async () => {
     const { status } = await world.rest(
@@ -377,17 +401,17 @@ describe('404 · an id of another kind', () => {
   );
   const numbered = takers.map(([field, name, root], n) => [field, name, root, n] as const);
 
+  const stays = unchanged();
   it.each(numbered)('%s · %s', async (_, name, root, n) => {
-    await untouched(async () => {
+    await stays(async () => {
       const others = Object.entries({ ...sample.ids, userId: sample.outsiderId }).filter(
         // The connectors of the first project and of the chat are integrations as well, and a SAML provider is a provider.
         ([kind], i) =>
           kind !== name &&
           !(name === 'providerId' && kind === 'samlProviderId') &&
           !(name === 'integrationId' && /ConnectorId$|^chatId$/.test(kind)) &&
-          // Each argument is tested with a third of the kinds of ids, a different third for each: all kinds would take
-          // 6,000 requests.
-          (i + n) % 3 === 0,
+          // Each argument is tested with some kinds of ids, different ones for each: all kinds would take 18,000 requests.
+          (i + n) % 12 === 0,
       );
       const surfaces = surfacesOf(root);
       // The number of open subscriptions per caller is limited.
@@ -421,23 +445,22 @@ describe('an unknown path or method', () => {
   const methodsOf = (template: string) =>
     rootFields.flatMap(({ route }) => (route?.template === template ? [route.method as string] : []));
 
-  it.each(templates)(
+  const stays = unchanged();
+  it.each(templates.map((template, n) => [template, n] as const))(
     '%s · answers other methods with 405 and Allow, HEAD like GET without the body, and OPTIONS with the methods',
-    async (template) => {
+    async (template, n) => {
       const root = rootFields.find(({ route }) => route?.template === template)!;
       const path = pathOf(root.route!, argumentsOf(root, sample));
       const declared = methodsOf(template);
       const allow = [...declared, ...(declared.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
       const told = ({ headers }: Answer) => headers.get('allow')?.split(', ').sort();
-      await untouched(async () => {
-        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+      await stays(async () => {
+        for (const [i, method] of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].entries()) {
           if (allow.includes(method)) continue;
-          // Every caller gets this answer, because the methods of a path are not secret.
-          for (const as of [owner, {}]) {
-            const answer = await world.request(method, path, as);
-            expect([method, answer.status, told(answer)]).toEqual([method, 405, allow]);
-            if (method !== 'HEAD') expect(answer.body.code).toBe('method_not_allowed');
-          }
+          // Every caller gets this answer, because the methods of a path are not secret: the owner and nobody ask in turn.
+          const answer = await world.request(method, path, nth([owner, {}], n + i));
+          expect([method, answer.status, told(answer)]).toEqual([method, 405, allow]);
+          if (method !== 'HEAD') expect(answer.body.code).toBe('method_not_allowed');
         }
         const options = await world.request('OPTIONS', path);
         expect([options.status, told(options), options.body]).toEqual([204, allow, '']);
@@ -469,7 +492,7 @@ describe('an unknown path or method', () => {
     ['/v1/constructor', 404],
     ['/v1/__proto__/a', 404],
   ])('%s · %i', async (path, status) => {
-    await untouched(async () => {
+    await stays(async () => {
       const answer = await checked('GET', path, owner);
       expect([answer.status, answer.body.code]).toEqual([status, status === 400 ? 'invalid_request' : 'not_found']);
     });

@@ -91,7 +91,8 @@ export function pathOf({ template, query: inQuery }: RestRoute, args: Arguments)
   return `/v1${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
 
-function bodyFor({ body, field, parameters }: RestRoute, args: Arguments): unknown {
+/** The body of a request to the route. */
+export function bodyFor({ body, field, parameters }: RestRoute, args: Arguments): unknown {
   if (!body || body.isInput) return args[bodyArgument];
   const members = field.args.filter(({ name }) => name in args && !parameters.includes(name));
   return Object.fromEntries(members.map(({ name }) => [name, args[name]]));

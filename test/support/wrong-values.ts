@@ -80,3 +80,7 @@ export function wrongs(names: string[], property: Property, right: unknown): Wro
   }
   return list;
 }
+
+/** An undeclared scope is refused by name, whatever its text (docs/contract.md#errors). */
+export const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
+  name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
