@@ -21,6 +21,11 @@ export interface Stranger {
   verdict: (root: RootField, args: Arguments, surface: Surface) => Verdict;
   /** Texts that must not be in any answer to this caller. */
   unseen?: () => string[];
+  /**
+   * Why a share of the calls is enough: `unknown` is a credential that is refused before the request is read, like no credential at all,
+   * which asks every field on each surface; `role` lacks the scope, like the token without exactly this scope, which does the same.
+   */
+  like?: 'unknown' | 'role';
   /** Service to call; by default the world's own, whose REST answers are checked against the OpenAPI document. */
   through?: () => Request;
 }
@@ -139,7 +144,12 @@ export async function createStrangers(
       'an ended session': { session: ended },
       'a bad token beside the owner’s own session': { token: 'pat_bad', session: ownerSession },
     };
-    return Object.entries(credentials).map(([name, ask]) => ({ name, ask: () => ask, verdict: () => unauthenticated }));
+    return Object.entries(credentials).map(([name, ask]) => ({
+      name,
+      ask: () => ask,
+      verdict: () => unauthenticated,
+      ...(Object.keys(ask).length > 0 && { like: 'unknown' as const }),
+    }));
   }
 
   /** Members with a lesser role, and credentials with fewer scopes. */
@@ -183,6 +193,7 @@ export async function createStrangers(
         name: `the token of a person who is ${role}`,
         ask: () => ({ token }),
         verdict: (root) => short(root, held),
+        like: 'role',
       });
       list.push({
         name: `the session of a person who is ${role}`,
@@ -211,6 +222,7 @@ export async function createStrangers(
       name: `the token of a former owner who is ${role} now`,
       ask: () => ({ token }),
       verdict: (root) => short(root, scopesOfRole(role)),
+      like: 'role',
     };
   }
 
@@ -312,6 +324,7 @@ export async function createStrangers(
       name,
       ask: () => ({ headers: { cookie, ...csrf, ...headers } }),
       verdict: () => unauthenticated,
+      like: 'unknown',
     });
     return [
       without('the owner’s cookie without its CSRF header', {}),
