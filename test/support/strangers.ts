@@ -22,7 +22,7 @@ export interface Stranger {
   /** Texts that must not be in any answer to this caller. */
   unseen?: () => string[];
   /**
-   * Why a share of the calls is enough: `unknown` is a credential that is refused before the request is read, like no credential at all,
+   * The reason for which a share of the calls is enough: `unknown` is a credential that is refused before the request is read, like no credential at all,
    * which asks every field on each surface; `role` lacks the scope, like the token without exactly this scope, which does the same.
    */
   like?: 'unknown' | 'role';
