@@ -157,7 +157,7 @@ const projectsIn = (cell: TestCell) => cell.world.knex('projects').where({ orgId
 
 it('a canceled move leaves the organization where it was', async () => {
   const { eu, us } = cells;
-  expect(await killedAt(eu, 'nothing is written')).toContain('nothing is written');
+  expect(await killedAt(eu, 'all writes have ended')).toContain('all writes have ended');
   const body = { name: 'Canceled', repoFullName: 'acme/canceled' };
   expect((await eu.ask('POST', '/v1/projects', { token: alice.token, body })).status).toBe(503);
   await expectReadable();
@@ -209,7 +209,7 @@ it('clients write while the organization moves and the command is killed at each
   await expect.poll(() => clients.every(({ acknowledged }) => acknowledged.length > 2), { timeout: 30_000 }).toBe(true);
   for (const step of [
     'writes are refused',
-    'nothing is written',
+    'all writes have ended',
     'sending',
     'the other cell has verified',
     'removing',
