@@ -1,9 +1,11 @@
-// Rows and bytes of missions in PostgreSQL before and after their logs are archived: `npm run bench:logs -- --missions=200`. A mission has 40
-// steps, each in its sandbox, with 50 lines in 10 pieces, two spans of a prompt, a message of the runtime and 20 fragments.
+// Rows and bytes of missions in PostgreSQL before and after their logs are archived, and after their details are deleted: `npm run bench:logs --
+// --missions=200`. A mission has 40 steps, each in its sandbox, with 50 lines in 10 pieces, two spans of a prompt, a message of the runtime and 20
+// fragments; 20 messages of people, 10 calls of models in each step, and one attested commit.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';
 import { archiveLogs, bindLogArchives } from '#domain/work/log-archives/archive.ts';
 import { listFragments } from '#domain/work/sandboxes/fragments.ts';
 import { openDatabase, sql, watchStatements } from '#foundation/postgres/database.ts';
@@ -58,11 +60,41 @@ const rows = [
   `insert into sandbox_fragments (sandbox_id, seq, kind, at, body, action, parameter, result)
    select id, f, case when f % 2 = 0 then 'thought' else 'action' end, created_at + f, ${words('(hashtext(id) + f)')}, 'shell', 'npm test -- ' || f,
      repeat(${words('(hashtext(id) - f)')} || E'\\n', 6) from sandboxes, generate_series(0, 19) f`,
+  `insert into run_steps (id, run_id, org_id, project_id, seq, role, round, status, agent, harness, model, prompt, session_id, sandbox_id,
+     outcome, turns, cost_usd, input_tokens, output_tokens, created_at, started_at, finished_at)
+   select replace(id, 'sbx_', 'stp_'), run_id, org_id, project_id, row_number() over (partition by run_id order by id) - 1, 'builder', 1,
+     'completed', '{"name": "Builder", "role": "builder", "harness": "claude-code", "model": "claude-sonnet-4-5", "version": 3}', 'claude-code',
+     'claude-sonnet-4-5', repeat('Mend the tests of the shop. ', 40), 'main', id, 'next', 12, 0.2, 90000, 2000, created_at, created_at, created_at
+   from sandboxes`,
+  `insert into run_messages (id, run_id, org_id, project_id, seq, kind, text, author_user_id, author, created_at)
+   select ${id('msg', 'r * 20 + m')}, id, org_id, project_id, m, 'message', repeat('Use the other key. ', 10), '${person}', 'Ada', created_at
+   from (select id, org_id, project_id, created_at, row_number() over (order by id) as r from runs) r, generate_series(0, 19) m`,
+  `insert into run_calls (org_id, run_id, number, project_id, key, kind, entry)
+   select org_id, id, c, project_id, 'model ' || md5(id || c), 'model', '{"at":${time},"inputTokens":9000,"kind":"model","model":"claude-sonnet-4-5",'
+     || '"outputTokens":200,"request":"' || md5(id || c) || md5(c || id) || '","response":"' || md5(c || id || c) || md5(id || c || id) || '","status":200}'
+   from runs, generate_series(1, 10 * ${steps}) c`,
+  `insert into attestations (org_id, sha, tree_sha, project_id, run_id, step_id, reporter_id, position, created_at, envelope, signed_at)
+   select org_id, md5(id), md5(id), project_id, id, '', '', 1, created_at, jsonb_build_object('payload', (select string_agg(md5(id || n), '') from generate_series(1, 800) n)), created_at
+   from runs`,
 ];
-const tables = ['sandbox_log_parts', 'sandbox_fragments', 'log_archives', 'unarchived_runs', 'stored_contents'];
+const logTables = ['sandbox_log_parts', 'sandbox_fragments', 'log_archives', 'unarchived_runs', 'stored_contents'];
+const runTables = [
+  ...[
+    'runs',
+    'run_texts',
+    'run_steps',
+    'run_messages',
+    'sandboxes',
+    'sandbox_sessions',
+    'attestations',
+    'run_calls',
+    'run_call_archives',
+  ],
+  ...logTables,
+];
 
 /** Rows, and bytes with indexes after the space of deleted rows is returned. */
-async function measure(): Promise<void> {
+async function measure(tables: readonly string[]): Promise<void> {
   let [allRows, allBytes] = [0, 0];
   for (const table of tables) {
     await sql(`vacuum (full, analyze) ${table}`);
@@ -92,8 +124,10 @@ try {
   await migrate(knex);
   for (const statement of rows) await unrecorded(() => knex.raw(statement));
   console.log(`${count} missions before:`);
-  await measure();
+  await measure(logTables);
   console.log(`  a read of 20 fragments: ${(await readFor(400)).toFixed(2)} ms`);
+  console.log('with the other tables of runs:');
+  await measure(runTables);
   let statements = 0;
   const unwatch = watchStatements((_, times) => (statements += times));
   bindLogArchives(1);
@@ -105,12 +139,19 @@ try {
     `archived in ${Math.round(took)} ms: ${(took / count).toFixed(1)} ms and ${Math.round(statements / count)} statements for each`,
   );
   console.log('after:');
-  await measure();
+  await measure(logTables);
   const [{ bytes } = { bytes: 0 }] = await sql<{ bytes: number }>(
     'select sum(size_bytes)::bigint as bytes from log_archives',
   );
   console.log(`  contents in the storage: ${Math.round(bytes / count)} bytes for each mission`);
   console.log(`  a read of 20 fragments: ${(await readFor(400)).toFixed(2)} ms`);
+  console.log('with the other tables of runs:');
+  await measure(runTables);
+  await sql('insert into retention_settings (org_id, run_days) values ($1, 30)', [organization]);
+  const deletionBegun = performance.now();
+  await deleteAfterRetention();
+  console.log(`details deleted in ${((performance.now() - deletionBegun) / count).toFixed(1)} ms for each:`);
+  await measure(runTables);
 } finally {
   await knex.destroy();
   await stop();
