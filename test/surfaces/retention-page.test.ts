@@ -67,6 +67,8 @@ describe.skipIf(typeof launched === 'string')('retention in the console', () => 
     await pages.inspect(page, 'mission-without-log');
     await page.goto(`/console/sandboxes/${recent.sandboxId}`);
     await page.getByText('The log was deleted').waitFor();
+    await page.getByText('The transcript was deleted').waitFor();
+    await page.getByText('No metrics.').waitFor();
     await pages.inspect(page, 'sandbox-without-log');
     await page.goto(`/console/runs/${old.runId}/changes`);
     await page.getByText('The diff has expired').waitFor();

@@ -61,7 +61,14 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
         </div>
         <div class="column">
           <Card title="Activity">
-            <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />
+            {detail.sandbox.logsDeletedAt !== null && detail.liveFragments.length === 0 ? (
+              <Empty>
+                The transcript was deleted <Time at={detail.sandbox.logsDeletedAt} />, as the retention of the
+                organization says.
+              </Empty>
+            ) : (
+              <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />
+            )}
           </Card>
         </div>
       </div>
