@@ -4,12 +4,14 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Session } from './world.ts';
 
 /** axe without the rules whose findings are never serious: a run takes a quarter less CPU time. */
 const axe = `${readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')};
   for (const rule of axe._audit.rules) if (rule.impact === 'minor' || rule.impact === 'moderate') rule.enabled = false`;
+/** Lets each document of a window load axe without the text being sent again; a function that is not called costs hardly anything. */
+const loader = `self.loadAxe = () => { ${axe} }`;
 const pictures = process.env.SCREENSHOTS;
 if (pictures) mkdirSync(pictures, { recursive: true });
 
@@ -32,16 +34,34 @@ interface Found {
 
 export type PageInspector = ReturnType<typeof createPageInspector>;
 
-export function createPageInspector(browser: Browser, baseURL: string) {
-  const contexts: BrowserContext[] = [];
-  const problems: string[] = [];
+/** A window of the newest inspector that no test uses. The next one opens its page there: a new process would compile all scripts again. */
+let idle: Page | null = null;
 
-  /** A new browser window, signed in if there is a session. */
-  async function open(session: Session | null = null, options: BrowserContextOptions = {}): Promise<Page> {
+export function createPageInspector(browser: Browser, baseURL: string) {
+  const pages: Page[] = [];
+  const problems: string[] = [];
+  /** The window that tests use one after the other; null while there is none. */
+  let shared: Page | null = null;
+  void idle?.context().close();
+  idle = null;
+
+  /**
+   * A browser window without cookies and stored data, signed in if there is a session. Tests share one after the other; a test that
+   * changes its window for good (scripts of all its documents, its clock) gets its own by `options`, even empty ones.
+   */
+  async function open(session: Session | null = null, options?: BrowserContextOptions): Promise<Page> {
+    const page = !options && idle && idle === shared ? idle : await openWindow(options);
+    if (page === idle) idle = null;
+    if (!options && !shared) shared = withoutChangesForGood(page);
+    pages.push(page);
+    if (session) await page.context().addCookies([{ name: 'session', value: session.secret, url: baseURL }]);
+    return page;
+  }
+
+  async function openWindow(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(100_000);
-    contexts.push(context);
-    if (session) await context.addCookies([{ name: 'session', value: session.secret, url: baseURL }]);
+    await context.addInitScript(loader);
     context.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) problems.push(`${message.page()?.url()}: ${message.text()}`);
     });
@@ -57,6 +77,27 @@ export function createPageInspector(browser: Browser, baseURL: string) {
         problems.push(`asked ${request.url()}`);
     });
     return context.newPage();
+  }
+
+  /** Leaves the page, and removes what its test has left in the window. */
+  async function empty(page: Page): Promise<void> {
+    const context = page.context();
+    page.removeAllListeners();
+    // The page is left first: without its cookie, or online again, it would send requests that fail.
+    await page.goto('about:blank');
+    await Promise.all([
+      ...context.pages().map((one) => one !== page && one.close()),
+      page.unrouteAll({ behavior: 'ignoreErrors' }),
+      context.unrouteAll({ behavior: 'ignoreErrors' }),
+      context.setOffline(false),
+      context.clearCookies(),
+      context.clearPermissions(),
+      page.emulateMedia({ colorScheme: 'light', media: null }),
+      page.setViewportSize({ width: 1280, height: 720 }),
+    ]);
+    // A small document of the same origin.
+    await page.goto('/livez');
+    await page.evaluate('sessionStorage.clear(); localStorage.clear()');
   }
 
   /** Inspects the page in each look: no serious problem, and nothing wider than the screen. */
@@ -90,16 +131,33 @@ export function createPageInspector(browser: Browser, baseURL: string) {
     inspect,
     /** Problems since the last call. */
     takeProblems: (): string[] => problems.splice(0),
-    /** Closes all windows. */
+    /** Closes all windows but the one that tests share, which becomes empty. */
     close: async (): Promise<void> => {
-      await Promise.all(contexts.splice(0).map((context) => context.close()));
+      await Promise.all(
+        pages.splice(0).map(async (page) => {
+          if (page === shared && page.isClosed()) shared = null;
+          if (page !== shared) return page.context().close();
+          await empty(page);
+          idle = page;
+        }),
+      );
     },
   };
 }
 
-/** Loads axe once per document, bypassing Playwright's evaluation, which takes twice the time for a script of that size. */
+/** Refuses the changes of a window that could not be undone after a test. */
+function withoutChangesForGood(page: Page): Page {
+  const refuse = (): never => {
+    throw new Error('The window is shared by tests: open(session, {}) opens one that may be changed like this.');
+  };
+  page.addInitScript = page.exposeFunction = page.clock.install = refuse;
+  return page;
+}
+
+/** Loads axe once per document. Without scripts the document has no loader: Playwright's evaluation would take twice the time for the text. */
 async function loadAxe(page: Page): Promise<void> {
-  if (await page.evaluate("typeof axe === 'object'")) return;
+  const isLoaded = "typeof axe === 'object'";
+  if (await page.evaluate(`${isLoaded} || (self.loadAxe?.(), ${isLoaded})`)) return;
   // The session ends with the page: ending it earlier would remove the page's virtual authenticators.
   const protocol = await page.context().newCDPSession(page);
   await protocol.send('Runtime.evaluate', { expression: axe });

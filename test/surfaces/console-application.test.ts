@@ -1,6 +1,6 @@
 // The console in a real browser: it shows the stored rows with one request, and follows their changes. No page may have failures,
 // requests to other machines, or serious findings of axe.
-import type { Browser, Page, Response } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
@@ -29,7 +29,8 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   afterEach(() => morning.check());
   afterAll(() => morning.close());
 
-  const open = (session: Session | null = acme.session) => pages.open(session);
+  const open = (session: Session | null = acme.session, options?: BrowserContextOptions) =>
+    pages.open(session, options);
   const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
   /** The number of operations in each GraphQL request, in order. */
@@ -43,7 +44,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   }
 
   it('the overview shows the stored data, and one request carries all widgets', async () => {
-    const page = await open();
+    const page = await open(acme.session, {});
     const asked = countRequests(page);
     await page.addInitScript(`self.shift = 0; new PerformanceObserver((list) => {
       for (const { value } of list.getEntries()) shift += value;
@@ -120,7 +121,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   it.each(['en-US@posix', 'C', '', 'xx-invalid-subtag-much-too-long'])(
     'is rendered for any browser language: "%s"',
     async (language) => {
-      const page = await open();
+      const page = await open(acme.session, {});
       await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => '${language}' })`);
       await page.goto(`/console/sandboxes/${sandbox.id}`);
       await page.locator('.chart canvas').first().waitFor();
@@ -128,7 +129,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   );
 
   it('the overview refreshes every ten seconds in one request, while the page is visible', async () => {
-    const page = await open();
+    const page = await open(acme.session, {});
     const asked = countRequests(page);
     await page.clock.install();
     await page.goto('/console/overview');
@@ -240,7 +241,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
 
   it('loads at most 120 kB of script with a page', async () => {
     for (const path of ['/console/overview', `/console/runs/${running}`, '/console/runs', '/console/billing']) {
-      const page = await open();
+      const page = await open(acme.session, {});
       const sizes: Promise<number>[] = [];
       const note = (response: Response) => {
         if (response.request().resourceType() === 'script')

@@ -1,6 +1,6 @@
 // Runs, sandboxes and artifacts in the console, in a real browser: their pages follow them, and carry out a person's actions. No page may
 // have failures, requests to other machines, or serious findings of axe.
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
@@ -33,7 +33,8 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   afterEach(() => morning.check());
   afterAll(() => morning.close());
 
-  const open = (session: Session | null = acme.session) => pages.open(session);
+  const open = (session: Session | null = acme.session, options?: BrowserContextOptions) =>
+    pages.open(session, options);
   const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
   it('a person answers a question by one of its choices, and denies the call of a tool with a reason', async () => {
@@ -110,7 +111,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
 
   it('where events cannot arrive, the page of a run polls', async () => {
     const id = await run({ ...held(), missionTitle: 'Behind a proxy', missionActivity: 'Beginning' });
-    const page = await open();
+    const page = await open(acme.session, {});
     await page.route('**/graphql?*', (route) => route.abort());
     await page.clock.install();
     await page.goto(`/console/runs/${id}`);

@@ -34,7 +34,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await world.close();
   });
 
-  const open = (session?: Session, options: BrowserContextOptions = {}) => pages.open(session, options);
+  const open = (session?: Session, options?: BrowserContextOptions) => pages.open(session, options);
   const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
   /** Reaches the target by the Tab key alone, with a visible focus. */

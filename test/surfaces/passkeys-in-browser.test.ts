@@ -66,7 +66,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
   }
 
   it('a passkey is created after the first sign-in, signs in from then on, and is removed', async () => {
-    const page = await pages.open();
+    const page = await pages.open(null, {});
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'ada@example.com');
     await page.getByRole('heading', { name: 'Sign in faster next time' }).waitFor();
@@ -80,7 +80,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('This device already has a passkey for your account.').waitFor();
 
-    const phone = await pages.open();
+    const phone = await pages.open(null, {});
     // A virtual authenticator would use the suggestion of the email field by itself, before the button is clicked.
     await phone.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
     const [credential] = await authenticator.credentials();
@@ -108,13 +108,13 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
   });
 
   it('a passkey is chosen from the suggestions of the email field', async () => {
-    const page = await pages.open();
+    const page = await pages.open(null, {});
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'suggested@example.com');
     await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('Passkey created.').waitFor();
     const [credential] = await authenticator.credentials();
-    const phone = await pages.open();
+    const phone = await pages.open(null, {});
     await (await authenticatorOf(phone)).add(credential!);
     await phone.goto('/sign-in');
     await phone.getByRole('heading', { name: 'Welcome, suggested' }).waitFor();
@@ -127,7 +127,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await page.goto('/console/passkeys');
     expect(await page.getByRole('button', { name: 'Create passkey' }).isVisible()).toBe(false);
 
-    const scripted = await pages.open();
+    const scripted = await pages.open(null, {});
     await signInByMail(scripted, 'grace@example.com');
     await scripted.getByRole('button', { name: 'Not now' }).click();
     await scripted.getByRole('heading', { name: 'Welcome, grace' }).waitFor();
@@ -136,14 +136,14 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
   });
 
   it('a mailed link shows whose account it opens, and its button signs in', async () => {
-    const page = await pages.open();
+    const page = await pages.open(null, {});
     await page.goto('/sign-in');
     await page.getByLabel('Email', { exact: true }).fill('linked@example.com');
     await page.keyboard.press('Enter');
     await page.getByLabel('Six-digit code').waitFor();
     await world.delivered();
     const { text } = developmentMailbox()!.find(({ to }) => to === 'linked@example.com')!;
-    const phone = await pages.open();
+    const phone = await pages.open(null, {});
     await phone.goto(/\S+\/sign-in\/link\?\S+/.exec(text)![0]);
     await pages.inspect(phone, 'link');
     await phone.getByRole('button', { name: 'Sign in as l•••@example.com' }).click();
