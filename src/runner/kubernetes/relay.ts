@@ -1,6 +1,12 @@
 // The only host that the pods of a cluster reach: it passes requests of their runners to the platform, to models and to other hosts. The token
 // of the service and the operator's model keys stay here; a mission has a token of its own, for its lease only.
-import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request as plainRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -110,23 +116,26 @@ export async function openRelay(settings: RelaySettings) {
   });
 
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.port, resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    /** Takes no more connections, and waits until the open requests have ended: missions make further ones to the relay of another runner. */
-    async drain(ms: number): Promise<void> {
-      draining.abort();
-      // A connection whose answer had begun before ends with it.
-      server.keepAliveTimeout = 1;
-      const done = new AbortController();
-      const closed = new Promise((resolve) => server.close(resolve)).finally(() => done.abort());
-      await Promise.race([closed, wait(ms, undefined, { signal: done.signal }).catch(() => {})]);
-    },
-    async close(): Promise<void> {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return endings(server, draining);
 }
+
+/** The port of a relay, and the two ways in which it ends. */
+const endings = (server: Server, draining: AbortController) => ({
+  port: (server.address() as AddressInfo).port,
+  /** Takes no more connections, and waits until the open requests have ended: missions make further ones to the relay of another runner. */
+  async drain(ms: number): Promise<void> {
+    draining.abort();
+    // A connection whose answer had begun before ends with it.
+    server.keepAliveTimeout = 1;
+    const done = new AbortController();
+    const closed = new Promise((resolve) => server.close(resolve)).finally(() => done.abort());
+    await Promise.race([closed, wait(ms, undefined, { signal: done.signal }).catch(() => {})]);
+  },
+  async close(): Promise<void> {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  },
+});
 
 /** Answers a pod that waits for its mission. */
 async function toPod(
