@@ -127,7 +127,7 @@ describe('the setting for notice mails', () => {
   it('is per kind and person, on by default, and can be turned on again', async () => {
     const kinds = 'query { noticeMails { kind enabled } }';
     const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
-    expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(13).fill(true));
+    expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(14).fill(true));
     const { data } = await choose({ kind: 'cost_cap', enabled: false }, session);
     expect(data.updateNoticeMail).toContainEqual({ kind: 'cost_cap', enabled: false });
     await capReached();

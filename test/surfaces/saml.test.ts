@@ -194,6 +194,22 @@ describe('a SAML provider', () => {
     world.clock.turn(days(2));
     await refreshMetadata();
     expect((await signIn(user, { key: 'foreign' })).status).toBe(403);
+    const notices = async () => {
+      const { body } = await world.rest('GET', '/notices', { session: await ownerSession() });
+      const found = body.notices.filter(({ id }: { id: string }) => id.startsWith('sign_in_metadata'));
+      return found.map(({ id, kind, title }: Record<string, string>) => [id, kind, title]);
+    };
+    const since = now();
+    expect(await notices()).toEqual([]);
+    world.clock.turn(days(2));
+    served = '';
+    await refreshMetadata();
+    const title = 'The metadata of the provider “Entra” cannot be used';
+    expect(await notices()).toEqual([[`sign_in_metadata:${providerId}:${since}`, 'action', title]]);
+    served = idp.metadata('own', 'next');
+    world.clock.turn(days(1));
+    await refreshMetadata();
+    expect(await notices()).toEqual([]);
     const bad = {
       'must have no document type definition': `<!DOCTYPE a [<!ENTITY a "a">]>${idp.metadata()}`,
       'must be well-formed XML': '<md:EntityDescriptor',

@@ -2536,6 +2536,8 @@ export interface IdentityProvider {
   metadataUrl: string | null;
   /** When the metadata of a SAML provider was last read; null for OpenID Connect. */
   metadataReadAt: number | null;
+  /** Since when the metadata of a SAML provider cannot be read, or describes another provider or sign-in address; null while it can be used. */
+  metadataFailingSince: number | null;
   /** The address to enter at the provider: the redirect address, or the assertion consumer service of SAML. */
   returnAddress: string;
   /** The entity id of the service towards a SAML provider, which is the address of its metadata; null for OpenID Connect. */
@@ -7003,7 +7005,7 @@ export const documents = {
   directoryGroups: 'query directoryGroups{directoryGroups{data{id displayName externalId role createdAt updatedAt memberCount}}}',
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt draining}}}',
   directoryTokens: 'query directoryTokens{directoryTokens{data{id name createdAt expiresAt lastUsedAt revokedAt}}}',
-  identityProviders: 'query identityProviders{identityProviders{providers{id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}}',
+  identityProviders: 'query identityProviders{identityProviders{providers{id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt metadataFailingSince returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   signInDomains: 'query signInDomains{signInDomains{domains{id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
@@ -7042,10 +7044,10 @@ export const documents = {
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt draining}}',
   createDirectoryToken: 'mutation createDirectoryToken($name:String!$expiresInDays:Int!=365){createDirectoryToken(name:$name expiresInDays:$expiresInDays){id name token createdAt expiresAt}}',
   revokeDirectoryToken: 'mutation revokeDirectoryToken($directoryTokenId:String!){revokeDirectoryToken(directoryTokenId:$directoryTokenId){id name createdAt expiresAt lastUsedAt revokedAt}}',
-  createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
-  createSamlProvider: 'mutation createSamlProvider($input:CreateSamlProviderRequest!){createSamlProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
-  replaceSamlMetadata: 'mutation replaceSamlMetadata($samlProviderId:String!$input:SamlMetadataRequest!){replaceSamlMetadata(samlProviderId:$samlProviderId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
-  updateIdentityProvider: 'mutation updateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt metadataFailingSince returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  createSamlProvider: 'mutation createSamlProvider($input:CreateSamlProviderRequest!){createSamlProvider(input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt metadataFailingSince returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  replaceSamlMetadata: 'mutation replaceSamlMetadata($samlProviderId:String!$input:SamlMetadataRequest!){replaceSamlMetadata(samlProviderId:$samlProviderId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt metadataFailingSince returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  updateIdentityProvider: 'mutation updateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id orgId name protocol issuer clientId signInUrl metadataUrl metadataReadAt metadataFailingSince returnAddress entityId defaultRole testedAt createdByUserId createdAt updatedAt}}',
   deleteIdentityProvider: 'mutation deleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){ok id}}',
   createSignInDomain: 'mutation createSignInDomain($input:CreateSignInDomainRequest!){createSignInDomain(input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
   verifySignInDomain: 'mutation verifySignInDomain($domainId:String!){verifySignInDomain(domainId:$domainId){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
@@ -7181,6 +7183,7 @@ export const times = {
   lastUsedAt: 1,
   leaseUntil: 1,
   logsDeletedAt: 1,
+  metadataFailingSince: 1,
   metadataReadAt: 1,
   missingSince: 1,
   nextAttemptAt: 1,

@@ -1147,6 +1147,8 @@ export type NoticeMailKind =
   | 'sign_in_certificate'
   /** The TXT record of a verified domain is missing, or the domain no longer counts as verified. */
   | 'sign_in_domain'
+  /** The metadata of a SAML provider could not be used for two days. */
+  | 'sign_in_metadata'
   /** A token of the person expires within a day. */
   | 'token_expiring'
   /** A webhook endpoint was disabled, because its receiver does not accept events. */
@@ -4122,7 +4124,7 @@ export type DeleteSecretMutation = { deleteSecret: { id: string } };
 
 export type SignInDomainPartsFragment = { id: string, domain: string, recordName: string, recordValue: string, providerId: string | null, required: boolean, verifiedAt: number | null, missingSince: number | null };
 
-export type IdentityProviderPartsFragment = { id: string, name: string, protocol: IdentityProtocol, issuer: string, clientId: string, returnAddress: string, entityId: string | null, metadataUrl: string | null, metadataReadAt: number | null, defaultRole: OrgRole | null, testedAt: number | null, updatedAt: number };
+export type IdentityProviderPartsFragment = { id: string, name: string, protocol: IdentityProtocol, issuer: string, clientId: string, returnAddress: string, entityId: string | null, metadataUrl: string | null, metadataReadAt: number | null, metadataFailingSince: number | null, defaultRole: OrgRole | null, testedAt: number | null, updatedAt: number };
 
 export type SignInSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -5311,7 +5313,7 @@ export const deleteSecret: Operation<DeleteSecretMutation, DeleteSecretMutationV
 };
 
 export const signInSettings: Operation<SignInSettingsQuery, SignInSettingsQueryVariables> = {
-  text: 'query SignInSettings{signInDomains{domains{...SignInDomainParts}}identityProviders{providers{...IdentityProviderParts}}}fragment SignInDomainParts on SignInDomain{id domain recordName recordValue providerId required verifiedAt missingSince}fragment IdentityProviderParts on IdentityProvider{id name protocol issuer clientId returnAddress entityId metadataUrl metadataReadAt defaultRole testedAt updatedAt}',
+  text: 'query SignInSettings{signInDomains{domains{...SignInDomainParts}}identityProviders{providers{...IdentityProviderParts}}}fragment SignInDomainParts on SignInDomain{id domain recordName recordValue providerId required verifiedAt missingSince}fragment IdentityProviderParts on IdentityProvider{id name protocol issuer clientId returnAddress entityId metadataUrl metadataReadAt metadataFailingSince defaultRole testedAt updatedAt}',
 };
 
 export const createSignInDomain: Operation<CreateSignInDomainMutation, CreateSignInDomainMutationVariables> = {

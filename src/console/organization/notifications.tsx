@@ -23,6 +23,7 @@ const labels: Record<NoticeMailKind, string> = {
   webhook_disabled: 'A webhook is disabled because its receiver accepts no events',
   sign_in_domain: 'The TXT record of a sign-in domain is missing',
   sign_in_certificate: 'The certificate of a SAML provider expires within seven days',
+  sign_in_metadata: 'The metadata of a SAML provider cannot be used',
   directory_token: 'The last directory token expires within seven days',
 };
 

@@ -57,6 +57,7 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
     returnAddress,
     entityId,
     metadataReadAt,
+    metadataFailingSince,
     defaultRole,
     testedAt,
   } = provider;
@@ -94,6 +95,11 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
             <dt>Metadata</dt>
             <dd>
               Read <Time at={metadataReadAt!} />
+              {metadataFailingSince !== null && (
+                <>
+                  , not usable since <Time at={metadataFailingSince} />
+                </>
+              )}
             </dd>
           </>
         )}

@@ -25,6 +25,8 @@ export const samlBounds = {
   metadataBytes: 512 * 1024,
   metadataUrl: { min: 1, max: 2_000 },
   metadataMs: hours(24),
+  /** How long the metadata cannot be used before admins get a notice. */
+  metadataFailsMs: days(2),
   responseChars: 200_000,
   bodyBytes: 400_000,
   certificates: 5,

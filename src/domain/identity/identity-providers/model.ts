@@ -23,6 +23,8 @@ export class IdentityProvider extends table('identity_providers', {
   /** The address from which the metadata of a SAML provider is read every day. */
   metadataUrl: column<string | null>(),
   metadataReadAt: column<number | null>(),
+  /** Since when the metadata at its address cannot be used. */
+  metadataFailingSince: column<number | null>(),
   /** Role of people whose first sign-in creates their membership; null admits only members and invited people. */
   defaultRole: column<OrgRole | null>(),
   /** When a test sign-in last succeeded; a provider without one is not offered. */

@@ -74,7 +74,7 @@ export const insertProvider = (
       throw conflict(`An organization has at most ${providerCounts.providers} identity providers.`);
     const [id, at] = [newId('identityProvider'), now()];
     const provider = {
-      ...{ ...fields, id, orgId, testedAt: null },
+      ...{ ...fields, id, orgId, testedAt: null, metadataFailingSince: null },
       ...{ createdByUserId: caller.userId, createdAt: at, updatedAt: at },
     };
     const sealedSecret = clientSecret === null ? {} : { sealedSecret: seal(secretContext(id), clientSecret) };

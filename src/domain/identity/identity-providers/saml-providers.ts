@@ -89,7 +89,8 @@ const applyMetadata = (
     if (isOther) await refuseRequired(trx, before);
     if (isMoved) await ProviderIdentity.query(trx).where({ orgId, providerId: before.id }).delete();
     const at = nowAfter(before.updatedAt);
-    const changes = { ...metadata, metadataUrl, metadataReadAt: at, updatedAt: at, ...(isOther && { testedAt: null }) };
+    const read = { ...metadata, metadataUrl, metadataReadAt: at, metadataFailingSince: null };
+    const changes = { ...read, updatedAt: at, ...(isOther && { testedAt: null }) };
     await IdentityProvider.patch(trx, { id: before.id }, changes);
     return { ...before, ...changes };
   });
@@ -100,12 +101,16 @@ const claimSql = `update identity_providers set metadata_read_at = $1 where id i
       and ${isWritableSql('identity_providers.org_id')}
     order by metadata_read_at limit 20 for update skip locked)
   returning ${columnsOf(IdentityProvider)}`;
-const rotateSql = `update identity_providers set certificates = $2, updated_at = greatest(updated_at + 1, $3)
-  where id = $1 and issuer = $4 and sign_in_url = $5 and certificates <> $2`;
+// Sign-ins in progress compare `updated_at`, which changes with the certificates only.
+const rotateSql = `update identity_providers set certificates = $2, metadata_failing_since = null,
+    updated_at = case when certificates <> $2 then greatest(updated_at + 1, $3) else updated_at end
+  where id = $1 and issuer = $4 and sign_in_url = $5 and (certificates <> $2 or metadata_failing_since is not null)`;
+const failSql = `update identity_providers set metadata_failing_since = $2
+  where id = $1 and metadata_url = $3 and metadata_failing_since is null`;
 
 /**
- * Reads metadata that was last read a day ago or earlier, because it may have new keys. Metadata that is unusable, or has another entity id
- * or sign-in address, changes nothing.
+ * Reads metadata that was last read a day ago or earlier, because it may have new keys. Of metadata that is unusable, or has another entity
+ * id or sign-in address, only the time is noted.
  */
 export async function refreshMetadata(): Promise<void> {
   const at = now();
@@ -113,13 +118,15 @@ export async function refreshMetadata(): Promise<void> {
     const providers = await sql<IdentityProvider>(claimSql, [at, at - samlBounds.metadataMs]);
     if (providers.length === 0) return;
     await Promise.all(
-      providers.map(async ({ id, metadataUrl }) => {
+      providers.map(async ({ id, issuer, signInUrl, metadataUrl }) => {
         const metadata = await readMetadata({ metadataUrl }).catch((error) => {
           if (!(error instanceof Problem)) throw error;
           return null;
         });
-        if (!metadata) return;
-        await sql(rotateSql, [id, metadata.certificates, at, metadata.issuer, metadata.signInUrl]);
+        const isUsable = metadata?.issuer === issuer && metadata.signInUrl === signInUrl;
+        await (isUsable
+          ? sql(rotateSql, [id, metadata.certificates, at, issuer, signInUrl])
+          : sql(failSql, [id, at, metadataUrl]));
       }),
     );
   }

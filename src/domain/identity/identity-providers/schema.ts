@@ -34,6 +34,9 @@ const ProviderType = builder.modelType(IdentityProvider, 'IdentityProvider').imp
         'The address from which the metadata of a SAML provider is read every day; null when it has none.',
       ),
       metadataReadAt: epochMsOrNull('When the metadata of a SAML provider was last read; null for OpenID Connect.'),
+      metadataFailingSince: epochMsOrNull(
+        'Since when the metadata of a SAML provider cannot be read, or describes another provider or sign-in address; null while it can be used.',
+      ),
       returnAddress: t.string({
         description:
           'The address to enter at the provider: the redirect address, or the assertion consumer service of SAML.',

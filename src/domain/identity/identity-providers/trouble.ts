@@ -1,4 +1,5 @@
-// Troubles of the sign-in of an organization that its admins should know: domains whose record is missing, and certificates that expire.
+// Troubles of the sign-in of an organization that its admins should know: domains whose record is missing, and providers whose
+// certificates expire or whose metadata cannot be used.
 import { X509Certificate } from 'node:crypto';
 import type { Id } from '#foundation/ids.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -35,3 +36,14 @@ export async function listExpiringCertificates(orgId: Id<'organization'>, before
     })
     .filter(({ expiresAt }) => expiresAt <= before);
 }
+
+export interface FailingProvider extends Pick<IdentityProvider, 'id' | 'name'> {
+  since: number;
+}
+
+const failingSql = `select id, name, metadata_failing_since as since from identity_providers
+  where org_id = $1 and metadata_failing_since <= $2 order by name, id`;
+
+/** Providers of an organization whose metadata could not be used since a time or earlier. */
+export const listFailingMetadata = (orgId: string, since: number): Promise<FailingProvider[]> =>
+  sql<FailingProvider>(failingSql, [orgId, since]);

@@ -5,7 +5,12 @@ import { brokenConnectors, expiringTokens } from './conditions/credentials.ts';
 import { disabledWebhooks, failingAuditStream } from './conditions/deliveries.ts';
 import { failingSchedules, personsNeeded, waitingRuns } from './conditions/missions.ts';
 import { lowCredits, planLimit, usedBudgets, usedCostCap } from './conditions/money.ts';
-import { expiringCertificates, expiringDirectory, missingDomainRecords } from './conditions/sign-in.ts';
+import {
+  expiringCertificates,
+  expiringDirectory,
+  failingMetadata,
+  missingDomainRecords,
+} from './conditions/sign-in.ts';
 import type { Condition } from './model.ts';
 
 export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Condition[]>][] = [
@@ -22,5 +27,6 @@ export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promi
   ['webhooks:read', disabledWebhooks],
   ['sign-in:read', missingDomainRecords],
   ['sign-in:read', expiringCertificates],
+  ['sign-in:read', failingMetadata],
   ['sign-in:write', expiringDirectory],
 ];

@@ -19,6 +19,7 @@ export const mailKinds = [
   'webhook_disabled',
   'sign_in_domain',
   'sign_in_certificate',
+  'sign_in_metadata',
   'directory_token',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];

@@ -81,6 +81,7 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
   webhook_disabled: 'A webhook endpoint was disabled, because its receiver does not accept events.',
   sign_in_domain: 'The TXT record of a verified domain is missing, or the domain no longer counts as verified.',
   sign_in_certificate: 'The certificate of a SAML provider expires within seven days.',
+  sign_in_metadata: 'The metadata of a SAML provider could not be used for two days.',
   directory_token: 'The last directory token expires within seven days.',
 });
 

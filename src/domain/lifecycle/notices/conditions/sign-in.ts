@@ -1,9 +1,14 @@
-// Notices about the sign-in of an organization: domains without their TXT record, and the expiry of certificates and directory tokens.
+// Notices about the sign-in of an organization: domains without their TXT record, metadata that cannot be used, and the expiry of
+// certificates and directory tokens.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { days, isoTime, now } from '#foundation/clock.ts';
-import { domainCheckMs } from '../../../identity/identity-providers/bounds.ts';
-import { listExpiringCertificates, listMissingDomains } from '../../../identity/identity-providers/trouble.ts';
+import { domainCheckMs, samlBounds } from '../../../identity/identity-providers/bounds.ts';
+import {
+  listExpiringCertificates,
+  listFailingMetadata,
+  listMissingDomains,
+} from '../../../identity/identity-providers/trouble.ts';
 import { findLastDirectoryToken } from '../../../identity/tokens/directory-tokens.ts';
 import { type Condition, inQuotes } from '../model.ts';
 
@@ -42,6 +47,19 @@ export async function expiringCertificates(caller: Caller): Promise<Condition[]>
     };
   });
 }
+
+/** An address that is only briefly unavailable causes no notice. */
+export const failingMetadata = async (caller: Caller): Promise<Condition[]> =>
+  (await listFailingMetadata(ownOrganization(caller), now() - samlBounds.metadataFailsMs)).map(
+    ({ id, name, since }) => ({
+      id: `sign_in_metadata:${id}:${since}`,
+      kind: 'action',
+      title: `The metadata of the provider ${inQuotes(name)} cannot be used`,
+      body: `Since ${isoTime(since)} its address does not answer, or describes another provider or sign-in address. Replace the metadata: until then new certificates of the provider do not arrive.`,
+      page: '/sign-in',
+      createdAt: since,
+    }),
+  );
 
 /** The last directory token, without which the directory adds and removes nobody. A token that has expired long ago is no longer in use. */
 export async function expiringDirectory(caller: Caller): Promise<Condition[]> {
