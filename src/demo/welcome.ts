@@ -7,12 +7,13 @@ import { Person } from '#domain/organization/people/model.ts';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { ScheduledTask } from '#domain/work/recurring/model.ts';
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
+import { ownCell } from '#foundation/http/cells.ts';
 import { mailboxAddress } from '#foundation/mail/mail.ts';
 import { missionName } from './recurring-missions.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './seed.ts';
 
 /**
- * Seeds the demo if no account exists yet. Every start creates a new token, which expires after a day.
+ * Seeds the demo if no account exists yet, but not in a cell, whose first start must not need another cell. Every start creates a new token, which expires after a day.
  * @param hasModelKey whether the local runner has a model vendor's key
  */
 export async function welcome(hasModelKey: boolean): Promise<string> {
@@ -25,7 +26,7 @@ export async function welcome(hasModelKey: boolean): Promise<string> {
   ];
   const mailbox = mailboxAddress();
   if (mailbox) lines.push(`Mailbox        ${mailbox}`);
-  if (!(await Person.find({}))) await seedDemo({ projects: demoProjects });
+  if (ownCell() === null && !(await Person.find({}))) await seedDemo({ projects: demoProjects });
   const demo = await findDemo();
   if (!demo) return `\n${lines.join('\n')}\n`;
   const page = (path: string) => pageOfSlug(demo.organization.slug, path);

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { version } from '../../src/services.ts';
+import { freshDatabase } from '../support/database.ts';
 import { childrenOf, databaseUrl, freePort, isRunning, programArguments, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -241,4 +242,14 @@ it('scripts that load at the start have only Latin-1 characters, which take one 
     (name) => readFileSync(path.join(folder, name), 'utf8').match(/.{0,40}[\u0100-\uffff].{0,20}/g) ?? [],
   );
   expect(beyond).toEqual([]);
+});
+
+it('npm start of a cell needs no other cell, and seeds no demo', async () => {
+  const { connection, drop } = await freshDatabase();
+  const cells = { CELL_NAME: 'us', CELLS: 'eu=http://127.0.0.1:9,us=http://127.0.0.1:10', CELL_SECRET: 'c'.repeat(43) };
+  const one = await start('start', { DATABASE_URL: databaseUrl(connection), ...cells });
+  await vi.waitFor(() => expect(one.said).toContain('\nConsole '));
+  expect(one.said).not.toContain('token of the demo');
+  await stop(one);
+  await drop();
 });

@@ -171,6 +171,8 @@ async function send({ orgId, moveId, slug, otherCell }: CellOrganization, file: 
     client: null,
     signal: AbortSignal.timeout(arrivalMs),
     body,
+  }).catch((error: Error) => {
+    throw new MoveError(`${otherCell} has not received the organization: ${error.message}`, { cause: error });
   });
   const answer = (await jsonOfCell(response)) as { tables?: Record<string, number> } | null;
   // A cell that refuses the file does not read the rest of it.
