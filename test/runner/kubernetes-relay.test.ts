@@ -1,29 +1,15 @@
-// Parts of missions in pods: the relay, by which a mission reaches the platform with its own lease only, and hosts that the runner of the cluster
-// allows; objects of the cluster; and programs of containers.
-import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+// The relay of the runner of a cluster, by which a mission in a pod reaches the platform with its own lease only, and hosts that the runner allows.
 import { createServer, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, createServer as listen } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimRun, finishRun, heartbeat } from '../../src/runner/generated/operations.ts';
-import { unprivilegedOptions } from '../../src/runner/isolation/bubblewrap.ts';
-import { isOffered } from '../../src/runner/isolation/confinement.ts';
-import { openPod, sendSignal, starterSocket } from '../../src/runner/isolation/pod.ts';
-import { starterProgram } from '../../src/runner/isolation/pod-programs.ts';
-import { openCluster } from '../../src/runner/kubernetes/cluster.ts';
 import type { HandOver } from '../../src/runner/kubernetes/hand-over.ts';
-import { jobOf } from '../../src/runner/kubernetes/objects.ts';
 import { openRelay } from '../../src/runner/kubernetes/relay.ts';
-import { clusterSettings } from '../../src/runner/kubernetes/settings.ts';
 import { openTokens } from '../../src/runner/kubernetes/tokens.ts';
 import { openDialer } from '../../src/runner/network/dialer.ts';
 import { through } from '../../src/runner/protocol/via.ts';
 
-const hasBubblewrap = await isOffered('bubblewrap');
 /** A server that answers with what it has received. */
 const server = createServer(async (request, response) => {
   const { method, url, headers } = request;
@@ -107,18 +93,6 @@ it('the relay refuses a path that leads outside of the mission', async () => {
   expect(await statusOf(`/models/${token}/anthropic/../admin`)).toBe(404);
 });
 
-it('a runner has no room for more missions while the API server creates none of their Jobs', async () => {
-  const jobs = { isSynced: () => true, open: () => [], isStarted: () => true, create: () => new Promise(() => {}) };
-  const settings = { relayUrl: 'http://10.0.0.1:8080', imagePullSecrets: [] };
-  const own = { platform: { url: target }, settings, tokens, pools: null, found: [], limits: {}, variables: {} };
-  const missions = { ...own, maxMs: 1_000 };
-  const cluster = openCluster(jobs as never, missions as never, new AbortController().signal);
-  const run = { runId: 'run_1', leaseId: 'lease_1', step: { agent: { harness: 'shell' }, environment: {} } };
-  expect(cluster.hasRoom(1)).toBe(true);
-  void cluster.start(run as never, { claimId: 'claim_1' } as never);
-  expect([cluster.hasRoom(1), cluster.hasRoom(2)]).toEqual([false, true]);
-});
-
 it('the relay adds the key of a model to requests, and reaches the hosts that the runner allows', async () => {
   const model = await fetch(`${address}/models/${token}/anthropic/v1/messages`, { method: 'POST', body: '{}' });
   expect(await model.json()).toEqual({ method: 'POST', url: '/vendor/v1/messages', key: 'real-key', body: '{}' });
@@ -195,59 +169,5 @@ describe('a relay that drains', () => {
     await ending.drain(1);
     await ending.close();
     await expect(answer.text()).rejects.toThrow();
-  });
-});
-
-it('a pod pulls the image of its mission before its runner starts', () => {
-  const env = { RUNTIME: 'kubernetes', KUBERNETES_RELAY_URL: 'http://10.0.0.1', KUBERNETES_RUNNER_IMAGE: 'runner:1' };
-  const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
-  const purpose = { name: 'mission-1', annotations: {}, image: 'mission:1', limits, args: [], env: {}, programs: [] };
-  const { spec } = jobOf(clusterSettings(env)!, { ...purpose, maxSeconds: 60 }) as never as {
-    spec: { template: { spec: { initContainers: { image: string }[] } } };
-  };
-  expect(spec.template.spec.initContainers.map(({ image }) => image)).toEqual(['runner:1', 'mission:1']);
-});
-
-describe('programs of a container', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'pod-'));
-  const socket = starterSocket(folder, 'agent');
-  for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  it('cannot stop the runner by false answers that they give instead of the program that starts them', async () => {
-    let answer = 'no JSON';
-    const at = starterSocket(folder, 'reader');
-    const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);
-    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(false);
-    answer = JSON.stringify({ isOverMemory: true });
-    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(true);
-    answer += ' '.repeat(10_000_000);
-    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(false);
-    starter.close();
-  });
-
-  it.skipIf(!hasBubblewrap)('leave no process behind, even a hidden one, and other programs continue', async () => {
-    const started = JSON.stringify({ socket, ports: [], server: null });
-    const root = ['--ro-bind', '/', '/', '--bind', folder, folder, '--proc', '/proc', '--dev', '/dev', '--as-pid-1'];
-    const shell = ['sh', '-c', 'node --eval "$0" "$1" & wait $!', starterProgram, started];
-    const env = { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, MISSION_PORTS: '1' };
-    const container = spawn('bwrap', [...unprivilegedOptions(), ...root, ...shell], { env, stdio: 'ignore' });
-    const run = (script: string) => {
-      const place = { work: path.join(folder, 'work'), home: path.join(folder, 'home') };
-      const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
-      const [file, args, variables] = openPod(folder, [1, 2, 3]).open(place, limits).wrap('sh', ['-c', script], {});
-      return promisify(execFile)(file, args, { env: variables });
-    };
-    const listed = async () =>
-      (await run('cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep "^71" | sort -u; :')).stdout.split('\n');
-    await vi.waitFor(() => run(':'), 20_000);
-    const long = run('(sleep 7101 &); touch ready; until [ -e done ]; do sleep 0.05; done');
-    const hidden = `env -i setsid sh -c ': > hidden; exec sleep 7102' > /dev/null 2>&1 &`;
-    await run(`(${hidden}); until [ -e ready ] && [ -e hidden ]; do sleep 0.05; done`);
-    await vi.waitFor(async () => expect(await listed()).toEqual(['7101', '']), 20_000);
-    await run('touch done');
-    await long;
-    expect(await listed()).toEqual(['']);
-    container.kill('SIGKILL');
   });
 });

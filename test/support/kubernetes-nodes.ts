@@ -3,7 +3,7 @@
 // and networks are not enforced: pods share the network of this machine.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { unprivilegedOptions } from '../../src/runner/isolation/bubblewrap.ts';
@@ -16,6 +16,8 @@ export interface PodProcesses {
   start(pod: Json, on: { changed(status: Json): void }): void;
   /** Kills all processes of a pod, without any change of its status. */
   end(name: string): void;
+  /** Sends SIGTERM to the first process of each container of a pod. */
+  ask(name: string): void;
   /** Names of pods with processes. */
   running(): string[];
   /** Output of the containers of all pods. */
@@ -37,6 +39,20 @@ const freePorts = async (count: number): Promise<number[]> => {
   for (const server of servers) server.close();
   return ports;
 };
+
+/** The processes that bubblewrap has started: the first process of a container. */
+const childrenOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent);
+
+function parentOf(pid: number): number | null {
+  try {
+    return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return null;
+  }
+}
 
 /** Opens the nodes; `runner` is the command that a container with the runner's image starts. */
 export function openNodes(folder: string, runner: string[]): PodProcesses {
@@ -152,6 +168,10 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
         output += `${error}\n`;
       }),
     end,
+    ask(name) {
+      for (const { pid } of pods.get(name)?.values() ?? [])
+        for (const first of childrenOf(pid!)) process.kill(first, 'SIGTERM');
+    },
     running: () => [...pods.keys()],
     output: () => output,
     processOf: (name, container) => pods.get(name)?.get(container),

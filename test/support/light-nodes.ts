@@ -76,6 +76,7 @@ export function openLightNodes(count: number): LightNodes {
         if (pod.node.connected) pod.node.send({ end: uid });
       }
     },
+    ask: () => {},
     running: () => [...pods.values()].map(({ name }) => name),
     output: () => failures,
     processOf: () => undefined,

@@ -26,7 +26,9 @@ const { spawn } = require('node:child_process');
 const { readdirSync, readFileSync, rmSync } = require('node:fs');
 const { connect, createServer } = require('node:net');
 const { PassThrough } = require('node:stream');
-const { socket, ports, server } = JSON.parse(process.argv[1]);
+const { socket, ports, server, holdMs } = JSON.parse(process.argv[1]);
+// A container whose runner does not come would keep its pod.
+const unheld = setTimeout(() => process.exit(1), holdMs);
 const numbers = process.env.MISSION_PORTS.split(',').map(Number);
 ${readLine}
 // Programs by id, until the connection that has started them ends.
@@ -81,6 +83,7 @@ const start = (from, { id, file, args, env, cwd }) => {
 };
 const accept = (from) => readLine(from, (asked) => {
   if (asked.hold) {
+    clearTimeout(unheld);
     from.write('held\\n');
     return from.resume().once('end', () => { for (const id of started.keys()) end(id); process.exit(); }).once('close', () => process.exit());
   }

@@ -9,8 +9,11 @@ import { commonPaths, ports } from './cell.ts';
 import { bounded, type Container, type Containers, type Pod } from './engine.ts';
 import { clientProgram } from './pod-programs.ts';
 
-/** Containers of a mission: of its agents and scripts, of agents that may not change the checkout, and of MCP servers. */
-export const podContainers = ['agent', 'reader', 'servers'] as const;
+/**
+ * Containers of a mission: of its agents and scripts, of agents that may not change the checkout, and of the MCP servers of each, which may
+ * change it as little.
+ */
+export const podContainers = ['agent', 'reader', 'servers', 'reader-servers'] as const;
 export type PodContainer = (typeof podContainers)[number];
 
 /** Socket of the starter in a container, below the folder of the mission. */
@@ -60,7 +63,9 @@ export function openPod(folder: string, [gateway, egress, server]: number[]): Po
     folder,
     open(place, limits): Container {
       const id = randomUUID();
-      const name = place.home !== commonPaths.home ? 'servers' : place.isReadOnly ? 'reader' : 'agent';
+      const isServer = place.home !== commonPaths.home;
+      const readers: PodContainer = isServer ? 'reader-servers' : 'reader';
+      const name = place.isReadOnly ? readers : isServer ? 'servers' : 'agent';
       const socket = starterSocket(folder, name);
       let isOverMemory = false;
       return {

@@ -11,8 +11,9 @@ const check = `
 for program in node git sh; do command -v $program >/dev/null || echo "its image has no $program"; done
 [ ! -e /var/run/secrets/kubernetes.io/serviceaccount/token ] || echo "has a token of a service account"
 (: > /preflight) 2>/dev/null && { rm -f /preflight; echo "can write to its image"; }
-(: > "$1/home/preflight") 2>/dev/null || [ "$0" = servers ] || echo "cannot write to the folders of the mission"
-if [ "$0" = reader ] && (: > "$1/work/preflight") 2>/dev/null; then echo "can write to a checkout that is only for reading"; fi
+case $0 in *servers) own=tmp ;; *) own=home ;; esac
+(: > "$1/$own/preflight") 2>/dev/null || echo "cannot write to the folders of the mission"
+case $0 in reader*) (: > "$1/work/preflight") 2>/dev/null && echo "can write to a checkout that is only for reading" ;; esac
 true`;
 
 const containersMs = 60_000;
@@ -47,8 +48,8 @@ export async function checkPod(
   return wrong;
 
   async function wrongIn(name: PodContainer): Promise<string[]> {
-    const home = name === 'servers' ? `${folder}/tmp` : `${folder}/home`;
-    const place = { work: name === 'servers' ? '/tmp' : `${folder}/work`, home, isReadOnly: name === 'reader' };
+    const home = name.endsWith('servers') ? `${folder}/tmp` : `${folder}/home`;
+    const place = { work: `${folder}/work`, home, isReadOnly: name.startsWith('reader') };
     const container = pod.open(place, limits);
     const [file, args, env] = container.wrap('sh', ['-c', check, name, folder], {});
     const { stdout } = await promisify(execFile)(file, args, { env, timeout: containersMs });

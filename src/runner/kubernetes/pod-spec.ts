@@ -33,11 +33,14 @@ export const missionFolder = '/mission';
 const ownFolder = '/runner';
 /** Time for a last checkpoint of a pod that is to end. */
 export const graceMs = 60_000;
+/** Time in which the runner of the pod comes to the starters of the other containers; it waits for them for two minutes. */
+const holdMs = 5 * 60_000;
 /** Folders of the mission in each container: for reading and writing, or only for reading. */
 const folders: Record<PodContainer, { write: string[]; read: string[] }> = {
   agent: { write: ['work', 'home', 'artifacts', 'root', 'start-agent'], read: ['skills'] },
-  reader: { write: ['home', 'artifacts', 'root', 'start-reader'], read: ['work', 'skills'] },
-  servers: { write: ['work', 'root', 'tmp', 'start-servers'], read: ['skills'] },
+  reader: { write: ['home', 'artifacts', 'start-reader'], read: ['work', 'skills'] },
+  servers: { write: ['work', 'tmp', 'start-servers'], read: ['skills'] },
+  'reader-servers': { write: ['tmp', 'start-reader-servers'], read: ['work', 'skills'] },
 };
 const allFolders = [...new Set(podContainers.flatMap((name) => [...folders[name].write, ...folders[name].read]))];
 
@@ -139,6 +142,7 @@ function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: L
     // Sockets in the order of `MISSION_PORTS`, whose last port belongs to a program in the container.
     ports: isAgent ? [`${root}/gateway`, `${root}/egress`] : [],
     server: isAgent ? `${root}/server` : null,
+    holdMs,
   };
   const mount = (folder: string, readOnly = false) => ({
     name: 'mission',
@@ -157,14 +161,9 @@ function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: L
   return {
     name,
     image,
-    // The shell is the first process of the container and reaps orphaned processes.
-    command: [
-      'sh',
-      '-c',
-      'node --eval "$0" "$1" & pid=$!; trap "kill $pid" TERM; wait $pid',
-      starterProgram,
-      JSON.stringify(started),
-    ],
+    // The shell is the first process of the container and reaps orphaned processes. When the pod is to end, all containers get SIGTERM: this one
+    // goes on until the runner has saved the work of its programs.
+    command: ['sh', '-c', 'trap "" TERM; node --eval "$0" "$1" & wait $!', starterProgram, JSON.stringify(started)],
     workingDir: '/',
     env: [{ name: 'HOME', value: `${missionFolder}/home` }, { name: 'TMPDIR', value: '/tmp' }, portsVariable],
     securityContext: restricted,
