@@ -21,6 +21,15 @@ export interface WatchEvent {
   object: any;
 }
 
+/** `timeoutSeconds`: time after which the API server ends the watch. */
+type WatchQuery = { timeoutSeconds: number } & Record<string, string | number | boolean | undefined>;
+
+export interface Watching {
+  /** Called when the API server has accepted the watch. */
+  opened(): void;
+  each(event: WatchEvent): void;
+}
+
 interface List<T> {
   items: T[];
   metadata: { resourceVersion?: string };
@@ -112,9 +121,9 @@ export async function openApi(chosen: string | undefined) {
     /** Whether the cluster has this kind. Without the right to list it, the answer is also true. */
     isServed: (apiVersion: string, kind: string): Promise<boolean> =>
       isFound(answered(objects.list(apiVersion, kind, namespace))),
-    /** Calls `each` until the API server ends the watch. @throws its error */
-    watch: (path: string, query: object, each: (event: WatchEvent) => void, signal: AbortSignal): Promise<void> =>
-      watch(watcher, path, query, each, signal),
+    /** Watches until the API server ends the watch. @throws its error, or that of `each` */
+    watch: (path: string, query: WatchQuery, on: Watching, signal: AbortSignal): Promise<void> =>
+      watch(watcher, path, query, on, signal),
   };
 }
 
@@ -127,27 +136,47 @@ const isFound = (listed: Promise<object>): Promise<boolean> =>
     },
   );
 
-async function watch(
+function watch(
   watcher: InstanceType<Package['Watch']>,
   path: string,
-  query: object,
-  each: (event: WatchEvent) => void,
+  query: WatchQuery,
+  { opened, each }: Watching,
   signal: AbortSignal,
 ): Promise<void> {
-  let stop = () => {};
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const done = (error: unknown) => (error ? reject(refusalOf(error)) : resolve());
-      watcher
-        .watch(path, query, (type, object) => each({ type, object }), done)
-        .then((watching) => {
-          stop = () => watching.abort();
-          signal.addEventListener('abort', stop, { once: true });
-        }, reject);
-    });
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  return new Promise((resolve, reject) => {
+    let stop = () => {};
+    let isOver = false;
+    function end(error?: unknown): void {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', aborted);
+      stop();
+      if (error) reject(refusalOf(error));
+      else resolve();
+    }
+    const aborted = () => end();
+    // A server or network that says nothing more would otherwise be waited for without an end.
+    const endWithin = (ms: number) => setTimeout(() => end(new Error('the API server does not answer')), ms);
+    let timer = endWithin(requestMs);
+    function take(type: string, object: object): void {
+      if (isOver) return;
+      try {
+        each({ type, object });
+      } catch (error) {
+        end(error);
+      }
+    }
+    signal.addEventListener('abort', aborted);
+    if (signal.aborted) return aborted();
+    watcher.watch(path, query, take, end).then((watching) => {
+      stop = () => watching.abort();
+      if (isOver) return stop();
+      clearTimeout(timer);
+      timer = endWithin(1_000 * query.timeoutSeconds + requestMs);
+      opened();
+    }, end);
+  });
 }
 
 /** The answer to a request, or its refusal. A request without an answer fails after some time. */

@@ -63,6 +63,12 @@ async function keepUntilStarted(
   return '';
 }
 
+/** Removes the object of a mission once the request that creates it, which may be on its way, has ended. */
+function removeAfter(created: Promise<unknown>, workloads: Workloads, name: string): void {
+  const ended = created.catch(() => {});
+  void ended.then(() => workloads.remove(name)).catch(() => {});
+}
+
 export function openCluster(workloads: Workloads, missions: ClusterMissions, stopping: AbortSignal) {
   const { platform } = missions;
   let refusedUntil = 0;
@@ -89,10 +95,9 @@ export function openCluster(workloads: Workloads, missions: ClusterMissions, sto
       throw new Error((end as { why: string }).why);
     } catch (error) {
       const { message } = error as Error;
-      if (!hasStarted) {
-        if (message !== stopped) refusedUntil = Date.now() + refusedMs;
-        await workloads.remove(name).catch(() => {});
-      }
+      done.abort();
+      if (!hasStarted && message !== stopped) refusedUntil = Date.now() + refusedMs;
+      if (!hasStarted) removeAfter(over, workloads, name);
       await handBack(platform, lease, message);
       throw error;
     } finally {
@@ -149,7 +154,8 @@ async function missionObject(
   const { relayUrl } = settings;
   const mission: PodMission = { folder: missionFolder, image, relayUrl, claim: { ...claim, runId }, found: harnesses };
   // A pod that starts at the last moment may work for the maximum time, and then save its work.
-  const shutdownAt = Date.now() + settings.startMs + maxMs;
+  const lastsMs = settings.startMs + maxMs;
+  const shutdownAt = Date.now() + lastsMs;
   if (pools) {
     const pool = await pools.ensure(sandboxPurpose(missions, image, step.environment), ended);
     return claimOf(settings, { name, pool, annotations: named, mission, shutdownAt });
@@ -157,7 +163,7 @@ async function missionObject(
   const token = tokens.sign(identity, shutdownAt + graceMs);
   return jobOf(settings, {
     ...podPurpose(missions, image, step.environment, harnesses),
-    ...{ name, annotations: named, maxSeconds: Math.ceil(maxMs / 1_000) },
+    ...{ name, annotations: named, maxSeconds: Math.ceil(lastsMs / 1_000) },
     env: { ...ownVariables(missions), ...podVariables(relayUrl, token), MISSION: JSON.stringify(mission) },
   });
 }

@@ -20,7 +20,7 @@ const [firstPauseMs, maxPauseMs] = [100, 5_000];
 export interface Informer<T> {
   /** Objects by name. */
   items: ReadonlyMap<string, T>;
-  /** Whether the objects are current: false until the first list was read, and while the API server is unreachable. */
+  /** Whether the objects are current: false until the first list was read, and from a failure until the API server has accepted another watch. */
   isSynced(): boolean;
 }
 
@@ -35,11 +35,17 @@ export function openInformer<T extends KubernetesObject>(
   let version: string | undefined;
   let isSynced = false;
 
+  function synced(): void {
+    isSynced = true;
+    changed();
+  }
+
   async function relist(): Promise<void> {
     const list = await api.list<T>(apiVersion, kind, missionSelector);
     items.clear();
     for (const item of list.items) items.set(item.metadata.name, item);
     version = list.metadata.resourceVersion;
+    synced();
   }
 
   function take({ type, object }: WatchEvent): void {
@@ -51,47 +57,43 @@ export function openInformer<T extends KubernetesObject>(
     changed();
   }
 
-  async function follow(): Promise<void> {
+  async function follow(begun: () => void): Promise<void> {
     if (version === undefined) await relist();
-    isSynced = true;
-    changed();
     const query = {
       labelSelector: missionSelector,
       resourceVersion: version,
       allowWatchBookmarks: true,
       timeoutSeconds: watchSeconds,
     };
-    let failure: unknown;
-    const each = (event: WatchEvent) => {
-      try {
-        take(event);
-      } catch (error) {
-        failure ??= error;
-      }
+    const opened = () => {
+      begun();
+      synced();
     };
-    await api.watch(path, query, each, signal);
-    if (failure) throw failure;
+    await api.watch(path, query, { opened, each: take }, signal);
   }
 
-  void repeat(follow, signal, (error) => {
-    const isGone = error instanceof ApiRefusal && error.status === 410;
-    if (isGone) version = undefined;
+  function failed(error: unknown): void {
+    if (error instanceof ApiRefusal && error.status === 410) version = undefined;
     else isSynced = false;
-  });
+  }
+
+  void repeat(follow, failed, signal);
   return { items, isSynced: () => isSynced };
 }
 
-/** Repeats the work until aborted, after failures with a growing pause. */
-async function repeat(work: () => Promise<void>, signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
-  for (let pause = firstPauseMs; !signal.aborted; ) {
-    try {
-      await work();
-      pause = firstPauseMs;
-    } catch (error) {
-      if (signal.aborted) return;
-      failed(error);
-      await wait(pause, undefined, { signal }).catch(() => {});
-      pause = Math.min(2 * pause, maxPauseMs);
-    }
+/** Repeats the work until aborted. The pause grows until the work calls `begun`. */
+async function repeat(
+  work: (begun: () => void) => Promise<void>,
+  failed: (error: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let pause = firstPauseMs;
+  const begun = () => {
+    pause = firstPauseMs;
+  };
+  while (!signal.aborted) {
+    await work(begun).catch(failed);
+    await wait(pause, undefined, { signal }).catch(() => {});
+    pause = Math.min(2 * pause, maxPauseMs);
   }
 }

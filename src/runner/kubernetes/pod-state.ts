@@ -38,11 +38,17 @@ const statusesOf = ({ status }: Pod) => [
   ...(status?.containerStatuses ?? []),
 ];
 
-/** Whether the runner in the pod works, which then renews the lease itself. */
-export const isStarted = (pod: Pod | undefined): boolean =>
-  pod?.status?.containerStatuses?.some(
-    ({ name, state }) => name === 'runner' && (state?.running || state?.terminated),
-  ) ?? false;
+const runnerOf = (pod: Pod | undefined): ContainerState | undefined =>
+  pod?.status?.containerStatuses?.find(({ name }) => name === 'runner')?.state;
+
+/** Whether the runner in the pod has begun to work, which then renews the lease itself. */
+export function isStarted(pod: Pod | undefined): boolean {
+  const { running, terminated } = runnerOf(pod) ?? {};
+  return Boolean(running ?? terminated);
+}
+
+/** Whether the runner in the pod works at present. */
+export const isWorking = (pod: Pod | undefined): boolean => runnerOf(pod)?.running !== undefined;
 
 const withMessage = (reason: string, message: string | undefined): string =>
   message ? `${reason} (${message})` : reason;

@@ -46,8 +46,8 @@ export type Pools = ReturnType<typeof openPools>;
 export function openPools(api: Api, workloads: Workloads, settings: ClusterSettings, tokens: MissionTokens) {
   const keepMs = 1_000 * settings.warmKeepSeconds;
   const pause = Math.min(freshMs, keepMs / 4);
-  /** When templates were applied by this runner, by name. */
-  const applied = new Map<string, number>();
+  /** Templates that this runner has applied, by name: when, and whether they have warm pods. */
+  const applied = new Map<string, { at: number; isWarm: boolean }>();
 
   /** Applies the template of missions of this kind, and its pool. Returns their name. */
   async function ensure(
@@ -57,16 +57,17 @@ export function openPools(api: Api, workloads: Workloads, settings: ClusterSetti
   ): Promise<string> {
     const template = templateOf(settings, tokens, purpose);
     const { name } = template.metadata;
-    if (Date.now() - (applied.get(name) ?? 0) < pause) return name;
-    const isWarm = applied.has(name) || applied.size < maxWarmPools;
+    const known = applied.get(name);
+    if (known && Date.now() - known.at < pause) return name;
+    const isWarm = known?.isWarm || [...applied.values()].filter((one) => one.isWarm).length < maxWarmPools;
     await workloads.create(used(template), stopped);
     await workloads.create(used(poolOf(name, isWarm ? replicas : 0)), stopped);
-    if (!stopped.aborted) applied.set(name, Date.now());
+    if (!stopped.aborted) applied.set(name, { at: Date.now(), isWarm });
     return name;
   }
 
   async function sweep(): Promise<void> {
-    for (const [name, at] of applied) if (Date.now() - at > keepMs) applied.delete(name);
+    for (const [name, { at }] of applied) if (Date.now() - at > keepMs) applied.delete(name);
     if (!workloads.isSynced()) return;
     const taken = new Set(workloads.claims().map(({ spec }) => spec.warmPoolRef.name));
     for (const kind of [templateKind, poolKind]) {

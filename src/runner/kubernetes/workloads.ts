@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Api, ApiRefusal } from './api.ts';
 import { jobs as jobKind, openInformer, pods as podKind } from './informer.ts';
 import type { Job, KubernetesObject } from './objects.ts';
-import { endOf, failureOf, isStarted, jobLabel, type Pod, troubleOf, type Workload } from './pod-state.ts';
+import { graceMs } from './pod-spec.ts';
+import { endOf, failureOf, isStarted, isWorking, jobLabel, type Pod, troubleOf, type Workload } from './pod-state.ts';
 import { claimKind, claimRefusalOf, claimTroubleOf, type SandboxClaim, sandboxAnnotations } from './sandboxes.ts';
 
 /** How a mission's pod has ended: `complete`, or the reason why it has not done its work. */
@@ -24,27 +25,24 @@ export type Workloads = ReturnType<typeof openWorkloads>;
 
 /** Waits for changes. */
 function openChanges(signal: AbortSignal) {
-  let wake: () => void = () => {};
-  let change = new Promise<void>(() => {});
-  function changed(): void {
-    wake();
-    change = new Promise((resolve) => {
-      wake = resolve;
-    });
-  }
-  changed();
+  const waiting = new Set<() => void>();
+  const changed = (): void => {
+    for (const wake of waiting) wake();
+  };
   signal.addEventListener('abort', changed);
   return {
     changed,
     /** Resolves with the next change, or after some time. */
-    async next(ms: number): Promise<void> {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise((resolve) => {
-        timer = setTimeout(resolve, ms);
-      });
-      await Promise.race([change, late]);
-      clearTimeout(timer);
-    },
+    next: (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, ms);
+        waiting.add(wake);
+      }),
   };
 }
 
@@ -55,17 +53,41 @@ async function warningOf(api: Api, name: string): Promise<string> {
   return warning ? `${warning.reason}: ${warning.message}` : '';
 }
 
-/** Creates an object, again and again while the API server cannot be reached. @throws ApiRefusal when it refuses the object */
-async function create(api: Api, object: KubernetesObject, stopped: AbortSignal): Promise<void> {
-  for (let pause = firstPauseMs; !stopped.aborted; pause = Math.min(2 * pause, maxPauseMs)) {
+/** Repeats a request while the API server cannot be reached, until stopped. @throws ApiRefusal when the API server refuses it */
+async function persist(request: () => Promise<unknown>, stopped: AbortSignal): Promise<void> {
+  for (let pause = firstPauseMs; ; pause = Math.min(2 * pause, maxPauseMs)) {
     try {
-      await api.apply(object);
+      await request();
       return;
     } catch (error) {
       if (error instanceof ApiRefusal && !error.isTemporary) throw error;
     }
+    if (stopped.aborted) return;
     await wait(pause, undefined, { signal: stopped }).catch(() => {});
   }
+}
+
+function openPods(api: Api, changed: () => void, signal: AbortSignal) {
+  let ofJobs: Map<string | undefined, Pod> | null = null;
+  function forget(): void {
+    ofJobs = null;
+    changed();
+  }
+  const { items, isSynced } = openInformer<Pod>(api, podKind, forget, signal);
+  return {
+    items,
+    isSynced,
+    /** The pod of a Job, by an index that is made again after a change: each mission looks for its pod at each change. */
+    ofJob(name: string): Pod | undefined {
+      ofJobs ??= new Map([...items.values()].map((pod) => [pod.metadata.labels?.[jobLabel], pod]));
+      return ofJobs.get(name);
+    },
+    /** The pod as it is now; undefined when it is gone. */
+    now(pod: Pod | undefined): Pod | undefined {
+      const known = pod && items.get(pod.metadata.name);
+      return known?.metadata.uid === pod?.metadata.uid ? known : undefined;
+    },
+  };
 }
 
 /** @param hasClaims Whether missions have a SandboxClaim. Jobs of missions that were started before are followed nevertheless. */
@@ -73,14 +95,13 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
   const { changed, next } = openChanges(signal);
   const jobs = openInformer<Job>(api, jobKind, changed, signal);
   const claims = hasClaims ? openInformer<SandboxClaim>(api, claimKind, changed, signal) : null;
-  const pods = openInformer<Pod>(api, podKind, changed, signal);
+  const pods = openPods(api, changed, signal);
   const isSynced = () => jobs.isSynced() && pods.isSynced() && (claims?.isSynced() ?? true);
   const of = (name: string): Workload | undefined => jobs.items.get(name) ?? claims?.items.get(name);
 
   function podOf(name: string): Pod | undefined {
     const claim = claims?.items.get(name);
-    if (claim) return pods.items.get(claim.status?.sandbox?.name ?? '');
-    return [...pods.items.values()].find(({ metadata }) => metadata.labels?.[jobLabel] === name);
+    return claim ? pods.items.get(claim.status?.sandbox?.name ?? '') : pods.ofJob(name);
   }
   /** The uid of the pod that has got the mission of a claim. */
   const boundTo = (name: string) => claims?.items.get(name)?.metadata.annotations?.[sandboxAnnotations.pod];
@@ -93,10 +114,10 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     const claim = claims?.items.get(name);
     return troubleOf(podOf(name)) || (claim ? claimTroubleOf(claim) : '');
   };
+  /** Removes what a mission has in the cluster; a runner that stops tries once. */
   async function remove(name: string): Promise<void> {
-    await api.remove({ apiVersion: 'batch/v1', kind: 'Job', metadata: { name } });
-    const { apiVersion, kind } = claimKind;
-    if (claims) await api.remove({ apiVersion, kind, metadata: { name } });
+    for (const { apiVersion, kind } of claims ? [jobKind, claimKind] : [jobKind])
+      await persist(() => api.remove({ apiVersion, kind, metadata: { name } }), signal);
   }
   /** Whether the pod of a claim is gone. Its controller starts another one, which gets no mission. */
   function isLost(name: string): boolean {
@@ -110,7 +131,9 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     warning,
     hasPod,
     remove,
-    create: (object: KubernetesObject, stopped: AbortSignal) => create(api, object, stopped),
+    /** Creates an object, unless stopped before. @throws ApiRefusal when the API server refuses it */
+    create: (object: KubernetesObject, stopped: AbortSignal): Promise<void> =>
+      persist(async () => stopped.aborted || api.apply(object), stopped),
     /** Whether the runner of the mission works in its pod, which then renews the lease itself. */
     isStarted: (name: string) => (claims?.items.has(name) ? boundTo(name) !== undefined : isStarted(podOf(name))),
     /** Jobs and claims that have not ended. */
@@ -123,7 +146,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     },
     /** Waits for the end of a Job or claim that was created. Resolves with null when `stopped` aborts. */
     ended: (name: string, stopped: AbortSignal) =>
-      endedOf({ isSynced, next, of, podOf, isLost, remove }, name, stopped),
+      endedOf({ isSynced, next, of, podOf, podNow: pods.now, isLost, remove }, name, stopped),
   };
 }
 
@@ -132,27 +155,44 @@ interface Watched {
   next(ms: number): Promise<void>;
   of(name: string): Workload | undefined;
   podOf(name: string): Pod | undefined;
+  podNow(pod: Pod | undefined): Pod | undefined;
   isLost(name: string): boolean;
   remove(name: string): Promise<void>;
 }
 
+/** Milliseconds since a condition has been true; null while it is false. */
+function openSince() {
+  let since: number | null = null;
+  return (is: boolean): number | null => {
+    since = is ? (since ?? Date.now()) : null;
+    return since === null ? null : Date.now() - since;
+  };
+}
+
 async function endedOf(watched: Watched, name: string, stopped: AbortSignal): Promise<WorkloadEnd | null> {
-  const { isSynced, next, of, podOf, isLost, remove } = watched;
+  const { isSynced, next, of, podOf, podNow, isLost, remove } = watched;
+  const [overFor, lostFor] = [openSince(), openSince()];
   let wasSeen = false;
   let trouble = '';
-  let lostAt: number | null = null;
+  let pod: Pod | undefined;
   for (; !stopped.aborted; await next(1_000)) {
-    if (!isSynced()) continue;
+    if (!isSynced()) {
+      for (const since of [overFor, lostFor]) since(false);
+      continue;
+    }
     const one = of(name);
     wasSeen ||= one !== undefined;
-    trouble = troubleOf(podOf(name)) || trouble;
+    pod = podOf(name) ?? podNow(pod);
+    trouble = troubleOf(pod) || trouble;
     const end = one && endOf(one);
     if (end === 'complete') return { isComplete: true };
-    if (one && end === 'failed') return { isComplete: false, why: trouble || failureOf(one) };
-    if (!one && wasSeen) return { isComplete: false, why: trouble || 'its object in the cluster was removed' };
-    lostAt = isLost(name) ? (lostAt ?? Date.now()) : null;
-    if (lostAt === null || Date.now() - lostAt < lostMs) continue;
-    await remove(name).catch(() => {});
+    const over = overFor(one ? end === 'failed' : wasSeen);
+    // The runner of a pod that has to end saves its work, and hands the run back itself.
+    if (over !== null && !(isWorking(pod) && over < graceMs))
+      return { isComplete: false, why: trouble || (one ? failureOf(one) : 'its object in the cluster was removed') };
+    const lost = lostFor(over === null && isLost(name));
+    if (lost === null || lost < lostMs) continue;
+    void remove(name).catch(() => {});
     return { isComplete: false, why: trouble || 'its pod was lost' };
   }
   return null;
