@@ -110,6 +110,7 @@ const cluster =
     serviceToken: token.trim(),
   }).catch((error) => quit(`The cluster: ${error.message}.`)));
 for (const { runId, done } of (await cluster?.adopt()) ?? []) watch(runId, done);
+await cluster?.test().catch((error) => quit(`The cluster: ${error.message}.`));
 let isUnreachable = false;
 let claimId = randomUUID();
 console.log(

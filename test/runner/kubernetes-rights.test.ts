@@ -5,22 +5,16 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { rights, sandboxRights } from '../../src/runner/kubernetes/preflight.ts';
-import { startKubernetes } from '../support/fake-kubernetes.ts';
+import { type ClusterWorld, openClusterWorld } from '../support/cluster-world.ts';
 import { openLightNodes } from '../support/light-nodes.ts';
-import { openMissionWorld } from '../support/mission-world.ts';
-import { freePort, projectFolder } from '../support/processes.ts';
+import { projectFolder } from '../support/processes.ts';
 
-let missions: Awaited<ReturnType<typeof openMissionWorld>>;
-let cluster: Awaited<ReturnType<typeof startKubernetes>>;
+let world: ClusterWorld;
 beforeAll(async () => {
-  missions = await openMissionWorld();
-  cluster = await startKubernetes(missions.folder, openLightNodes(1));
+  const settings = { KUBERNETES_KEEP_SECONDS: '1', KUBERNETES_WARM_PODS: '1', KUBERNETES_WARM_KEEP_SECONDS: '1' };
+  world = await openClusterWorld(false, settings, openLightNodes(1));
 });
-afterAll(async () => {
-  await missions.killRunners();
-  await cluster.close();
-  await missions.close();
-});
+afterAll(() => world.close());
 
 /** Group, resource and verbs of each rule of the only Role in a manifest. */
 function grantedBy(file: string): [string, string, string[]][] {
@@ -39,32 +33,21 @@ function grantedBy(file: string): [string, string, string[]][] {
 it('the rights that the manifests grant a runner are those that it needs, and no others', async () => {
   const granted = [grantedBy('runner.yaml'), grantedBy('runner-sandboxes.yaml')];
   expect(granted).toEqual([rights, sandboxRights]);
-  const port = await freePort();
-  const settings = {
-    RUNTIME: 'kubernetes',
-    KUBECONFIG: cluster.config,
-    KUBERNETES_RELAY_URL: `http://127.0.0.1:${port}`,
-    KUBERNETES_RELAY_PORT: String(port),
-    KUBERNETES_RUNNER_IMAGE: 'registry.example.com/runner:1',
-    KUBERNETES_NETWORK_POLICY: 'ignored',
-    KUBERNETES_KEEP_SECONDS: '1',
-    KUBERNETES_WARM_PODS: '1',
-    KUBERNETES_WARM_KEEP_SECONDS: '1',
-  };
+  const { missions, cluster, start } = world;
   await missions.team('shell', 'builder');
   // A runner reads events to say why the cluster has no pod of its test.
   cluster.rules.admitPod = () => 'exceeded quota';
-  const refused = missions.startRunner(settings);
+  const refused = start();
   await once(refused.process, 'exit');
   expect(refused.output).toContain('exceeded quota');
   cluster.rules.admitPod = () => null;
-  const runner = missions.startRunner(settings);
+  const runner = start();
   const ofJob = await missions.mission('1');
   expect(await missions.ended(ofJob), runner.output).toMatchObject({ status: 'completed' });
   runner.process.kill('SIGTERM');
   expect(await once(runner.process, 'exit')).toEqual([0, null]);
   cluster.rules.hasSandboxes = true;
-  const another = missions.startRunner(settings);
+  const another = start();
   const ofClaim = await missions.mission('1');
   expect(await missions.ended(ofClaim), another.output).toMatchObject({ status: 'completed' });
   const { sandboxtemplates, sandboxwarmpools } = cluster.objects;

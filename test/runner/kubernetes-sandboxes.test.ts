@@ -1,54 +1,32 @@
 // Missions with a SandboxClaim each, and pods that have started before their mission, by a stand-in for the API server and for the controllers of
 // agent-sandbox.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seconds } from '#foundation/clock.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { openHandOver } from '../../src/runner/kubernetes/hand-over.ts';
 import { poolNameOf } from '../../src/runner/kubernetes/sandboxes.ts';
 import { openTokens } from '../../src/runner/kubernetes/tokens.ts';
-import { startKubernetes } from '../support/fake-kubernetes.ts';
-import { openMissionWorld, type Runner } from '../support/mission-world.ts';
-import { compiled, freePort } from '../support/processes.ts';
+import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../support/cluster-world.ts';
 
 describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim', () => {
-  let missions: Awaited<ReturnType<typeof openMissionWorld>>;
-  let cluster: Awaited<ReturnType<typeof startKubernetes>>;
-  let settings: Record<string, string>;
-  let runner: Runner;
-  const claims = () => [...cluster.objects.sandboxclaims.values()];
-  const podsOf = (runId: string) =>
-    [...cluster.objects.pods.values()].filter(({ metadata }) => metadata.annotations['agent-runner/run'] === runId);
+  let world: ClusterWorld;
+  const claims = () => [...world.cluster.objects.sandboxclaims.values()];
   const warmPods = () =>
-    [...cluster.objects.pods.values()].filter(
+    [...world.cluster.objects.pods.values()].filter(
       ({ metadata, status }) => status.phase === 'Running' && !metadata.annotations['agent-runner/run'],
     );
 
   beforeAll(async () => {
-    missions = await openMissionWorld();
-    cluster = await startKubernetes(missions.folder, [process.execPath, compiled('runner/runner')]);
-    cluster.rules.hasSandboxes = true;
-    const port = await freePort();
-    settings = {
-      RUNTIME: 'kubernetes',
-      KUBECONFIG: cluster.config,
-      KUBERNETES_RELAY_URL: `http://127.0.0.1:${port}`,
-      KUBERNETES_RELAY_PORT: String(port),
-      KUBERNETES_RUNNER_IMAGE: 'registry.example.com/runner:1',
-      KUBERNETES_NETWORK_POLICY: 'ignored',
+    world = await openClusterWorld(true, {
       KUBERNETES_RUNTIME_CLASS: 'gvisor',
       KUBERNETES_WARM_PODS: '1',
       KUBERNETES_KEEP_SECONDS: '1',
-      CHECKPOINT_MS: '500',
-    };
-    runner = missions.startRunner(settings);
+    });
   });
-  afterAll(async () => {
-    await missions.killRunners();
-    await cluster.close();
-    await missions.close();
-  });
+  afterAll(() => world.close());
 
   it('gets a pod that has started before it, and leaves neither objects nor processes', async () => {
+    const { missions, cluster, objectsOf, running } = world;
+    const runner = await running();
     await missions.team('shell', 'builder');
     // The first mission of a size starts cold, and fills the pool of its template.
     expect(await missions.ended(await missions.mission('echo first'))).toMatchObject({ status: 'completed' });
@@ -63,7 +41,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
     expect(template.spec).toMatchObject({ networkPolicyManagement: 'Unmanaged', service: false });
 
     const runId = await missions.mission('echo hello; sleep 1; echo result > "$ARTIFACTS/result.txt"');
-    await missions.until(async () => podsOf(runId).length === 1);
+    await missions.until(async () => objectsOf(runId, 'pods').length === 1);
     const [claim] = claims();
     expect(claim.metadata.name).toMatch(/^mission-[0-9a-f]{24}$/);
     expect(claim.spec).toEqual({
@@ -71,7 +49,10 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
       lifecycle: { shutdownTime: expect.any(String), shutdownPolicy: 'Delete', ttlSecondsAfterFinished: 1 },
       additionalPodMetadata: { annotations: { 'agent-runner/run': runId } },
     });
-    expect(podsOf(runId)[0]).toMatchObject({ metadata: { name: metadata.name, uid: metadata.uid }, spec: warm });
+    expect(objectsOf(runId, 'pods')[0]).toMatchObject({
+      metadata: { name: metadata.name, uid: metadata.uid },
+      spec: warm,
+    });
     // Neither the token of the mission, nor that of the service, nor a key of a model is in an object of the cluster.
     const objects = JSON.stringify(Object.values(cluster.objects).map((kind) => [...kind.values()]));
     expect(objects).not.toMatch(/MISSION_TOKEN|HTTPS_PROXY|srv_|real-key/);
@@ -79,58 +60,26 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
     const output = runner.output + cluster.nodes.output();
     expect(run, output).toMatchObject({ status: 'completed', lastError: null, artifacts: [{ caption: 'result.txt' }] });
     expect(await missions.log(runId)).toBe('hello\n');
-    await missions.until(async () => claims().length === 0 && podsOf(runId).length === 0);
+    await missions.until(async () => claims().length === 0 && objectsOf(runId, 'pods').length === 0);
     // The pool has another pod for the next mission.
     await missions.until(async () => warmPods().length === 1 && cluster.nodes.running().length === 1);
   });
 
-  it('continues from its checkpoint when its node is lost, and the pod in its place gets no mission', async () => {
-    await missions.team('claude-code', 'builder');
-    const runId = await missions.mission('[draft] [wait]');
-    await missions.until(async () => (await missions.look(runId)).steps[0]?.checkpoint);
-    const [{ metadata }] = podsOf(runId);
-    cluster.loseNode(metadata.name);
-    await missions.until(async () => (await missions.look(runId)).status === 'dispatching');
-    expect(runner.output).toContain(`${runId}: `);
-    missions.turn(seconds(11));
-    await missions.until(async () => (await missions.log(runId, 'system')).includes('begins from the checkpoint'));
-    await missions.say(runId, 'Go on.');
-    expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
-    await missions.until(async () => claims().length === 0);
-  });
-
-  it('goes on while its runner is killed, the API server is away, and resource versions are too old', async () => {
-    const runId = await missions.mission('[wait]');
-    await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
-    await missions.killRunners();
-    cluster.forget();
-    runner = missions.startRunner(settings);
-    await missions.until(async () => runner.output.includes('claims runs'));
-    cluster.away(true);
-    await missions.say(runId, 'Go on.');
-    expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
-    const second = await missions.mission('Work.');
-    cluster.away(false);
-    cluster.forget();
-    cluster.rules.conflicts = 2;
-    expect(await missions.ended(second), runner.output).toMatchObject({ status: 'completed', lastError: null });
-    await missions.until(async () => claims().length === 0);
-  });
+  itSurvivesLosses(() => world);
 
   it('has a Job where the rights are missing, and templates without missions are removed', async () => {
+    const { missions, cluster, start, restart } = world;
     await missions.killRunners();
     cluster.rules.lacking = new Set(['patch sandboxclaims']);
-    const refused = missions.startRunner({ ...settings, KUBERNETES_SANDBOXES: 'required' });
+    const refused = start({ KUBERNETES_SANDBOXES: 'required' });
     await missions.until(async () => refused.process.exitCode !== null);
     const lacks = 'the runner lacks rights: patch sandboxclaims.extensions.agents.x-k8s.io';
     expect(refused.output).toContain(`KUBERNETES_SANDBOXES is required, but ${lacks}`);
-    runner = missions.startRunner(settings);
-    await missions.until(async () => runner.output.includes('claims runs'));
+    const runner = await restart();
     expect(runner.output).toContain(`Missions of the cluster have a Job each: ${lacks}.`);
     const [old] = cluster.objects.sandboxtemplates.keys();
-    await missions.killRunners();
     cluster.rules.lacking = new Set();
-    runner = missions.startRunner({ ...settings, KUBERNETES_WARM_KEEP_SECONDS: '1' });
+    await restart({ KUBERNETES_WARM_KEEP_SECONDS: '1' });
     const { sandboxtemplates, sandboxwarmpools } = cluster.objects;
     await missions.until(async () => !sandboxtemplates.has(old!) && !sandboxwarmpools.has(old!));
     await missions.until(async () => cluster.objects.pods.size === 0 && cluster.nodes.running().length === 0);

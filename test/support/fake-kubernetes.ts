@@ -147,9 +147,19 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
         if (current?.metadata.uid !== uid) return;
         put('pods', { ...current, status });
         changed(status);
+        const isOver = ['Succeeded', 'Failed'].includes(status.phase);
+        if (isOver && current.metadata.deletionTimestamp) remove('pods', name);
       },
     });
     return null;
+  }
+
+  /** Deletes a pod as a node does: its containers get SIGTERM, and it is there until they have ended. */
+  function terminate(name: string): void {
+    const pod = objects.pods.get(name);
+    if (!pod) return;
+    put('pods', { ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date().toISOString() } });
+    nodes.ask(name);
   }
 
   /** The controller of Jobs: one pod for each, which is never replaced. */
@@ -181,8 +191,13 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
     }
     setTimeout(() => {
       endJob(name, 'Failed', 'DeadlineExceeded', 'Job was active longer than specified deadline');
-      nodes.end(pod.metadata.name);
+      terminate(pod.metadata.name);
     }, spec.activeDeadlineSeconds * 1_000).unref();
+  }
+
+  function failJobOf(podName: string): void {
+    const job = [...objects.jobs.keys()].find((name) => podName.startsWith(name));
+    if (job) endJob(job, 'Failed', 'BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   }
 
   function apply(plural: Plural, name: string, body: Json, query: URLSearchParams): Json {
@@ -380,8 +395,12 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
       nodes.end(podName);
       remove('pods', podName);
       if (objects.sandboxes.has(podName)) sandboxes.changed('sandboxes', podName);
-      const job = [...objects.jobs.keys()].find((name) => podName.startsWith(name));
-      if (job) endJob(job, 'Failed', 'BackoffLimitExceeded', 'Job has reached the specified backoff limit');
+      failJobOf(podName);
+    },
+    /** Drains the node of a pod. A Job has failed as soon as its pod is deleted, as before Kubernetes 1.31. */
+    drainNode(podName: string): void {
+      terminate(podName);
+      failJobOf(podName);
     },
     async close(): Promise<void> {
       await nodes.close();

@@ -58,14 +58,18 @@ export interface Tested {
   limits: Limits;
 }
 
-/** Tests the cluster; waits while the API server cannot be reached. @throws with everything that the cluster forbids */
+/** Waits while the API server cannot be reached. @throws with the rights that the runner lacks */
+export async function checkRights(api: Api, stopping: AbortSignal): Promise<void> {
+  const missing = await again(() => missingRights(api, rights), stopping);
+  if (missing.length > 0)
+    throw new Error(`the runner lacks rights in the namespace ${api.namespace}: ${missing.join(', ')}`);
+}
+
+/** Runs a pod like those of missions; waits while the API server cannot be reached. @throws with everything that the cluster forbids */
 export async function preflight(
   { api, workloads, pools, settings, limits }: Tested,
   stopping: AbortSignal,
 ): Promise<void> {
-  const missing = await again(() => missingRights(api, rights), stopping);
-  if (missing.length > 0)
-    throw new Error(`the runner lacks rights in the namespace ${api.namespace}: ${missing.join(', ')}`);
   const name = `mission-preflight-${randomUUID().slice(0, 8)}`;
   const [apiHost, apiPort] = api.server();
   const purpose = {

@@ -1,15 +1,16 @@
 // Starts a runner for a cluster: opens its relay, tests the cluster, and takes over missions that already run in it.
 import { setMaxListeners } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Limits, type Pace, vendors } from '../contract.ts';
 import type { Found } from '../harness/discovery.ts';
 import type { RouteSettings } from '../network/dialer.ts';
 import type { Connection } from '../protocol/platform.ts';
 import type { Upstreams } from '../protocol/upstreams.ts';
 import { openApi } from './api.ts';
-import { openCluster } from './cluster.ts';
+import { identityOf, openCluster } from './cluster.ts';
 import { openHandOver } from './hand-over.ts';
 import { openPools } from './pools.ts';
-import { chooseSandboxes, preflight } from './preflight.ts';
+import { checkRights, chooseSandboxes, preflight, type Tested } from './preflight.ts';
 import { openRelay, type RelaySettings } from './relay.ts';
 import type { ClusterSettings } from './settings.ts';
 import { openTokens } from './tokens.ts';
@@ -24,7 +25,10 @@ export interface StartSettings {
   stopping: AbortSignal;
 }
 
-/** Starts the runner of a cluster. @throws with the reason why the cluster executes no missions */
+/** Pause until a cluster that has missions is tested again. */
+const retestMs = 30_000;
+
+/** Starts the runner of a cluster, which is to be tested before the first claim. @throws when rights are missing, or what the settings require */
 export async function startCluster(settings: ClusterSettings, start: StartSettings) {
   const { platform, serviceToken, capabilities, limits, pace, stopping } = start;
   // Each informer and each waiting mission listens.
@@ -50,19 +54,37 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
   console.log(`Missions of the cluster have a ${hasClaims ? 'SandboxClaim' : 'Job'} each: ${why}.`);
   if (settings.warmPods > 0 && !hasClaims)
     console.error('KUBERNETES_WARM_PODS has no effect: missions run as Jobs, which have no warm pods.');
+  await checkRights(api, stopping);
   const workloads = openWorkloads(api, hasClaims, stopping);
   const pools = hasClaims ? openPools(api, workloads, settings, tokens) : null;
   if (pools) relaySettings.handOver = openHandOver(api, workloads, tokens, settings.relayUrl);
   void pools?.keep(stopping);
-  await preflight({ api, workloads, pools, settings, limits }, stopping);
   const variables = variablesOf(start, settings);
   const own = { platform, settings, tokens, pools, found, limits, variables };
   const missions = { ...own, heartbeatMs: pace.heartbeat, maxMs: pace.timeout };
   return {
     ...openCluster(workloads, missions, stopping),
+    test: () => testCluster({ api, workloads, pools, settings, limits }, stopping),
     /** Ends the relay, whose open requests are those of missions that continue. */
     drain: () => relay.drain(settings.drainMs),
   };
+}
+
+/**
+ * Tests the cluster. Missions that have started need the relay: as long as there are any, the test is repeated, because a cluster that is full
+ * refuses it. @throws with the reason why the cluster executes no missions
+ */
+async function testCluster(tested: Tested, stopping: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await preflight(tested, stopping);
+    } catch (error) {
+      if (stopping.aborted || !tested.workloads.open().some(identityOf)) throw error;
+      const { message } = error as Error;
+      console.error(`The cluster: ${message}. Missions in it go on; none is claimed until it passes the test.`);
+    }
+    await wait(retestMs, undefined, { signal: stopping }).catch(() => {});
+  }
 }
 
 /** Settings of this runner that those of pods have too. */

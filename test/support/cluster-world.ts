@@ -1,0 +1,129 @@
+// An organization whose missions run in pods of a cluster, by a stand-in for its API server, and stories that Jobs and SandboxClaims have in common.
+import { expect, it } from 'vitest';
+import { seconds } from '#foundation/clock.ts';
+import { startKubernetes } from './fake-kubernetes.ts';
+import type { PodProcesses } from './kubernetes-nodes.ts';
+import { openMissionWorld, type Runner } from './mission-world.ts';
+import { compiled, freePort } from './processes.ts';
+
+export type ClusterWorld = Awaited<ReturnType<typeof openClusterWorld>>;
+
+/** @param more Settings of its runners @param nodes Nodes in place of pods by bubblewrap */
+export async function openClusterWorld(hasSandboxes: boolean, more: Record<string, string> = {}, nodes?: PodProcesses) {
+  const missions = await openMissionWorld();
+  const cluster = await startKubernetes(missions.folder, nodes ?? [process.execPath, compiled('runner/runner')]);
+  cluster.rules.hasSandboxes = hasSandboxes;
+  const port = await freePort();
+  const settings = {
+    RUNTIME: 'kubernetes',
+    KUBECONFIG: cluster.config,
+    KUBERNETES_RELAY_URL: `http://127.0.0.1:${port}`,
+    KUBERNETES_RELAY_PORT: String(port),
+    KUBERNETES_RUNNER_IMAGE: 'registry.example.com/runner:1',
+    KUBERNETES_NETWORK_POLICY: 'ignored',
+    CHECKPOINT_MS: '500',
+    ...more,
+  };
+  let runner: Runner | null = null;
+  const start = (other: Record<string, string> = {}): Runner => missions.startRunner({ ...settings, ...other });
+  /** Kills the runners, and starts another one. Resolves when it claims runs. */
+  async function restart(other: Record<string, string> = {}): Promise<Runner> {
+    await missions.killRunners();
+    const started = start(other);
+    runner = started;
+    await missions.until(async () => started.output.includes('claims runs'));
+    return started;
+  }
+
+  return {
+    missions,
+    cluster,
+    start,
+    restart,
+    /** The runner that was started last, or the first one. */
+    running: async (): Promise<Runner> => runner ?? restart(),
+    /** Objects of a mission. */
+    objectsOf: (runId: string, plural: 'jobs' | 'pods' | 'sandboxclaims') =>
+      [...cluster.objects[plural].values()].filter(
+        ({ metadata }) => metadata.annotations['agent-runner/run'] === runId,
+      ),
+    async close(): Promise<void> {
+      await missions.killRunners();
+      await cluster.close();
+      await missions.close();
+    },
+  };
+}
+
+/** Stories of a mission whose node, runner or API server is lost. */
+export function itSurvivesLosses(opened: () => ClusterWorld): void {
+  /** A mission of an agent that waits for a message; its draft is the work that a checkpoint saves. */
+  async function waitingMission(): Promise<string> {
+    const { missions } = opened();
+    await missions.team('claude-code', 'builder');
+    const runId = await missions.mission('[draft] [wait]');
+    await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
+    return runId;
+  }
+  const podsOf = (runId: string): string[] => {
+    const names = opened()
+      .objectsOf(runId, 'pods')
+      .map(({ metadata }) => metadata.name);
+    return opened()
+      .cluster.nodes.running()
+      .filter((name) => names.includes(name));
+  };
+
+  /** Lets the mission be claimed again, and ends it. */
+  async function continues(runId: string): Promise<void> {
+    const { missions } = opened();
+    await missions.until(async () => (await missions.look(runId)).status === 'dispatching');
+    missions.turn(seconds(11));
+    await missions.until(async () => (await missions.log(runId, 'system')).includes('begins from the checkpoint'));
+    await missions.say(runId, 'Go on.');
+    const run = await missions.ended(runId);
+    expect(run).toMatchObject({ status: 'completed', lastError: null, sandboxes: [{}, {}] });
+  }
+
+  it('continues from its checkpoint when its node is lost', async () => {
+    const { missions, cluster, running } = opened();
+    const runner = await running();
+    const runId = await waitingMission();
+    await missions.until(async () => (await missions.look(runId)).steps[0]?.checkpoint);
+    cluster.loseNode(podsOf(runId)[0]!);
+    await missions.until(async () => runner.output.includes(`${runId}: `));
+    await continues(runId);
+  });
+
+  it('goes on while its runner is killed, the API server is away, and resource versions are too old', async () => {
+    const { missions, cluster, running, restart } = opened();
+    await running();
+    const runId = await waitingMission();
+    await missions.killRunners();
+    cluster.forget();
+    const runner = await restart();
+    cluster.away(true);
+    await missions.say(runId, 'Go on.');
+    expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    const second = await missions.mission('Work.');
+    cluster.away(false);
+    cluster.forget();
+    cluster.rules.conflicts = 2;
+    const run = await missions.ended(second);
+    expect(run, runner.output).toMatchObject({ status: 'completed', lastError: null, sandboxes: [{}] });
+    expect(cluster.rules.conflicts).toBe(0);
+    await missions.until(async () => [runId, second].every((id) => podsOf(id).length === 0));
+    // A SandboxClaim may be removed before the API server can be reached again.
+    await missions.until(async () => new RegExp(`^${runId}(:| is done)`, 'm').test(runner.output));
+  });
+
+  it('is saved when its node is drained, and continues from there', async () => {
+    const { missions, cluster, restart } = opened();
+    await restart({ CHECKPOINT_MS: '3600000' });
+    const runId = await waitingMission();
+    expect((await missions.look(runId)).steps[0].checkpoint).toBeNull();
+    cluster.drainNode(podsOf(runId)[0]!);
+    await missions.until(async () => podsOf(runId).length === 0);
+    await continues(runId);
+  });
+}
