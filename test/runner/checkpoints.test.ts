@@ -50,7 +50,7 @@ const isKept = (runId: string, message: string, part: 'sessions' | 'work' = 'ses
     const kept = missions.world.knex('checkpoints').where({ runId }).select('artifactId');
     const [artifact] = await missions.world.knex('artifacts').whereIn('id', kept);
     if (!artifact) return false;
-    const bundle = path.join(folder, 'contents', artifact.contentKey.slice(-2), artifact.contentKey);
+    const bundle = path.join(missions.world.contents, artifact.contentKey.slice(-2), artifact.contentKey);
     try {
       git('-C', 'acme/site', 'fetch', '-q', bundle, `+refs/checkpoint/${part}:refs/kept`);
       return git('-C', 'acme/site', 'grep', message, 'refs/kept');

@@ -57,12 +57,10 @@ const set = (isEnabled: boolean, keptDays = 30, by = token) =>
     token: by,
   });
 const recordingOf = (runId: string, by = token) => world.rest('GET', `/runs/${runId}/recording`, { token: by });
-const contents = () => {
-  const folder = path.join(missions.folder, 'contents');
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+const contents = () =>
+  readdirSync(world.contents, { recursive: true, encoding: 'utf8' })
     .filter((name) => /cnt_/.test(name))
-    .map((name) => path.join(folder, name));
-};
+    .map((name) => path.join(world.contents, name));
 const fileOf = (key: string) => contents().find((name) => name.endsWith(key))!;
 
 /** A mission that asks a person, and runs a command that prints a secret. */
