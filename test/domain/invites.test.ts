@@ -267,7 +267,7 @@ describe('accepting an invite', () => {
     ]);
     const person = await world.person(email.split('@')[0]!);
     expect(await accept(person, id)).toBe(org.id);
-    expect(await organizationsOf(person.id)).toEqual([
+    expect(await organizationsOf(person.id)).toMatchObject([
       { id: org.id, name: 'Alice Works', slug: 'alice-works', formerSlugs: [], role: 'admin', closedAt: null },
     ]);
     expect(await pendingInvitesFor(email)).toEqual([]);
