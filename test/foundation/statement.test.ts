@@ -183,6 +183,18 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table turns');
   });
 
+  it('Is undone with its transaction, whatever else has shared its message', async () => {
+    await sql('create table undone (n int)');
+    const failed = transaction(async (trx) => {
+      const insert = (n: number) => sql('insert into undone values ($1)', [n], trx);
+      await Promise.all([insert(1), sql('select count(*)::int as n from undone', [], trx), insert(2)]);
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect(await sql('select n from undone')).toEqual([]);
+    await sql('drop table undone');
+  });
+
   it('Is refused by a finished transaction', async () => {
     await sql('create table leftovers (n int)');
     let late: Promise<unknown> | undefined;

@@ -82,7 +82,7 @@ async function sendOne<Row>(text: string, values: unknown[], trx: Transaction | 
 }
 
 const sendInTransaction = (connection: pg.ClientBase, statements: readonly Repeated[]): Promise<unknown[][]> =>
-  sendOn<unknown>(pool(), connection, statements);
+  sendOn<unknown>(pool(), connection, statements, true);
 
 /** Sets the origin of the enclosing transaction, which may have begun before the origin was known. */
 export async function carryOrigin(trx = joined()): Promise<void> {
@@ -147,13 +147,14 @@ async function sendOn<Row>(
   { send }: Pool,
   connection: pg.ClientBase,
   statements: readonly Repeated[],
+  isInTransaction = false,
 ): Promise<Row[][]> {
   for (const listener of listeners) {
     for (const { text, values } of statements) if (text !== setOriginSql) listener(text, values.length);
   }
   const sentAt = performance.now();
   try {
-    return await send<Row>(connection, statements, named);
+    return await send<Row>(connection, statements, named, isInTransaction);
   } catch (error) {
     // The statement timed out but is still being executed, so a rollback or another caller would wait for it: the connection is closed.
     if (statementOf(connection as pg.Client)) cut(connection as pg.Client, error as Error);

@@ -6,14 +6,19 @@ import { isStalePlan } from './database-errors.ts';
 import type { FreeConnections } from './free-connections.ts';
 import { camel, forgetName, nameOf, parameter, type Repeated } from './statement.ts';
 
-/** Sends statements like `send` of statement.ts, but with pg's own query object: several statements are sent one by one, in a transaction. */
+/**
+ * Sends statements like `send` of statement.ts, but with pg's own query object: one by one. Several statements outside a transaction get one of
+ * their own, whose end would otherwise be that of the transaction around them.
+ */
 export async function sendPlain<Row>(
   client: pg.ClientBase,
   statements: readonly Repeated[],
   prepared: boolean,
+  isInTransaction: boolean,
 ): Promise<Row[][]> {
   const sends = statements.flatMap(({ text, values }) => values.map((each) => ({ text, values: each.map(parameter) })));
-  if (sends.length > 1) await client.query('begin');
+  const isOwn = sends.length > 1 && !isInTransaction;
+  if (isOwn) await client.query('begin');
   try {
     const results: Row[][] = [];
     for (const { text, values } of sends) {
@@ -24,12 +29,12 @@ export async function sendPlain<Row>(
       });
       results.push(rows.map((row) => withWireNames(row) as Row));
     }
-    if (sends.length > 1) await client.query('commit');
+    if (isOwn) await client.query('commit');
     return results;
   } catch (error) {
     if (isStalePlan(error)) for (const { text } of statements) forgetName(text);
     // After a timeout the caller cuts the connection: a rollback would wait for the statement.
-    if (sends.length > 1 && (error as { code?: string }).code) await client.query('rollback').catch(() => {});
+    if (isOwn && (error as { code?: string }).code) await client.query('rollback').catch(() => {});
     throw error;
   }
 }

@@ -34,7 +34,7 @@ export interface Pool {
   knex: Knex;
   connections: FreeConnections;
   outage: Outage;
-  send: typeof sendStatement;
+  send: typeof sendPlain;
 }
 
 /** Names the connections of this process in pg_stat_activity; a name in the address of the database takes its place. */

@@ -34,19 +34,6 @@ interface Message {
 }
 const waitingIn = new WeakMap<Knex.Transaction, Message>();
 
-/** Adds statements to a message. Returns false if a text would be in it twice, which could be prepared only once, but not in order. */
-function join(message: Message, added: readonly Repeated[]): boolean {
-  const { statements } = message;
-  const [first, ...others] = added;
-  const last = statements.at(-1);
-  const isRepeated = last !== undefined && last.text === first!.text;
-  const isThere = ({ text }: Repeated) => statements.some((one) => one.text === text);
-  if ((isRepeated ? others : added).some(isThere)) return false;
-  if (isRepeated) statements.splice(-1, 1, { text: last.text, values: [...last.values, ...first!.values] }, ...others);
-  else statements.push(...added);
-  return true;
-}
-
 /**
  * Sends statements in order, together with those that are sent until the previous message is answered. An error of one statement is that of
  * all in its message: PostgreSQL then refuses every further statement of the transaction.
@@ -59,7 +46,10 @@ export function sendTogether(
   return new Promise((resolve, reject) => {
     const caller = { executions: added.reduce((sum, { values }) => sum + values.length, 0), resolve, reject };
     const waiting = waitingIn.get(trx);
-    if (waiting && join(waiting, added)) return void waiting.callers.push(caller);
+    if (waiting) {
+      waiting.statements.push(...added);
+      return void waiting.callers.push(caller);
+    }
     const message: Message = { statements: [...added], callers: [caller] };
     waitingIn.set(trx, message);
     const close = (): void => {

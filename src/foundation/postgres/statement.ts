@@ -44,7 +44,7 @@ export interface Repeated {
 }
 
 /**
- * Sends statements with different texts in one message, and executes each once per list of values. Resolves to the plain rows of each
+ * Sends statements in one message, and executes each once per list of values. Resolves to the plain rows of each
  * execution, with camelCase names; if one execution fails, all fail. A `prepared` statement gets a name, and the server parses it once per
  * connection.
  */
@@ -95,8 +95,10 @@ class Message {
       this.make = this.makers.get(this.name);
     }
     wire.stream.cork();
+    const parsed = new Set<string>();
     for (const { name, text, values } of this.statements) {
-      if (!name || !wire.parsedStatements[name]) wire.parse({ text, name });
+      if (!name || !(wire.parsedStatements[name] || parsed.has(name))) wire.parse({ text, name });
+      parsed.add(name);
       let known = this.makers?.has(name) ?? false;
       for (const each of values) {
         wire.bind({ statement: name, values: each.map(parameter) });
