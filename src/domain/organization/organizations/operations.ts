@@ -10,8 +10,7 @@ import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { joinMembersSql, joinReadableMembershipSql } from '../memberships/join.ts';
-import type { Membership } from '../memberships/model.ts';
-import { addMember, findMembership } from '../memberships/operations.ts';
+import { addMember } from '../memberships/operations.ts';
 import { Organization } from './model.ts';
 import { reserveSlug } from './reserved-slugs.ts';
 import { freeSlug, slugOf } from './slug.ts';
@@ -22,25 +21,19 @@ export async function listOrganizations(caller: Caller): Promise<Organization[]>
   return sql<Organization>(oldestFirstSql, [ownPerson(caller), caller.hiddenOrgIds ?? []]);
 }
 
-const readableSql = (order: string): string =>
-  `select ${columnsOf(Organization, 'o')}, m.role from organizations o ${joinReadableMembershipSql('$1', 'o.id', '$2::text[]')} order by ${order}`;
-const oldestFirstSql = readableSql('o.created_at, o.id');
-const firstJoinedSql = readableSql('m.created_at, o.id');
-
-/** Whether the organization is readable (`joinReadableMembershipSql`). */
-const mayRead = ({ orgId, closedAt, role }: Membership, hidden: readonly string[] = []): boolean =>
-  !hidden.includes(orgId) && (closedAt === null || role === 'owner');
+const readableSql = `select ${columnsOf(Organization, 'o')}, m.role from organizations o
+  ${joinReadableMembershipSql('$1', 'o.id', '$2::text[]')}`;
+const oldestFirstSql = `${readableSql} order by o.created_at, o.id`;
+const firstJoinedSql = `${readableSql} order by m.created_at, o.id`;
+const oneSql = `${readableSql} where o.id = $3`;
 
 /** The organization, if `listOrganizations` would return it. @throws 404 for another organization */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Organization> {
   beyondOneProject(caller);
-  const membership =
-    caller.principalType === 'cookie' && orgId !== caller.orgId
-      ? await findMembership(orgId, ownPerson(caller))
-      : undefined;
-  return orgId === caller.orgId || (membership && mayRead(membership, caller.hiddenOrgIds))
-    ? Organization.get({ id: orgId })
-    : Organization.refuse();
+  if (orgId === caller.orgId) return Organization.get({ id: orgId });
+  if (caller.principalType !== 'cookie') Organization.refuse();
+  const [found] = await sql<Organization>(oneSql, [ownPerson(caller), caller.hiddenOrgIds ?? [], orgId]);
+  return found ?? Organization.refuse();
 }
 
 export const organizationsWithIds = (ids: readonly string[]): Promise<Organization[]> =>
