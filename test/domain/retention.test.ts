@@ -1,16 +1,12 @@
 // Retention of organizations: logs, artifacts and sandboxes of ended missions are deleted after their time, and nothing else is.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { archiveLogs, bindLogArchives } from '#domain/work/log-archives/archive.ts';
 import { indexRunTexts } from '#domain/work/runs/search.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
-import { type Account, type Callers, createCallers, createMember, createProject } from '../support/callers.ts';
+import { type Callers, createMember } from '../support/callers.ts';
 import {
   all,
   type EndedMission,
@@ -21,34 +17,25 @@ import {
   withoutLogs,
   writeMission,
 } from '../support/ended-missions.ts';
+import { openRetentionWorld, type RetentionWorld } from '../support/retention-world.ts';
 import type { Place } from '../support/runtime-records.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { present, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'aep-retention-'));
 let world: World;
 let callers: Callers;
 let shop: Place;
 let other: Place;
+let ask: RetentionWorld['ask'];
+let tokenOf: RetentionWorld['tokenOf'];
 
 beforeAll(async () => {
-  world = await openWorld();
-  openStorage(folderStorage(folder));
-  callers = await createCallers(world);
-  const { owner, stranger } = callers;
-  shop = { orgId: owner.organization.id, projectId: await createProject(world, owner, 'Shop') };
-  other = { orgId: stranger.organization.id, projectId: await createProject(world, stranger, 'Other') };
+  ({ world, callers, shop, other, ask, tokenOf } = await openRetentionWorld());
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 
-/** Tokens expire while the clock is turned, so each call has a new one. */
-const tokenOf = async ({ person, organization }: Account) => ({ token: await world.token(person, organization) });
-const ask = async (query: string, account = callers.owner): Promise<Json> => world.field(query, await tokenOf(account));
 const set = async (values: string, account = callers.owner) =>
   world.graphql(
     `mutation { setRetentionSettings(${values}) { runDays logDays artifactDays sandboxDays } }`,
@@ -141,7 +128,7 @@ it('each kind is deleted after its days, by two jobs at once; the run, its cost 
 
   // The contents of artifacts and archives are removed by the sweep; those of the other organization remain.
   await sweepArtifacts();
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  const files = readdirSync(world.contents, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
   const archives = await world.knex('log_archives');
   const used = [...(await world.knex('artifacts')), ...archives].map(({ contentKey }) => contentKey);
   expect(files.map(({ name }) => name).sort()).toEqual(used.sort());

@@ -1,7 +1,4 @@
 // Runs lose their details some days after their end, and keep their result, cost and attestations; work that needs the details delays it.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';
 import { detailTables, otherTables } from '#domain/lifecycle/retention/run-tables.ts';
@@ -9,31 +6,26 @@ import { archiveLogs, bindLogArchives } from '#domain/work/log-archives/archive.
 import { indexRunTexts } from '#domain/work/runs/search.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
-import { type Account, type Callers, createCallers, createProject } from '../support/callers.ts';
+import type { Callers } from '../support/callers.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { all, type EndedMission, endMission, left, nothing, writeMission } from '../support/ended-missions.ts';
+import { openRetentionWorld, type RetentionWorld } from '../support/retention-world.ts';
 import { leaveArtifact, type Place, writeMessages } from '../support/runtime-records.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { present, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'aep-run-retention-'));
 const retentionDays = 30;
 let world: World;
 let callers: Callers;
 let shop: Place;
 let other: Place;
+let ask: RetentionWorld['ask'];
+let tokenOf: RetentionWorld['tokenOf'];
 
 beforeAll(async () => {
-  world = await openWorld();
-  openStorage(folderStorage(folder));
-  callers = await createCallers(world);
-  const { owner, stranger } = callers;
-  shop = { orgId: owner.organization.id, projectId: await createProject(world, owner, 'Shop') };
-  other = { orgId: stranger.organization.id, projectId: await createProject(world, stranger, 'Other') };
+  ({ world, callers, shop, other, ask, tokenOf } = await openRetentionWorld());
 });
 beforeEach(async () => {
   await world.knex('retention_settings').delete();
@@ -41,16 +33,10 @@ beforeEach(async () => {
   await world.knex('run_calls').delete();
   await setDays(shop);
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 
 const setDays = ({ orgId }: Place, more: Json = { runDays: retentionDays }): Promise<unknown> =>
   world.knex('retention_settings').insert({ orgId, ...more });
-/** Tokens expire while the clock is turned, so each call has a new one. */
-const tokenOf = async ({ person, organization }: Account) => ({ token: await world.token(person, organization) });
-const ask = async (query: string, account = callers.owner): Promise<Json> => world.field(query, await tokenOf(account));
 const runOf = ({ runId }: Pick<EndedMission, 'runId'>): Promise<Json> =>
   world.knex('runs').where({ id: runId }).first();
 const isCondensed = async (mission: Pick<EndedMission, 'runId'>): Promise<boolean> =>

@@ -1,13 +1,8 @@
 // Retention in the console: its form, the page of a mission whose log was deleted, and of one whose details were.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';
 import { days } from '#foundation/clock.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type ConsoleWorld, openConsoleWorld } from '../support/console-world.ts';
 import { endMission, writeMission } from '../support/ended-missions.ts';
@@ -16,17 +11,12 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 describe.skipIf(typeof launched === 'string')('retention in the console', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'aep-retention-page-'));
   let visited: ConsoleWorld;
   beforeAll(async () => {
     visited = await openConsoleWorld(launched as Browser);
-    openStorage(folderStorage(folder));
   });
   afterEach(() => visited.check());
-  afterAll(async () => {
-    await visited.world.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => visited.world.close());
 
   it('an owner sets the days, and the pages of missions say what was deleted', async () => {
     const { world, acme, projectId, pages } = visited;
