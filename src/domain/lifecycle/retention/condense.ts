@@ -91,5 +91,5 @@ async function deleteDetails(trx: Transaction, { orgId, runIds, retentionDays }:
   await shortenForks(trx, orgId, runIds);
   await forgetWords(trx, runIds);
   await archiveCalls(trx, orgId, runIds, await attestedRuns(trx, runIds));
-  for (const deletion of deletions) await sql(deletion, [runIds], trx);
+  await Promise.all(deletions.map((deletion) => sql(deletion, [runIds], trx)));
 }
