@@ -79,7 +79,7 @@ describe('An event of the audit log', () => {
     ]);
   });
 
-  it('the event of a call with an Idempotency-Key names its caller even when the change is made without a transaction', async () => {
+  it('the event of a call with an Idempotency-Key names its caller, also for a change outside a transaction', async () => {
     const { body } = await world.rest('POST', '/budgets', { session, body: { ...budget, period: 'month' } });
     const query = `mutation { deleteBudget(budgetId: "${body.id}") { ok } }`;
     await world.graphql(query, { session, headers: { 'idempotency-key': 'audit-key-2' } });

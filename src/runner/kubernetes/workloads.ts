@@ -77,7 +77,7 @@ function openPods(api: Api, changed: () => void, signal: AbortSignal) {
   return {
     items,
     isSynced,
-    /** The pod of a Job, by an index that is made again after a change: each mission looks for its pod at each change. */
+    /** The pod of a Job. Each mission looks for its pod at each change of the cluster, so an index is built once per change. */
     ofJob(name: string): Pod | undefined {
       ofJobs ??= new Map([...items.values()].map((pod) => [pod.metadata.labels?.[jobLabel], pod]));
       return ofJobs.get(name);
