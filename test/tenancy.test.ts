@@ -1,15 +1,11 @@
 // The tenancy matrix (docs/decisions/0036-another-organization-does-not-exist.md): every root field of the schema, called by every
 // kind of foreign or less privileged caller through every surface that has it. Each call is refused with the right error, reveals
 // nothing, and changes no row.
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import type { Id } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { keepRows, nothing, rowsOf, written } from './support/database-rows.ts';
 import { type Impersonation, openImpersonation } from './support/impersonation.ts';
 import {
@@ -54,8 +50,6 @@ const nobody: Caller = {
 beforeAll(async () => {
   // Invalid credentials are counted per address, so each request has another one.
   world = await openWorld({ trustProxy: true });
-  // The storage is an empty folder, so contents of the sample's artifacts are missing.
-  openStorage(folderStorage(path.join(tmpdir(), 'aep-no-contents')));
   impersonation = await openImpersonation();
   acme = await seedOrganization(world, 'Acme');
   globex = await seedOrganization(world, 'Globex');
