@@ -50,7 +50,7 @@ async function writeContinuation(
 
 type Write = (mission: NewMission, issue: IssueOfRun | null) => Promise<WaitingRun>;
 
-/** Continues an ended run with a new run, which `write` inserts. @throws as `continueRun` */
+/** Continues an ended run with a new run; `write` inserts its row. @throws as `continueRun` */
 export async function continueFrom(
   trx: Transaction,
   before: Run,
@@ -116,7 +116,7 @@ function continuedTask(before: string, prompt: string): string {
   return `${before.slice(0, Math.max(0, text.prompt.max - further.length)).toWellFormed()}${further}`;
 }
 
-/** Checkpoints of these steps, limited to the caller's reach. */
+/** Checkpoints of these steps that the caller can access. */
 export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Checkpoint[]> =>
   Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
 

@@ -1,4 +1,4 @@
-// Local changes of a person, pushed to a mission that has ended: they replace its newest checkpoint, from which it is continued.
+// Local changes that a person pushes to an ended mission. They replace the mission's newest checkpoint, from which it can be continued.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -27,7 +27,7 @@ export interface PushedCheckpoint {
   replacesCommitSha: string;
 }
 
-/** Reserves an address for the bundle. @throws 404, 409 unless the run has ended and may be continued */
+/** Reserves an upload URL for the bundle. @throws 404, 409 unless the run has ended and may be continued */
 export async function createCheckpointUpload(caller: Caller, runId: string): Promise<ReservedContent> {
   await authorOf(caller);
   const { orgId } = await transaction((trx) => lockPushable(trx, caller, runId));

@@ -1,6 +1,6 @@
 // The runs that need the artifact of a checkpoint.
 
-/** SQL query for the run of the checkpoint whose artifact it is. */
+/** SQL query for the run whose checkpoint uses an artifact. */
 export const runsOfCheckpointSql = (artifactId: string): string =>
   `select run_id from checkpoints where artifact_id = ${artifactId}`;
 

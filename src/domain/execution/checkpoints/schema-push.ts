@@ -1,4 +1,4 @@
-// Mutations with which people push local changes to missions.
+// Mutations for pushing local changes to missions.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

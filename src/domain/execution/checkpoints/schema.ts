@@ -1,4 +1,4 @@
-// Checkpoints in the graph, and the mutation that continues a run from one.
+// Checkpoints in GraphQL, and the mutation that continues a run from a checkpoint.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';

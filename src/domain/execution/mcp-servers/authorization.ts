@@ -17,11 +17,11 @@ import { McpBinding, obstacleOf } from './model.ts';
 import { sdk } from './sdk.ts';
 import { findOwnProject } from './view.ts';
 
-/** Redirect address for authorization servers: a page of the console. */
+/** Redirect URI for authorization servers: a page of the console. */
 export const callbackPath = '/console/mcp/callback';
 const redirectUrl = (): string => `${addresses().issuer}${callbackPath}`;
 
-/** Address of the service's client metadata document (draft-ietf-oauth-client-id-metadata-document), which is also the client id. */
+/** URL of the service's client metadata document (draft-ietf-oauth-client-id-metadata-document), which is also the client id. */
 export const clientPath = '/console/mcp/client.json';
 const clientId = (): string => `${addresses().issuer}${clientPath}`;
 
@@ -37,7 +37,7 @@ const clientMetadata = () => ({
 
 export const clientDocument = () => ({ client_id: clientId(), ...clientMetadata() });
 
-/** The document must have an https address that other servers can reach. */
+/** The document needs an https URL that other servers can reach. */
 const offersDocument = ({ client_id_metadata_document_supported }: AuthorizationServerMetadata): boolean =>
   client_id_metadata_document_supported === true && clientId().startsWith('https:');
 
@@ -72,13 +72,13 @@ export async function startOAuth(
   return { authorizeUrl: leaving.authorizeUrl, expiresAt };
 }
 
-/** A call repeated with its Idempotency-Key uses the same state and replaces the stored row. */
+/** A call repeated with the same Idempotency-Key reuses the state and replaces the stored row. */
 const insertAuthorizationSql = `
   insert into mcp_authorizations (state_digest, binding_id, org_id, user_id, sealed, return_to, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (state_digest) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`;
 
-/** No transaction is open after this step, even in a call with an Idempotency-Key, because requests to foreign servers follow. */
+/** This step ends every open transaction, even that of an Idempotency-Key, because requests to other servers follow. */
 const newState = async (): Promise<string> =>
   unseal('mcp-state', await firstStep(async () => seal('mcp-state', newSecret('', 32))));
 
@@ -122,7 +122,7 @@ async function challengeOf(serverUrl: string, fetchFn: ReturnType<typeof oauthFe
   return challenge;
 }
 
-/** The browser opens this address: an address with another scheme could run code in the browser. */
+/** The browser opens this URL. With another scheme, it could run code in the browser. */
 function usable(metadata: AuthorizationServerMetadata | undefined): AuthorizationServerMetadata {
   if (!metadata) throw conflict('The server does not name an authorization server.');
   const methods = metadata.code_challenge_methods_supported;
@@ -142,7 +142,7 @@ async function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMet
   throw conflict('The metadata of the server describes another resource.');
 }
 
-/** Errors of foreign servers are not reported as the service's own, and their texts are not passed on. */
+/** Errors of other servers are not reported as errors of this service, and their texts are not passed on. */
 async function explained<T>(binding: McpBinding, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -184,7 +184,7 @@ export async function completeOAuth(
   const userId = ownPerson(caller);
   const stateDigest = digest(state);
   const { orgId, projectId: boundTo } = withinReach(caller);
-  // The state is deleted before the code is exchanged, because it works once. No transaction is open after this step.
+  // The state works once, so it is deleted before the code is exchanged. This step ends every open transaction.
   const step = await firstStep(async () => {
     const values = [stateDigest, userId, orgId, boundTo ?? null, now()];
     const [found] = await sql<Pending>(takeAuthorizationSql, values);
@@ -195,10 +195,10 @@ export async function completeOAuth(
   const binding = await McpBinding.get({ id: pending.bindingId });
   const completed = { projectId: binding.projectId, serverName: binding.serverName, returnTo: pending.returnTo };
   const completes = stateDigest.toString('hex');
-  // If the grant of this state is stored already, the call is repeated: its first exchange succeeded, but the response was lost.
+  // A stored grant for this state means that the call is repeated: its first exchange succeeded, but the response was lost.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
-  // The binding may have got another address in the meantime, and the grant must not be sent there.
+  // The URL of the binding may have changed in the meantime, and the grant must not be sent to the new one.
   if (!(await isFor(binding, server))) throw conflict('The binding of the server has changed. Connect it again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {

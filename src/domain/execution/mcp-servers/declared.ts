@@ -28,12 +28,12 @@ export interface Declared {
   /** Names of the secrets that the declaration refers to as `${secret:NAME}`. */
   secretRefs: string[];
   isolation: Isolation;
-  /** The whole address. Neither the address nor the declared headers are displayed. */
+  /** The full URL. Neither the URL nor the declared headers are displayed. */
   url: string | null;
   headers: Record<string, string>;
   /** How a sandbox starts the server, with the declared environment variables; null means that the server does not run in a sandbox. */
   launch: (Launch & { env: Record<string, string> }) | null;
-  /** SHA-256 of the declaration. A binding stores the digest of the declaration that it was made for, which shows later changes. */
+  /** SHA-256 of the declaration. A binding stores the digest of the declaration that it was created for, so that later changes are detected. */
   digest: string;
 }
 
@@ -42,7 +42,7 @@ export interface Declarations {
   warnings: string[];
 }
 
-/** An invalid config file. The message is for the author of the file. */
+/** Error for an invalid config file. The message is written for the author of the file. */
 export class InvalidConfig extends Error {}
 
 function invalid(message: string): never {
@@ -67,7 +67,7 @@ export function parseConfig(text: string): Declarations {
 function readDocument(text: string): unknown {
   try {
     refuseDepth(text);
-    // Duplicate keys are checked below: the library compares each key with every other.
+    // Duplicate keys are checked below, because the library compares each key with every other, which takes quadratic time.
     const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error', merge: false, prettyErrors: false });
     const [error] = document.errors;
     // The parser's message is not used: it may quote the file, and with it a secret.
@@ -94,10 +94,7 @@ function refuseDepth(text: string): void {
 
 const lineOf = (text: string, position: number): number => text.slice(0, position).split('\n').length;
 
-/**
- * Rejects aliases, which make small files large, tags, which change the type of text, and duplicate keys, which readers resolve
- * differently.
- */
+/** Rejects aliases, which let a small file expand; tags, which change the type of text; and duplicate keys, which parsers resolve differently. */
 function refuseTricks(document: Document): void {
   visit(document, (_, node) => {
     if (isAlias(node)) invalid('The file must have no aliases.');
@@ -193,7 +190,7 @@ function texts(at: string, declaredValue: unknown, warnings: string[]): Record<s
   return Object.fromEntries(pairs);
 }
 
-/** Names of headers that a config file may not set: the protocol sets them, or they could split one request into two. */
+/** Headers that a config file may not set, because the protocol sets them or because they could split one request into two. */
 const reserved = /^(accept|connection|content-.*|cookie|host|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 function checkHeader(at: string, header: string, value: string): void {

@@ -24,7 +24,7 @@ import { noteFailure, takeSnapshot } from './tools.ts';
 import { markDrift, readConfigFile } from './view.ts';
 
 const callTimeoutMs = minutes(2);
-/** Maximum age of a snapshot in ms: an older one is refreshed when a run lists the tools. */
+/** Maximum age of a snapshot, in ms. An older snapshot is refreshed when a run lists the tools. */
 const maxSnapshotAgeMs = minutes(10);
 
 export interface LeaseHold {
@@ -51,7 +51,7 @@ export interface RunMcpServer {
   serverName: string;
   /** Path at which the runtime reaches this server (surfaces/mcp-gateway). */
   url: string;
-  /** Names of the tools for which a person decides about each call. */
+  /** Names of the tools that need a person's decision for each call. */
   alwaysAsk: string[];
 }
 
@@ -154,7 +154,7 @@ export async function requestTool(
   }
 }
 
-/** Whether a person must decide about this call before it is made. */
+/** Whether this call needs a person's decision first. */
 export const needsPerson = async (server: ServerOfRun, name: string): Promise<boolean> => {
   const { approvedTools, transport } = server.binding;
   const asks = approvedTools.find((tool) => tool.name === name)?.alwaysAsk ?? false;
@@ -186,7 +186,7 @@ export async function admitCall(
   throw forbidden(`Each call of ${name} needs a person's approval, and nobody has approved this call.`);
 }
 
-/** Hexadecimal SHA-256 digests of the arguments and of the result of a call, as JSON; an absent digest is unknown. */
+/** Hexadecimal SHA-256 digests of a call's arguments and result, both as JSON. An absent digest is unknown. */
 export interface CallDigests {
   arguments?: string | null | undefined;
   result?: string | null | undefined;

@@ -15,7 +15,7 @@ import type { McpBinding } from './model.ts';
 import { sdk } from './sdk.ts';
 
 const maxResponseBytes = 64 * 1024;
-/** Time limit that all requests of one step share. */
+/** Time limit for all requests of one step together. */
 const stepTimeoutMs = seconds(15);
 /** How long before its expiry an access token is refreshed. */
 const refreshAheadMs = seconds(60);
@@ -23,7 +23,7 @@ const refreshAheadMs = seconds(60);
 const refreshMs = seconds(20);
 
 export interface AuthorizationServer {
-  /** Address of the authorization server, from the metadata of the protected resource. */
+  /** URL of the authorization server, from the metadata of the protected resource. */
   url: string;
   metadata: AuthorizationServerMetadata;
   client: OAuthClientInformationMixed;
@@ -34,7 +34,7 @@ export interface AuthorizationServer {
 export interface ServerGrant {
   server: AuthorizationServer;
   tokens: OAuthTokens;
-  /** Digest of the `state` parameter of the callback that created the grant; recognizes a repeated callback. */
+  /** Digest of the `state` parameter of the callback that created the grant, by which a repeated callback is recognized. */
   completes: string;
 }
 

@@ -72,7 +72,7 @@ function ofFile(args: readonly string[]): Launch | Refusal {
 }
 
 const secretName = /(token|secret|password|passwd|api[-_]?key|auth|credential|private[-_]?key)/i;
-/** Known token formats, the value of an Authorization header, and addresses with a password. */
+/** Known token formats, the value of an Authorization header, and URLs with a password. */
 const secretValue =
   /^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abposr]-|AKIA|eyJ)|\b(bearer|basic)\s+\S|authorization\s*:|\/\/[^/@\s]*:[^/@\s]+@/i;
 const hidden = '[hidden]';

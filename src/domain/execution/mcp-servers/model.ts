@@ -29,7 +29,7 @@ export interface ApprovedTool {
   name: string;
   /** Whether a person attests that the tool is read-only. The server's own claim does not suffice. */
   attestedReadOnly: boolean;
-  /** Whether a person decides about each call of the tool. */
+  /** Whether each call of the tool needs a person's decision. */
   alwaysAsk?: boolean | undefined;
 }
 
@@ -44,15 +44,15 @@ export class McpBinding extends table('mcp_bindings', {
   /** The roles whose agents may use the server. */
   roles: column<AgentRole[]>(),
   authKind: column<AuthKind>(),
-  /** The address at the time of binding: the only one that requests are sent to. */
+  /** The URL at the time of binding: requests go to no other URL. */
   pinnedUrl: column<string | null>(),
   packageSpec: column<string | null>(),
-  /** Checksum of the package when it was first run; null before, and for a server that is a file of the repository. */
+  /** Checksum of the package at its first run; null before that run, and for a server that is a file of the repository. */
   packageIntegrity: column<string | null>(),
   /** Digest of the declaration at the time of binding; null means it was not declared. */
   declaredDigest: column<string | null>(),
   secretRefs: column<string[]>(),
-  /** Differences between the present declaration and the declaration that was bound; null means that they are equal. */
+  /** Differences between the present and the bound declaration; null means that they are equal. */
   drift: column<Drift | null>(),
   /** Hosts that requests may reach in addition to the host of `pinnedUrl`. */
   allowedEgressHosts: column<string[]>(),
@@ -105,11 +105,11 @@ type Facts = Pick<
   'enabled' | 'transport' | 'drift' | 'secretRefs' | 'credentialFields' | 'needsAuthorization' | 'authKind'
 >;
 
-/** The obstacle to any use of the binding; null when there is none. */
+/** Reason why the binding cannot be used at all; null when it can. */
 export function obstacleOf(binding: Facts): [status: BindingStatus, detail: string | null] | null {
   if (!binding.enabled) return ['disabled', null];
   if (binding.drift) return drifts[binding.drift];
-  // For a server in a sandbox the runtime also resolves secrets of the project, so no secret counts as missing.
+  // The runtime of a server in a sandbox also resolves secrets of the project, so no secret counts as missing.
   if (binding.transport === 'sandbox') return null;
   const missing = binding.secretRefs.filter((name) => !binding.credentialFields.includes(name));
   if (missing.length > 0) return ['needs_auth', `Credentials are missing: ${missing.join(', ')}.`];
@@ -118,7 +118,7 @@ export function obstacleOf(binding: Facts): [status: BindingStatus, detail: stri
   return ['needs_auth', `The server does not accept the credentials. ${remedy}`];
 }
 
-/** The status, derived from the stored facts: of several that apply, the most severe. */
+/** The status, derived from the stored facts. If several apply, it is the most severe one. */
 export function statusOfServer(binding: McpBinding): { status: BindingStatus; statusDetail: string | null } {
   const obstacle = obstacleOf(binding);
   if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };

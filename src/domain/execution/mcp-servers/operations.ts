@@ -15,10 +15,10 @@ import { type ApprovedTool, type AuthKind, McpBinding, toolDigest } from './mode
 import { type Sealed, sealedFor, unsealed } from './remote.ts';
 import { type ConfigFile, driftOf, findOwnProject, readConfigFile } from './view.ts';
 
-/** Maximum of credentials per binding. */
+/** Maximum number of credentials per binding. */
 export const maxCredentials = 20;
 export const secretLength = { min: 1, max: 8_192 } as const;
-/** Characters that a header can contain. */
+/** Characters that a header value can contain. */
 export const secretPattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export type BindingOfProject = McpBinding & { projectName: string };
@@ -50,8 +50,8 @@ export interface BindingInput {
 }
 
 /**
- * Binds a server as declared now, or changes its binding. A server that is not declared yet can be bound too; no requests are sent before
- * it is declared. `ifUpdatedAt`: the version that the change was based on.
+ * Binds a server as currently declared, or changes its binding. A server that is not yet declared can be bound too, but gets no requests
+ * until it is declared. `ifUpdatedAt`: the version that the change was based on.
  * @throws 409 for a server that may not run, and after a concurrent change
  */
 export async function putBinding(

@@ -1,5 +1,5 @@
-// Connects to a remote MCP server within the limits of a binding: only to its pinned address and its allowed hosts, with its credentials,
-// through the official client without capabilities, so that a server's request for sampling or elicitation is rejected.
+// Connects to a remote MCP server within the limits of a binding: only to its bound URL and its allowed hosts, with its credentials. The
+// official client declares no capabilities, so that a server's request for sampling or elicitation is rejected.
 import type { Client } from '@modelcontextprotocol/client';
 import { OutboundError, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
@@ -35,9 +35,9 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
 
 /** A failed call to a server. The message is worded by this service, because a server's text may be meant to deceive its readers. */
 export class McpServerError extends Error {
-  /** Whether other credentials may avoid the failure. */
+  /** Whether different credentials might succeed. */
   readonly needsAuthorization: boolean;
-  /** Whether the server answered with 401, which a new access token may avoid. */
+  /** Whether the server answered with 401, so that a new access token might succeed. */
   readonly isUnauthorized: boolean;
   /** Whether the server named its authorization server (RFC 9728, section 5.1). */
   wantsOAuth = false;
@@ -52,8 +52,8 @@ export class McpServerError extends Error {
 type Work<T> = (client: Client, signal: AbortSignal) => Promise<T>;
 
 /**
- * Connects, does the work and disconnects, all within `timeoutMs`; repeats it with a new access token when the server rejects one before
- * its expiry.
+ * Connects, does the work and disconnects, all within `timeoutMs`. Repeats this with a new access token when the server rejects the token
+ * before its expiry.
  * @throws McpServerError, even for an invalid response; a ProtocolError that the server returns for a request of the work
  */
 export async function withRemote<T>(binding: McpBinding, timeoutMs: number, work: Work<T>): Promise<T> {
@@ -125,8 +125,8 @@ async function transportTo(
   const { StreamableHTTPClientTransport } = await sdk();
   const { headers, credentials } = await unsealed(binding.id);
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
-  // A server that is connected by OAuth, but has no token, has just lost it: the authorization server rejected the refresh token. Other
-  // servers are called without a token, to find out whether they require one.
+  // An OAuth connection without a token has just lost it, because the authorization server rejected the refresh token. Other servers are
+  // called without a token, to find out whether they require one.
   if (!token && binding.authKind === 'oauth' && !binding.needsAuthorization)
     throw new McpServerError('The server must be connected again.', { needsAuthorization: true });
   const ask = boundedFetch({ maxBytes: maxResponseBytes, signal, mayReach: mayReach(binding) });

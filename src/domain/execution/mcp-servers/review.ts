@@ -62,7 +62,7 @@ const recentMs = hours(24);
 const maxCalls = 50;
 
 export interface RecentCalls {
-  /** The newest calls first, up to a maximum. */
+  /** Calls, newest first, up to a maximum. */
   calls: McpCall[];
   counts: { serverName: string; outcome: McpCall['outcome']; count: number }[];
 }

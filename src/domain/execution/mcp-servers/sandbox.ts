@@ -1,5 +1,5 @@
-// MCP servers that run in the sandboxes of missions, for the runtime that holds a run: it starts them as declared, reports their tools, and
-// asks before each call. People approve the tools of such a server like the tools of a remote server.
+// MCP servers that run in the sandboxes of missions, for the runtime that holds a run. The runtime starts them as declared, reports their
+// tools, and asks before each call. People approve the tools of such a server like the tools of a remote server.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -125,14 +125,14 @@ function listOf(json: string | null | undefined): unknown[] {
     const list: unknown = JSON.parse(json ?? '');
     if (Array.isArray(list)) return list;
   } catch {
-    // Invalid JSON causes the same error as JSON that is not a list.
+    // Invalid JSON causes the same error as JSON other than a list.
   }
   throw invalid.field('tools', 'must be a list in JSON');
 }
 
 export interface AskedCall extends OfServer {
   tool: string;
-  /** Arguments of the call as JSON; absent while no person has decided about the call. */
+  /** Arguments of the call as JSON; absent before a person has decided about the call. */
   arguments?: string | null | undefined;
   questionId?: string | null | undefined;
 }

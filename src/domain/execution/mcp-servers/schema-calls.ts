@@ -1,4 +1,4 @@
-// Calls of tools of MCP servers in the graph.
+// Calls of MCP tools in GraphQL.
 import { builder } from '#graph/builder.ts';
 import { epochMs, int, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';

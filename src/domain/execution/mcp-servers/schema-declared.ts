@@ -1,4 +1,4 @@
-// The record of a declared MCP server: its entry in the config file, and the place where it may run.
+// The record of a declared MCP server: its entry in the config file, and where it may run.
 import { builder } from '#graph/builder.ts';
 import { members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,4 +1,4 @@
-// The requests about MCP servers, with the bounds of each field, and the responses of signing in (docs/contract.md#mcp-servers).
+// Requests about MCP servers, with the limits of each field, and the responses of a sign-in (docs/contract.md#mcp-servers).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

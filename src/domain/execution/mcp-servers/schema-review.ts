@@ -1,4 +1,4 @@
-// The review of an MCP server's tools before a person approves them, in the graph.
+// The review of an MCP server's tools before a person approves them, in GraphQL.
 import { builder } from '#graph/builder.ts';
 import { members, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -7,7 +7,7 @@ import { type ToolDefinition, toolDigest } from './model.ts';
 import { type ReviewedTool, type ToolReview, toolChanges } from './review.ts';
 import { BindingType, ToolType } from './schema-records.ts';
 
-/** Maximum number of tools with definitions in one response, and maximum number of characters shown of each definition. */
+/** Maximum number of tools with definitions in one response, and maximum number of characters of each definition. */
 export const maxToolNames = 50;
 const maxSchemaCharacters = 8_000;
 

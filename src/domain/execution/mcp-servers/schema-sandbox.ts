@@ -11,7 +11,7 @@ import type { RunMcpCommand, UsableTools } from './sandbox.ts';
 import * as operations from './sandbox.ts';
 import { CallOutcome } from './schema-calls.ts';
 
-/** Bounds of reports: texts in characters, and the duration of a call. */
+/** Limits of reports: texts in characters, and the duration of a call. */
 const limits = { tools: 1_000_000, error: 500, integrity: 200, durationMs: 24 * 60 * 60_000 } as const;
 
 const Value = builder.objectRef<RunMcpCommand['env'][number]>('RunMcpValue').implement({

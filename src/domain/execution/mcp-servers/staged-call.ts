@@ -1,4 +1,4 @@
-// Makes an approved call of a tool, in the name of the run that has staged it. A call has no idempotency key: it is made at most once.
+// Makes an approved tool call for the run that staged it. A call has no idempotency key, so it is made at most once.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { conflict, toProblem } from '#foundation/problem.ts';
 import type { EffectPayloads } from '../../projects/effects/model.ts';

@@ -1,5 +1,5 @@
-// Staged calls of tools, which need a person's decision. A call to a remote server is stored, and the agent continues without its result. A
-// server in a sandbox ends with the step, so the agent waits for the decision, as for tools that always ask.
+// Staged tool calls, which need a person's decision. A call to a remote server is stored, and the agent continues without its result. A
+// server in a sandbox stops when the step ends, so the agent waits for the decision, as it does for tools that always ask.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { transaction } from '#foundation/postgres/database.ts';
 import { effectBounds } from '../../projects/effects/bounds.ts';
@@ -17,8 +17,8 @@ interface Calling {
 }
 
 /**
- * Returns a function that decides whether calls of a tool are staged: they are, unless the tool is attested as read-only or a person
- * decides about each call anyway.
+ * Returns a function that decides whether calls of a tool are staged. They are, unless the tool is attested as read-only or each call needs
+ * a person's decision anyway.
  */
 async function readPolicy({ run, binding: { serverName, approvedTools } }: Calling) {
   const policy = await policyOfRun(run);

@@ -1,5 +1,5 @@
-// The tools of a remote server as defined now: read within bounds, stored as a snapshot, and compared with the reviewed ones. The
-// server's data is untrusted: it is checked before any of it is stored.
+// Current tools of a remote server: read within limits, stored as a snapshot, and compared with the reviewed tools. The server's data is
+// untrusted: it is checked before any of it is stored.
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
@@ -12,7 +12,7 @@ import { McpServerError, withRemote } from './remote.ts';
 import { sdk } from './sdk.ts';
 import { findOwnProject, markDrift, readConfigFile } from './view.ts';
 
-/** Bounds of a server's list of tools. */
+/** Limits of a server's list of tools. */
 const maxTools = 500;
 const maxPages = 20;
 const maxTitleChars = 200;
@@ -95,7 +95,7 @@ export async function refreshTools(caller: Caller, projectId: string, serverName
   return takeSnapshot(await McpBinding.get({ projectId, serverName }));
 }
 
-/** Whether a request is pointless: the declaration has drifted, the server is disabled, or credentials are known to be missing. */
+/** Whether a request is pointless, because the declaration has drifted, the server is disabled, or credentials are known to be missing. */
 const isHopeless = (binding: McpBinding): boolean =>
   obstacleOf({ ...binding, needsAuthorization: false }) !== null || binding.pinnedUrl === null;
 
@@ -132,7 +132,7 @@ export const noteSandboxTools = (
   packageIntegrity: string | null,
 ): Promise<McpBinding> => note(binding, { toolSnapshot, packageIntegrity, toolsRefreshedAt: now(), lastError: null });
 
-/** Changes the binding only if it still refers to the same server; otherwise returns it unchanged. */
+/** Changes the binding if it still refers to the same server; otherwise returns it unchanged. */
 async function note(binding: McpBinding, patch: Partial<McpBinding>): Promise<McpBinding> {
   const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
   await McpBinding.patch(undefined, { id, pinnedUrl, declaredDigest }, { ...patch, updatedAt: now() });

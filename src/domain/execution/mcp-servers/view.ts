@@ -17,7 +17,7 @@ export const configStatuses = ['ok', 'missing', 'invalid', 'unreachable'] as con
 
 export interface ConfigFile {
   configPath: string;
-  /** Source of the path: the default `service.yml`, or the project's setting. */
+  /** Where the path comes from: the default `service.yml`, or the project's setting. */
   configPathSource: 'service.yml' | 'project';
   /** The git ref from which the file was read; null when it was not read. */
   configRef: string | null;
@@ -105,12 +105,12 @@ export async function readConfigFile(project: Project): Promise<ConfigFile> {
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    // A file that is not text or too large is invalid; any other problem concerns access to it.
+    // A file that is too large or not text is invalid; any other problem concerns access to the file.
     return without(error.status === 400 ? 'invalid' : 'unreachable', error.body.description);
   }
 }
 
-/** The difference between the declared server and the bound one. */
+/** Differences between the declared and the bound server. */
 export function driftOf(
   binding: Pick<McpBinding, 'declaredDigest' | 'pinnedUrl'>,
   declared: Declared | undefined,

@@ -32,7 +32,7 @@ export interface StepEnd {
 
 export interface ReadStep extends Pick<RunStep, 'error' | 'output' | 'sessionId' | 'turns'> {
   handover: Handover | null;
-  /** Reason why the output is invalid, which the agent gets when it is asked once more; null when it is not asked again. */
+  /** Why the output is invalid, as told to the agent when it is asked again; null when it is not asked again. */
   askAgain: string | null;
 }
 
@@ -79,7 +79,7 @@ export async function advanceRun(
   }
   const written = await appendNext(trx, run, next);
   const held = { id: run.id, leaseId: run.leaseId! };
-  // The plan of a fork's replayed planner needs no second approval.
+  // A plan that a fork replays from its planner needs no second approval.
   if (step.role === 'planner' && !fork && !read.askAgain && (await needsPlanApproval(trx, run))) {
     const reason = 'Waiting for a person to approve the plan.';
     await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });
@@ -98,7 +98,7 @@ export async function advanceRun(
   return { outcome: 'next', next: await beginNextStep(trx, run, written) };
 }
 
-/** The step after a replayed one: a difference from the recording fails the mission. */
+/** The step after a replayed one. A difference from the recording fails the mission. */
 async function afterReplay(
   trx: Transaction,
   { team }: Run,
@@ -111,7 +111,7 @@ async function afterReplay(
   return nextOfFork(trx, fork, team!, steps, { ...steps[seq]!, sessionId });
 }
 
-/** The next step, or why there is none. */
+/** The next step, or the reason why there is none. */
 type Following = NewStep | LiveStep | { failure: string } | 'done';
 
 async function appendNext(trx: Transaction, run: Run, next: NewStep | LiveStep): Promise<RunStep> {

@@ -1,7 +1,6 @@
-// Chooses the agents of a run: by the answer of the orchestrator's model to one question, or by rules about roles and harnesses. The
-// request is sent outside of transactions while the run waits, so that it delays no other run: `chooseAgents` writes the question in the
-// transaction of a claim, `ask` sends it afterwards, and a later claim uses the answer. When a process dies, the question ends at its
-// deadline.
+// Chooses the agents of a run, either by asking the orchestrator's model one question or by rules about roles and harnesses. The model is
+// asked outside of transactions while the run waits, so that no other run is delayed: `chooseAgents` writes the question in the transaction
+// of a claim, `ask` sends it afterwards, and a later claim uses the answer. If the process dies, the question expires at its deadline.
 
 import { now, seconds } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -25,9 +24,9 @@ import { isWaiting } from '../../work/runs/states.ts';
 import { questionAbout, readChoice } from './agent-question.ts';
 import { asRunAgent, chooseTeam, inOrder } from './team.ts';
 
-/** How long a run waits for the answer: longer than the request's time limit (`answerTimeoutMs`). */
+/** How long a run waits for the answer; longer than the time limit of the request (`answerTimeoutMs`). */
 const deadlineMs = seconds(30);
-/** Maximum of concurrent questions per process; beyond it, the rules decide. */
+/** Maximum number of concurrent questions per process; beyond it, the rules decide. */
 const atOnce = 20;
 const agentsShown = 50;
 
@@ -39,7 +38,7 @@ export interface AskedQuestion {
   agentIds: readonly string[];
 }
 
-/** The chosen team, or a question that the caller sends after its transaction. Until `until` no other claim gets the run. */
+/** The chosen team, or a question that the caller sends after its transaction. No other claim gets the run before `until`. */
 export type Choice = { team: RunAgent[] } | { ask: AskedQuestion; until: number };
 
 const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd: 0 };
@@ -109,7 +108,7 @@ const callId = 'agent choice';
 /** Upper bound of the tokens that a vendor adds to a question, such as instructions for tools. */
 const addedTokens = 1_000;
 
-/** Reserves the highest possible price of the question. Returns false when the limits of the mission leave less money. */
+/** Reserves the highest possible price of the question. Returns false when the mission's limits leave less than that price. */
 async function reserve(trx: Transaction, run: Run, connector: Integration, question: Question): Promise<boolean> {
   const { id: runId, orgId } = run;
   const price = priceThrough([connector], question.model);
@@ -147,7 +146,7 @@ const runningQuestions = new Set<Promise<void>>();
 export function ask(asked: AskedQuestion): void {
   const work: Promise<void> = answer(asked)
     .catch(() => settle(asked, { value: undefined, failure: 'The call of the model failed.', tokens: null }))
-    // An error while the answer is stored is ignored: the question then ends at its deadline.
+    // An error while storing the answer is ignored: the question then expires at its deadline.
     .catch(() => {})
     .finally(() => runningQuestions.delete(work));
   runningQuestions.add(work);
@@ -166,13 +165,14 @@ async function answer(asked: AskedQuestion): Promise<void> {
   await settle(asked, reply);
 }
 
-/** Stores the answer and counts its cost. A late answer decides nothing, but its cost counts. */
+/** Stores the answer and counts its cost. A late answer has no effect, but its cost counts. */
 async function settle({ runId, connectorId, question, agentIds }: AskedQuestion, reply: Reply): Promise<void> {
   const { value, failure, tokens } = reply;
   await transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
     if (!run?.agentChoice || run.agentChoice.tokens) return;
-    // Without token counts the price is unknown although the vendor may have charged the question: the cost of the run is incomplete.
+    // Without token counts the price is unknown, although the vendor may have charged for the question, so the cost of the run is marked as
+    // incomplete.
     const reserved = tokens ? await endModelCall(trx, runId, callId) : undefined;
     const connector = await Integration.find({ id: connectorId }, trx);
     const price = reserved?.price ?? priceThrough(connector ? [connector] : [], question.model);

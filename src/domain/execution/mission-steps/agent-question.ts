@@ -1,4 +1,4 @@
-// The question of which agents suit a task, and the validation of the answer against the known agents.
+// Asks which agents suit a task, and validates the answer against the known agents.
 import { z } from 'zod';
 import { roles } from '../../projects/agents/catalog.ts';
 import type { Agent, AgentRole } from '../../projects/agents/model.ts';
@@ -62,7 +62,7 @@ export function readChoice(value: unknown, known: readonly Pick<Agent, 'id' | 'r
     roles.includes('builder') && roles.every((role) => once.includes(role)) && new Set(roles).size === roles.length;
   if (roles.length > 1 && !isTeam)
     return { failure: `The model chose agents that do not form a team: ${roles.join(', ')}.` };
-  // The reason is text of a model: it is cleaned before it is stored and shown to people.
+  // A model wrote the reason, so it is cleaned before it is stored and shown to people.
   const reason = data.reason.replaceAll('\0', '').slice(0, reasonLength).toWellFormed().trim();
   return { agentIds: chosen.map((agent) => agent!.id), reason: reason || 'The model gave no reason.' };
 }

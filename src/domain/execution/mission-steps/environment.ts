@@ -22,7 +22,7 @@ export interface StepEnvironment
   templateId: string;
   templateName: string;
   secrets: DeliveredSecret[];
-  /** The network policy of the setup, with all hosts that it allows. */
+  /** The network policy for setup, with all hosts that it allows. */
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
 }

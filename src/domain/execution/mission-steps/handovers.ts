@@ -1,6 +1,6 @@
-// The structured outputs that roles pass on: the harness requests them from its model, and they are validated here again. The schema for
-// models has no bounds and requires every member, as strict structured output demands; the validation has bounds and tolerates missing
-// members.
+// Structured outputs that one role hands to the next. The harness requests them from its model, and they are validated here again. The
+// schema for models has no limits and requires every member, as strict structured output demands; the validation has limits and tolerates
+// missing members.
 import { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';

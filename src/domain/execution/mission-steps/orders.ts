@@ -1,4 +1,4 @@
-// The step that a runtime works on once it has claimed a run: the open one or, at the first claim, the first of the chosen agents.
+// The step for a runtime that has claimed a run: the open step or, at the first claim, the step of the first chosen agent.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { providerNeeded } from '../../projects/agents/catalog.ts';
 import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-harnesses.ts';
@@ -38,7 +38,7 @@ export interface StepOrder {
   preamble: string | null;
   checkpoint: Recovery['checkpoint'];
   environment: StepEnvironment;
-  /** The context of the step's span; null when nothing is traced. */
+  /** Trace context of the step's span; null when tracing is off. */
   traceparent: string | null;
   isRecorded: boolean;
   /** The recording that answers the calls of the step; null for a step that is not a replay. */
@@ -57,7 +57,7 @@ export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promis
   return { stepId, seq, role, agent, ...task, ...noRecovery, environment, ...context };
 }
 
-/** The model's id; for a model named by a connector, after the API of its server: `messages/…` or `compatible/…`. */
+/** The model's id. For a model named by a connector, it is prefixed by the API of its server: `messages/…` or `compatible/…`. */
 async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent): Promise<string> {
   const { model } = agent;
   if (providerNeeded(agent) !== namedModel(model)) return model;
@@ -65,16 +65,13 @@ async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent
   return `${named?.vendor === 'anthropic' ? 'messages' : 'compatible'}/${model}`;
 }
 
-/**
- * The latest step of the run, started for the runtime that has claimed the run. Another runtime may have started that step and abandoned
- * it.
- */
+/** The latest step of the run, started for the runtime that claimed the run. Another runtime may have started and abandoned that step. */
 async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<StepOrder> {
   const { leaseId } = run;
   const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
   const step = isOpen ? latest : await beginStep(trx, latest, leaseId);
   const order = await orderOf(trx, run, step);
-  // A replay begins again, from the workspace before the step.
+  // A replay starts over from the workspace before the step.
   if (order.replay) return { ...order, checkpoint: await checkpointBefore(trx, run, latest) };
   return { ...order, ...(await recover(trx, run, latest, latest.startedAt !== null && !isOpen)) };
 }
@@ -90,7 +87,7 @@ export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly R
 type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity' | 'nextTemplateId'>>;
 type Ordered = { step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null };
 
-/** Sets the instance type and the limits of the mission that its start did not set, from the template of the first step. */
+/** Fills in the instance type and the limits that the start of the mission did not set, from the template of the first step. */
 async function adoptTemplate(trx: Transaction, run: Run, template: SandboxTemplate | undefined): Promise<void> {
   if (!template) return;
   const names = ['instanceType', ...missionLimitNames] as const;
@@ -100,7 +97,7 @@ async function adoptTemplate(trx: Transaction, run: Run, template: SandboxTempla
   await recordTemplateChoices(trx, run.id, run);
 }
 
-/** The step to work on, or why the run continues to wait: for another runtime, or for the model's answer. */
+/** The step to work on, or why the run must keep waiting: for another runtime, or for the model's answer. */
 export async function orderForClaim(
   trx: Transaction,
   run: Run,
@@ -126,7 +123,7 @@ export async function orderForClaim(
   return beginIn(trx, run, written, offer);
 }
 
-/** Starts the step, unless the runtime lacks labels, or capacity for the instance type, which the template may set. */
+/** Starts the step, unless the runtime lacks required labels or the capacity for the instance type, which the template may set. */
 async function beginIn(trx: Transaction, run: Run, step: RunStep, offer: RuntimeOffer): Promise<Ordered> {
   const template = await templateOf(trx, run, step);
   if (run.sandboxMinutes === 0) await adoptTemplate(trx, run, template);

@@ -1,4 +1,4 @@
-// The prompts of each step of a mission. Headings separate texts of people, agents and the platform.
+// Prompts for the steps of a mission. Headings separate texts of people, agents and the platform.
 import { createHash } from 'node:crypto';
 import type { Delivered } from '../../work/runs/messages.ts';
 import type { PlanOutput, ReviewOutput, TestOutput } from './handovers.ts';
@@ -102,15 +102,15 @@ const quotedMessages = (messages: readonly { author: string; text: string }[]): 
   listed(messages.map(({ author, text }) => `${author}: ${shortened(text)}`));
 
 interface History {
-  /** The task; null when the prompt after the history contains the task. */
+  /** The task; null when the prompt that follows the history contains it. */
   task: string | null;
   steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
-  /** Whether another runtime has worked on the current step, and was lost. */
+  /** Whether another runtime has worked on the current step before it was lost. */
   wasBegun: boolean;
   messages: readonly { author: string; text: string }[];
 }
 
-/** Prompt for a new session that continues work whose earlier session is lost. */
+/** Prompt for a new session that continues the work of a lost session. */
 export const historyPrompt = ({ task, steps, wasBegun, messages }: History): string =>
   sections(
     '# What has happened so far',
@@ -125,7 +125,7 @@ export const historyPrompt = ({ task, steps, wasBegun, messages }: History): str
     '# What to do now',
   );
 
-/** Prompt for a session that is resumed in the state that it had at the time `at`. */
+/** Prompt for a session that is resumed in its state at the time `at`. */
 export const lostPrompt = (at: string, messages: readonly { author: string; text: string }[]): string =>
   sections(
     `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +

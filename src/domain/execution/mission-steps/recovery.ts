@@ -1,4 +1,4 @@
-// Data with which a runtime continues the work that another runtime began.
+// Data for a runtime that continues the work of another runtime.
 import { isoTime } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { contentAddress } from '../../work/artifacts/address.ts';
@@ -12,7 +12,7 @@ import { historyPrompt, lostPrompt } from './prompts.ts';
 
 /** The checkpoint, the session and the prompts for the runtime that continues the run. */
 export interface Recovery {
-  /** Address of the bundle; null means only the pushed branch exists. */
+  /** URL of the bundle; null means that only the pushed branch exists. */
   checkpoint: { commitSha: string; url: string } | null;
   resumeSessionId: string | null;
   /** The prompt for a session that is resumed in the middle of its step. */

@@ -1,6 +1,6 @@
-// The agents of a run. A builder with a model works with planner, reviewer and QA agents: the organization's own, for harnesses that
-// connected runtimes offer, and the built-in ones if the project has turned its team on. It works without them if the project has turned
-// its team off.
+// The agents of a run. A builder with a model works with planner, reviewer and QA agents: the organization's own agents whose harness a
+// connected runtime offers and, if the project has turned its team on, the built-in ones. If the project has turned its team off, the
+// builder works alone.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import {
   type BuiltinAgent,
@@ -51,8 +51,8 @@ export async function chooseTeam(trx: Transaction, run: Run, project: Project, c
 }
 
 /**
- * The agent named by the run; otherwise a builder before agents of other roles, the organization's own agents before built-in agents, and
- * never the built-in agent that runs scripts.
+ * The agent that the run names. Otherwise builders are preferred to other roles, and the organization's own agents to built-in ones; the
+ * built-in agent that runs scripts is never chosen.
  */
 async function chooseAgent(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent> {
   const withModel = run.agentModel === null ? null : await agentWithModel(trx, run, run.agentModel, project, canRun);
@@ -72,7 +72,7 @@ async function chooseAgent(trx: Transaction, run: Run, project: Project, canRun:
   return asBuiltinRunAgent(agent, project);
 }
 
-/** The named agent with the model of the attempt; trials of the agent do not apply. Null once the agent is deleted. */
+/** The named agent with the model of the attempt, ignoring trials of the agent. Null once the agent is deleted. */
 async function agentWithModel(
   trx: Transaction,
   run: Run,
@@ -106,7 +106,7 @@ const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Project): st
 export const inOrder = (agents: readonly Agent[]): Agent[] =>
   [...agents].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
 
-/** The agent as the run uses it, with the settings of the version that the run's branch selects. */
+/** The agent with the settings of the version that the run's branch selects. */
 export async function asRunAgent(
   trx: Transaction,
   run: Run,

@@ -1,5 +1,5 @@
-// Carries out approved effects, each in a job of its own. A process may be killed at any moment: an effect that the host recognizes is sent
-// again and changes nothing there; the call of a tool is never repeated without a person.
+// Carries out approved effects, each in a job of its own. A process may be killed at any moment: an effect that the host can recognize is
+// sent again, and the host ignores the repetition; a tool call is never repeated without a person's decision.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -18,7 +18,7 @@ import { performEffect } from './perform.ts';
 /** Maximum attempts to carry out an effect; after the last one, a person has to decide about it again. */
 const maxAttempts = 8;
 
-/** Carries out the next approved effect of the run. @throws an error after which another attempt may succeed */
+/** Carries out the next approved effect of the run. @throws an error if another attempt may succeed */
 export async function commitNextEffect({ runId }: { runId: string }): Promise<void> {
   await transaction(async (trx) => {
     if ((await failStuckEffects(trx, runId)) > 0) await announce(trx, runId);

@@ -1,5 +1,5 @@
-// Decisions of people about the outside effects of a run: approved effects are performed in the background, once each;
-// rejected effects are not performed.
+// People's decisions about the outside effects of a run. Approved effects are performed once each, in the background; rejected effects are
+// never performed.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
@@ -19,7 +19,7 @@ export interface ChosenEffects {
   runId: string;
   /** Ids of the effects; absent means all effects that wait for a decision. */
   effectIds?: readonly string[] | null | undefined;
-  /** Digests of the effects as the person has seen them; absent means the present digests. */
+  /** Digests of the effects as the person saw them; absent means the present digests. */
   digests?: readonly string[] | null | undefined;
 }
 
@@ -44,7 +44,7 @@ export const decideEffects = (caller: Caller, decision: EffectDecision, asked: C
     return (await Run.find({ id: run.id }, trx))!;
   });
 
-/** The effects of these runs that the caller reaches, in their order. */
+/** The effects of these runs that the caller can access, in their order. */
 export const effectsOf = (runIds: readonly string[], caller: Caller): Promise<OutsideEffect[]> =>
   OutsideEffect.findByKeys('runId', runIds, withinReach(caller));
 
@@ -109,7 +109,7 @@ function withDependents(
   return [...chosen];
 }
 
-/** The stored commits of a rejected push are no longer needed. */
+/** A rejected push no longer needs its stored commits. */
 const dropBundles = (trx: Transaction, rejected: readonly OutsideEffect[]): Promise<void> =>
   expireArtifacts(
     trx,

@@ -19,7 +19,7 @@ import { forwardTo } from '../../work/runs/steering.ts';
 import { callApprovedTool } from '../mcp-servers/staged-call.ts';
 
 interface Performed {
-  /** Address of the object that the effect created in the other system; null when it created none. */
+  /** URL of the object that the effect created in the other system; null when it created none. */
   resultUrl: string | null;
   record(trx: Transaction): Promise<void>;
 }
@@ -40,7 +40,7 @@ const performers: { [K in EffectKind]: Perform<K> } = {
   mcp_call: callTool,
 };
 
-/** Performs the effect. @throws Problems. The caller may retry after a retryable one, unless the effect is a call of a tool */
+/** Performs the effect. @throws Problems; the caller may retry after a retryable one, unless the effect is a tool call */
 export async function performEffect(effect: OutsideEffect): Promise<Performed> {
   const project = await Project.find({ id: effect.projectId });
   const run = await Run.find({ id: effect.runId });
@@ -65,7 +65,7 @@ async function push({ project, run }: Place, payload: EffectPayloads['push']): P
   };
 }
 
-/** Updates comments and issues of an ended run: they now link to the pull request. */
+/** Updates the comments and issues of an ended run, so that they link to the pull request. */
 async function tellOutcome(trx: Transaction, run: Run): Promise<void> {
   if (isOpen(run)) return;
   await enqueue(trx, 'finish issue', { runId: run.id });
@@ -105,7 +105,7 @@ async function closeIssue({ project }: Place, { ofRunId, issueId }: EffectPayloa
   return written;
 }
 
-/** Makes the approved call of a tool. An agent that still works gets the result as a message. */
+/** Makes the approved tool call. An agent that is still working gets the result as a message. */
 async function callTool({ effect, run }: Place, payload: EffectPayloads['mcp_call']): Promise<Performed> {
   const text = await callApprovedTool(run, payload);
   const words = `The call of ${payload.tool} that was staged as ${effect.id} was approved and made. Its result:\n\n${text}`;

@@ -1,4 +1,4 @@
-// Outside effects of runs in the graph and as tools.
+// Outside effects of runs, in GraphQL and as MCP tools.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';

@@ -1,5 +1,5 @@
-// Continues the missions of pull requests and issues with new remarks of people or checks (../../work/runs/remarks.ts): an open run gets
-// the remarks as messages; an ended run is continued from its newest checkpoint, on the same branch while its pull request is open.
+// Continues the missions of pull requests and issues after new remarks from people or CI checks (../../work/runs/remarks.ts). An open run
+// gets the remarks as messages; an ended run is continued from its newest checkpoint, on the same branch while its pull request is open.
 import { randomUUID } from 'node:crypto';
 import { days, now } from '#foundation/clock.ts';
 import { idOfNoun } from '#foundation/ids.ts';
@@ -27,7 +27,7 @@ import { writeMissionFor } from '../../work/starts/operations.ts';
 import { continueFrom } from '../checkpoints/operations.ts';
 import { remarksPrompt } from '../mission-steps/prompts.ts';
 
-/** How long remarks wait when money is missing: credits, caps and budgets may recover by themselves. */
+/** How long remarks wait when money is missing, because credits, caps and budgets may recover by themselves. */
 const waitMs = days(2);
 
 /** Continues all missions that have remarks. @throws after all missions were tried, when one of them failed internally */
@@ -58,7 +58,7 @@ async function continueWithRemarks(trx: Transaction, runId: string): Promise<voi
       authorUserId: isOfIssue({ key }) ? remark.actorUserId : null,
       text: text.slice(0, stepText.message.max).toWellFormed(),
     }));
-    // A run that is about to end accepts no messages: it is continued after its end.
+    // A run that is about to end accepts no messages, so it is continued after its end.
     if (await forwardTo(trx, run, messages)) await settleRemarks(trx, remarks);
     return;
   }
@@ -88,7 +88,7 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
       const origin = originDeliveryId && { originDeliveryId, originNumber };
       if (isOnPullRequest) await workOnPullRequest(savepoint, id, { ...run, ...origin });
       else if (origin) await recordOrigin(savepoint, id, origin);
-      // The queued jobs update the comments on the pull request and the issue, which then link to the new run.
+      // The queued jobs update the comments on the pull request and the issue, so that they link to the new run.
       if (isOnPullRequest) await enqueue(savepoint, 'answer event', { runId: id });
       if (run.issueId !== null && (isOnPullRequest || origin)) await enqueue(savepoint, 'finish issue', { runId: id });
     });

@@ -1,4 +1,4 @@
-// Bounds of reviews, in characters unless the name says otherwise.
+// Limits of reviews, in characters unless the name says otherwise.
 
 export const reviewBounds = {
   body: { min: 0, max: 4_000 },
@@ -10,6 +10,6 @@ export const reviewBounds = {
   line: { min: 1, max: 10_000_000 },
   /** Maximum number of reviews of one branch. */
   perBranch: 100,
-  /** Maximum text of one review that the agent gets. */
+  /** Maximum length of the review text that the agent gets. */
   request: 20_000,
 } as const;

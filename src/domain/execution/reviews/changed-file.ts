@@ -1,4 +1,4 @@
-// The content of a changed file before or after the change, for files that have no lines to compare, such as images.
+// The content of a changed file before or after the change, for files that cannot be compared line by line, such as images.
 import type { Caller } from '#access/principal.ts';
 import { invalid } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';

@@ -1,4 +1,5 @@
-// Threads at the source host, resolved and answered here: each action is made at the host, with the name of the person in the thread.
+// Threads of the source host that people resolve and answer in this service. Each action is sent to the host, and a note in the thread
+// names the person.
 import type { Caller } from '#access/principal.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -63,7 +64,7 @@ async function resolveAtHost({ project, run, thread }: Place, { author, isResolv
   await recordThreads(project, run, await pullRequests.threads(project, run.prNumber));
 }
 
-/** Records that the thread is resolved or open again, and the same for the comment from which it was created. */
+/** Records that the thread is resolved or reopened, and so is the comment from which it was created. */
 async function recordResolution(trx: Transaction, { thread, run }: Place, resolvedBy: string | null): Promise<void> {
   const { projectId, commentId } = thread;
   const isResolved = resolvedBy !== null;
@@ -73,7 +74,7 @@ async function recordResolution(trx: Transaction, { thread, run }: Place, resolv
   await announce(trx, run.id);
 }
 
-/** Answers in a thread at the source host. @throws 404; the errors of the host */
+/** Replies in a thread at the source host. @throws 404; the errors of the host */
 export async function answerHostThread(
   caller: Caller,
   { runId, key, body }: { runId: string; key: string; body: string },
@@ -94,8 +95,8 @@ export async function answerHostThread(
 }
 
 /**
- * Resolves the thread of a comment that was resolved here, or opens it again. If the host refuses, the run shows the reason. @throws
- * retryable Problems
+ * Resolves or reopens the host's thread of a comment that was resolved or reopened here. If the host refuses, the run shows the reason.
+ * @throws retryable Problems
  */
 export async function resolveThreadOfComment({ commentId }: { commentId: string }): Promise<void> {
   const comment = await ChangeComment.find({ id: commentId as Id<'reviewComment'> });

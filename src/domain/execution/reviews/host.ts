@@ -1,4 +1,5 @@
-// Reviews at the source host: each is written to the open pull request, and comments that are resolved there are resolved here.
+// Synchronizes reviews with the source host: each review is written to the open pull request, and comments that are resolved there are
+// resolved here.
 import type { Id } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
@@ -20,10 +21,7 @@ const verdictWords: Record<ReviewVerdict, string> = {
 /** Escapes a name for Markdown, so that it cannot format the text or mention anyone. */
 export const nameInMarkdown = (name: string): string => name.replaceAll(/[\\`*_[\]<>@#]/g, '\\$&');
 
-/**
- * Writes a review to the pull request in the name of its author. If the host rejects it, the run shows the reason. @throws retryable
- * Problems
- */
+/** Writes a review to the pull request and names its author. If the host rejects it, the run shows the reason. @throws retryable Problems */
 export async function writeReviewToHost({ reviewId }: { reviewId: string }): Promise<void> {
   const review = await ChangeReview.find({ id: reviewId as Id<'review'> });
   const run = review && (await Run.find({ id: review.runId }));

@@ -20,7 +20,7 @@ export class ChangeReview extends table('reviews', {
   authorUserId: column<Id<'person'> | null>(),
   /** Name of the author when the review was submitted. */
   author: column<string>(),
-  /** The run whose agent gets the request for changes; null for other verdicts. */
+  /** The run whose agent gets the requested changes; null for other verdicts. */
   answeringRunId: column<Run['id'] | null>(),
   createdAt: column<number>(),
 }) {
@@ -40,7 +40,7 @@ export class ChangeComment extends table('review_comments', {
   /** Position among the comments of the review. */
   seq: column<number>(),
   path: column<string>(),
-  /** The version of the file to which the lines belong. */
+  /** The version of the file (before or after the change) to which the lines belong. */
   side: column<'old' | 'new'>(),
   /** The first commented line (`startLine`) and the last one (`line`). */
   startLine: column<number>(),

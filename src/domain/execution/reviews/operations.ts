@@ -1,5 +1,5 @@
-// Reviews of the change of a mission. A request for changes reaches the agent that works on the branch, or continues its mission; an
-// approval lets the change be merged.
+// Reviews of the change of a mission. Requested changes go to the agent that works on the branch, or continue its mission; an approval
+// allows the merge.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -96,7 +96,7 @@ async function lockNewest(
     throw conflict('Another attempt was chosen: the branch of this one is deleted.');
   for (let newest = reviewed; ; ) {
     const id = await newestOfBranch(trx, { projectId, branch });
-    // A run is locked while it is continued, so that no newer run can appear while this lock is held.
+    // Continuing a run requires its lock, so no newer run can appear while this lock is held.
     if (id === newest.id) return { reviewed, newest } as { reviewed: ReviewedRun; newest: ReviewedRun };
     newest = await lockRunInReach(trx, caller, id);
   }
@@ -140,13 +140,13 @@ async function requestChanges(
 const ofBranchesSql = `${selectionOf(ChangeReview)} where org_id = $1 and ($2::text is null or project_id = $2)
   and (project_id, branch) in (select b.project, b.branch from unnest($3::text[], $4::text[]) b (project, branch)) order by ${ChangeReview.order}`;
 
-/** The reviews of these branches, each named by `branchKeyOf`, that the caller can reach, oldest first. */
+/** Reviews of these branches (named by `branchKeyOf`) that the caller can access, oldest first. */
 export function reviewsOf(branches: readonly string[], caller: Caller): Promise<ChangeReview[]> {
   const { orgId, projectId = null } = withinReach(caller);
   return sql<ChangeReview>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
 }
 
-/** Resolves a comment and its thread at the source host, or opens both again. @throws 404 */
+/** Resolves or reopens a comment and its thread at the source host. @throws 404 */
 export const resolveReviewComment = (
   caller: Caller,
   { commentId: id, isResolved }: { commentId: string; isResolved: boolean },

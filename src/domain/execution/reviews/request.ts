@@ -10,7 +10,7 @@ const placeOf = ({ path, side, startLine, line }: NewComment): string => {
 
 const quoted = (quote: string): string => (quote === '' ? '' : `\n\n${quote.replaceAll(/^/gm, '> ')}`);
 
-/** The requested changes: the text of the review, then each comment with its file, its line numbers and the lines. */
+/** The requested changes: the review's text, then each comment with its file, line numbers and lines. */
 export const requestOf = (body: string, comments: readonly NewComment[]): string =>
   [
     '# A person has reviewed your change, and requests changes',

@@ -1,6 +1,6 @@
-// An SQL condition about reviews, for statements of other nouns.
+// An SQL condition about reviews, for statements about other resource types.
 
-/** The condition that a person has approved or rejected the newest commit of the run with this alias. */
+/** SQL condition: a person has approved or rejected the newest commit of the run with this alias. */
 export const isReviewedSql = (
   run: string,
 ): string => `exists (select from reviews v where v.project_id = ${run}.project_id collate "C"

@@ -1,4 +1,4 @@
-// Reviews of the changes of missions in the graph and as tools.
+// Reviews of the changes of missions, in GraphQL and as MCP tools.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';

@@ -1,5 +1,5 @@
-// The limits of model calls and tokens of a mission, checked before each model call. The number of input tokens is known only afterwards,
-// so the last call may exceed the limit of tokens by its input.
+// The limits of model calls and tokens of a mission, checked before each model call. The number of input tokens is known only after a call,
+// so the last call may exceed the token limit by its input.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { limitOf } from '../../projects/sandbox-templates/mission-limits.ts';
@@ -10,7 +10,7 @@ import { tokensOfRun } from '../../work/runs/steps.ts';
 
 const maxCallsAtOnce = 1_000;
 
-/** A limit that does not allow the next call, and its explanation for people. */
+/** The limit that prevents the next call, and an explanation for people. */
 export interface LimitReached {
   parkedBy: ParkingLimit;
   reason: string;

@@ -1,4 +1,4 @@
-// Checkpoints reported by runtimes, from which another runtime can continue.
+// Checkpoints that runtimes report, so that another runtime can continue the work.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';

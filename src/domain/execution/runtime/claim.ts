@@ -1,4 +1,4 @@
-// Claims of runs by runtimes: the response contains all that a runtime needs to work on the run.
+// Lets runtimes claim runs. The response contains all that a runtime needs to work on the run.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
@@ -45,7 +45,7 @@ export interface ClaimedRun {
   /** The agent of the first step. */
   agent: RunAgent;
   step: StepOrder;
-  /** Amount that the run may still cost, US dollars: its budget, limited by the plan of the organization, less its cost. */
+  /** Amount that the run may still cost, in US dollars: its budget, limited by the organization's plan, minus its cost so far. */
   budgetUsd: number;
   stepTimeoutMs: number;
   answerTimeoutMs: number;
@@ -55,14 +55,14 @@ export interface ClaimedRun {
 export interface ClaimRequest extends RuntimeOffer {
   /** The runtime's own id of this claim: a repeated claim returns the same run. */
   claimId?: string | undefined;
-  /** The only run to claim. */
+  /** The only run to claim; absent means any run. */
   runId?: string | undefined;
 }
 
 /** Maximum number of runs that one claim skips because their first step needs another runtime. */
 const maxSkipped = 10;
 
-/** Claims the run that has waited longest and needs one of the offered harnesses; null when there is none. */
+/** Claims the longest-waiting run that needs one of the offered harnesses; null when there is none. */
 export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<ClaimedRun | null> {
   await recordHarnesses(caller, claim);
   const questions: AskedQuestion[] = [];
@@ -78,7 +78,7 @@ export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<Cla
   return claimed;
 }
 
-/** Claims the next run. Returns `another` when the run needs another runtime for its first step, or waits for the answer to a question. */
+/** Claims the next run. Returns `another` when the run needs another runtime for its first step, or is still waiting for the choice of its agents. */
 async function claimNext(
   trx: Transaction,
   caller: Caller,

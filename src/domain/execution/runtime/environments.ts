@@ -1,4 +1,4 @@
-// Reports of a runtime on the environment of a run: its preparation, and the connections that were attempted in it.
+// A runtime's reports on the environment of a run: its preparation, and the connections that the sandbox attempted.
 import type { Caller } from '#access/principal.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -13,7 +13,7 @@ interface Held {
   leaseId: string;
 }
 
-/** Maximum connections of one report that the recorded call lists; the others are only counted. */
+/** Maximum number of connections that are recorded one by one for each report; the others are only counted. */
 const namedConnections = 50;
 
 function connectionFacts(connections: readonly ReportedConnection[]) {
@@ -37,7 +37,7 @@ export const reportConnections = (
     return { ok: true };
   });
 
-/** Records the preparation of a sandbox. @throws 404, or 409: `lease_lost`, or more preparations than a run may have */
+/** Records the preparation of a sandbox. @throws 404; 409 `lease_lost`, and 409 beyond the maximum number of preparations of a run */
 export const reportPreparation = (caller: Caller, report: Held & ReportedPreparation): Promise<{ ok: true }> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, report);

@@ -39,19 +39,19 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
-    // A heartbeat told the runtime to stop, because a limit is reached. The reported failure is that stop, so the run waits until the limit
+    // A heartbeat told the runtime to stop because of a reached limit. The reported failure is that stop, so the run waits until the limit
     // is raised.
     if (run.pausesAt !== null && report.status === 'failed') {
       await pauseRun(trx, run);
       return { outcome: 'handed_back', step: null, failure: null };
     }
     const fork = await findReplaying(trx, run);
-    // A step that ends at the call of a fork has no output.
+    // A step that ends at the call at which a fork begins has no output.
     const read = readStep(fork && endsAtCall(fork, step) ? { ...step, hasSchema: false } : step, report);
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';
     const ended = { status, error, output, sessionId, turns, finishedAt: now() } as const;
-    // These values are set on the step, because the decision about the next step reads them from it.
+    // The decision about the next step reads these values from the step.
     Object.assign(step, ended);
     const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read, fork);
     await endStep(trx, step.id, { ...ended, outcome });

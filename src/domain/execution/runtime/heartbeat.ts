@@ -30,7 +30,7 @@ import { createHeartbeatIntervals } from './heartbeat-interval.ts';
 import { beginDueMinutes } from './minutes.ts';
 import { modelRevisions } from './models.ts';
 
-/** Maximum time by which a runtime's clock may be ahead of the service's clock. */
+/** Maximum time by which a runtime's clock may be ahead of this service's clock. */
 const maxClockAheadMs = minutes(1);
 
 export interface Heartbeat {
@@ -93,8 +93,8 @@ const orgIdsOf = (runs: readonly HeldRun[]) => [...new Set(runs.map(({ orgId }) 
 const byId = (runs: readonly HeldRun[]) => new Map(runs.map((run) => [run.id, run]));
 
 /**
- * Reads the state for a heartbeat that changes nothing, which most heartbeats of agents do: it needs no transaction, and its look-ups share
- * messages with those of other heartbeats. Returns null when something must be written.
+ * Reads the state for a heartbeat that changes nothing, like most heartbeats of agents. It needs no transaction, and its look-ups are sent
+ * to the database together with those of other heartbeats. Returns null when something must be written.
  */
 async function readUnchanged(caller: Caller, { runs, sandboxes, environments }: Heartbeat): Promise<Known | null> {
   const hasNews = ({ acknowledged }: RunReport) => acknowledged !== undefined && acknowledged.length > 0;
@@ -121,7 +121,7 @@ async function readUnchanged(caller: Caller, { runs, sandboxes, environments }: 
   return { held, messages, terminals, revisions, sandboxIds, environmentIds };
 }
 
-/** Renews leases, and records everything that the heartbeat reports. Statements that do not depend on each other share messages. */
+/** Renews leases, and records everything that the heartbeat reports. Independent statements are sent to the database together. */
 async function record(trx: Transaction, caller: Caller, { runs, sandboxes, environments }: Heartbeat) {
   const [{ held: found, changed }, sandboxIds] = await Promise.all([
     renewLeases(trx, caller, runs, now() + lease.lastsMs),
@@ -189,8 +189,8 @@ async function exchangeMessages(
 }
 
 /**
- * Rejects samples from the future, which would stay the newest in all plots, and samples older than the retention, which would be deleted
- * at once.
+ * Rejects samples from the future, which would remain the newest in every plot, and samples older than the retention, which would be
+ * deleted at once.
  */
 function checkTimes(sandboxes: readonly SandboxReport[], at: number): void {
   for (const [i, { metrics }] of sandboxes.entries()) {

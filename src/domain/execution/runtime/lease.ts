@@ -9,8 +9,8 @@ import { Sandbox } from '../../work/sandboxes/model.ts';
 const isReported = isRunHeld('s.run_id', 's.lease_id', reportableStates);
 
 /**
- * Locks the sandbox. A sandbox that has ended is accepted while its run is held, because its last reports may still arrive. @throws 404, or
- * 409 `lease_lost`
+ * Locks the sandbox. An ended sandbox is accepted while the runtime holds its run, because its last reports may still arrive. @throws 404,
+ * or 409 `lease_lost`
  */
 export async function lockHeldSandbox(
   trx: Transaction,

@@ -1,4 +1,4 @@
-// A runtime that ends: it is no longer listed, and its name no longer drains.
+// Removes runtimes that have shut down: from the list, and from the names of draining runtimes.
 import type { Caller } from '#access/principal.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { forgetDrains, setDraining } from '../../identity/tokens/drains.ts';

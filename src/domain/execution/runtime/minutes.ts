@@ -1,6 +1,6 @@
 // Counts the minutes in which a mission uses its sandbox. A minute is counted, and charged at the price of the instance type, when it
-// begins: at the claim, or at the first heartbeat after the previous minute. A minute that would exceed a limit does not begin: the runtime
-// saves the work and stops, and the run waits without a sandbox until the limit is raised.
+// begins: at the claim, or at the first heartbeat after the previous minute. If a minute would exceed a limit, it does not begin: the
+// runtime saves the work and stops, and the run waits without a sandbox until the limit is raised.
 import type { Caller } from '#access/principal.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { derivedId } from '#foundation/ids.ts';
@@ -33,7 +33,7 @@ const minuteMs = minutes(1);
 /** Time in which the runtime can save the work before the lease ends; not charged. */
 const graceMs = seconds(30);
 
-/** The limit that the next minute of the run would exceed; null without one. */
+/** The limit that the next minute of the run would exceed; null when it exceeds none. */
 async function limitOfMinute(trx: Transaction, run: Run): Promise<LimitReached | null> {
   const maxMinutes = limitOf(run, 'maxMinutes');
   if (run.sandboxMinutes >= maxMinutes) {
@@ -59,7 +59,7 @@ async function beginMinute(trx: Transaction, run: Run, from: number): Promise<Li
   if (reached) return reached;
   const { id: runId, orgId, projectId } = run;
   const price = pricePerMinute(run.instanceType);
-  // The id is derived in a scope of its own, because runtimes choose the ids of other costs within the scope of the run.
+  // The id is derived in a separate scope, because runtimes choose the ids of other costs in the scope of the run.
   const id = derivedId('missionCost', `sandbox of ${runId}`, `${run.sandboxMinutes + 1}`);
   if (price > 0) await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId: null, usd: price, at: now() });
   await addMinute(trx, runId, price, from + minuteMs);
@@ -83,7 +83,7 @@ async function park(trx: Transaction, run: Run, { parkedBy, reason }: LimitReach
   run.parkedReason = reason;
 }
 
-/** Begins the due minutes of runs that their runtime reports, each in its own transaction. */
+/** Begins the due minutes of the reported runs, each in its own transaction. */
 export async function beginDueMinutes(
   caller: Caller,
   runs: readonly { runId: string; leaseId: string }[],
@@ -100,7 +100,7 @@ async function continueHeld(trx: Transaction, caller: Caller, held: { runId: str
   const run = await lockHeldRun(trx, caller, held);
   const at = now();
   if (run.status === 'canceled' || run.pausesAt !== null) return;
-  // A runtime that sent no heartbeats for a while has used the sandbox in that time, of which at most the last minute is charged.
+  // A runtime that sent no heartbeats for a while was still using the sandbox, but at most the last minute of that time is charged.
   const reached = await beginMinute(trx, run, Math.max(run.minuteUntil ?? at, at - minuteMs + 1));
   if (!reached) return;
   // A script cannot be continued later, so its run is canceled.

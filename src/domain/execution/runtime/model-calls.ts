@@ -1,6 +1,6 @@
 // Reserves the highest price of a model call before its runtime makes it. The cost of a mission never exceeds its budget, the credits and
 // the daily cost cap of its organization, and the budgets of organization, project and person: a call that would exceed a limit waits until
-// a person raises it, or until its next day or month begins.
+// a person raises the limit, or until the next day or month of the limit begins.
 import type { Caller } from '#access/principal.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
@@ -72,7 +72,7 @@ async function tryReserve(
   const inputAmount = amountFor(0);
   const { left, parkedBy, limit: words, reserved } = await readMoneyLeft(trx, run, amountFor(wanted));
   const leftForOutput = left - inputAmount;
-  // The price is above 0 here: the division happens only when the output costs more than is left.
+  // The price is above 0 here, because the division happens only when the output costs more than is left.
   const affordable =
     leftForOutput < amountFor(wanted) - inputAmount ? Math.floor(leftForOutput / price.output) : Infinity;
   const outputTokens = Math.min(wanted, affordable);

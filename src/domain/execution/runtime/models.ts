@@ -1,5 +1,5 @@
-// The model connectors of an organization, for the runtime that holds one of its runs. Except for calls to the vendors, the keys of
-// connectors leave the service only here.
+// The model connectors of an organization, for the runtime that holds one of its runs. The keys of connectors leave the service only here,
+// and in calls to the vendors.
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
@@ -41,7 +41,7 @@ const revisionOf = (connectors: readonly ModelList[]): string =>
     .digest('base64url')
     .slice(0, 16);
 
-/** A value for each organization that changes when a model connector is added, rotated, revoked or deleted, or lists other models. */
+/** A value for each organization that changes when a model connector is added, rotated, revoked or deleted, or when its list of models changes. */
 export async function modelRevisions(orgIds: readonly string[], trx?: Transaction): Promise<Map<string, string>> {
   const connectors = await listModelLists(orgIds, trx);
   return new Map(orgIds.map((orgId) => [orgId, revisionOf(connectors.filter((one) => one.orgId === orgId))]));
@@ -53,7 +53,7 @@ export interface Rejection {
   integrationId: string;
 }
 
-/** Checks the connector at its vendor: a runtime's report alone does not mark it as rejected. @throws 404, or 409 `lease_lost` */
+/** Checks the connector with its vendor, because a runtime's report alone does not mark it as rejected. @throws 404, or 409 `lease_lost` */
 export async function reportModelRejected(caller: Caller, { integrationId: id, ...held }: Rejection): Promise<void> {
   const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, held));
   await checkConnector(await Integration.get({ id, orgId, vendorKind: 'llm' }));

@@ -1,4 +1,4 @@
-// Reports of artifacts with their contents, and of preview environments.
+// Runtimes' reports of artifacts, with their contents, and of preview environments.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
@@ -13,7 +13,7 @@ import { insertEnvironment, setEnvironmentStatus } from '../../work/environments
 import { lockHeldRun, serviceReach } from '../../work/runs/lock.ts';
 import { sandboxOfRun } from '../../work/sandboxes/register.ts';
 
-/** Reserves an upload address for the bytes of an artifact before its registration. */
+/** Reserves an upload URL for the bytes of an artifact, which is registered later. */
 export async function createArtifactUpload(caller: Caller, input: { runId: string; leaseId: string }) {
   const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, input));
   return reserveContent(orgId);
@@ -34,7 +34,7 @@ export interface NewArtifact {
   traceViewerUrl?: string | null | undefined;
 }
 
-/** Creates an artifact from an uploaded content. @throws 404 for an unknown content, 409 while it is incomplete */
+/** Creates an artifact from uploaded content. @throws 404 for an unknown content, 409 while it is incomplete */
 export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ artifactId: Id<'artifact'> }> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, input);
@@ -84,7 +84,7 @@ export const registerEnvironment = (
     return { environmentId };
   });
 
-/** Changes the status of a preview environment. No lease is required, because an environment exists longer than its run. */
+/** Changes the status of a preview environment. No lease is required, because an environment outlives its run. */
 export const moveEnvironment = (
   caller: Caller,
   { environmentId, status }: { environmentId: string; status: Exclude<EnvironmentStatus, 'provisioning'> },

@@ -1,4 +1,5 @@
-// Recordings by runtimes: a part is encrypted by the runtime with the key that it gets here, uploaded like an artifact, and reported.
+// Recordings that runtimes make. The runtime encrypts each part with the key that it gets here, uploads the part like an artifact, and
+// reports it.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
@@ -22,7 +23,10 @@ interface Named {
 
 const idOf = ({ leaseId, part }: Named): Id<'recordingPart'> => derivedId('recordingPart', leaseId, part);
 
-/** Returns the key with which the runtime encrypts a part. @throws 404, or 409: `lease_lost`, or an organization without recordings */
+/**
+ * Returns the key with which the runtime encrypts a part. @throws 404; 409 `lease_lost`, and 409 for an organization that has not enabled
+ * recordings
+ */
 export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: string; keyId: string }> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, named);
@@ -43,8 +47,8 @@ export interface ReportedPart extends Named {
 }
 
 /**
- * Records an uploaded part. A repeated report changes nothing. @throws 400 when the content is larger than the lines can be; 404; 409 as
- * `openRecordingPart`, beyond the bounds of a run, and when the key has changed
+ * Records an uploaded part. A repeated report changes nothing. @throws 400 when the content is larger than its lines can be; 404; 409 as
+ * `openRecordingPart`, beyond the limits of a run, and when the key has changed
  */
 export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promise<{ ok: true }> =>
   transaction(async (trx) => {

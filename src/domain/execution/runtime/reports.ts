@@ -1,5 +1,5 @@
 // Reports of a runtime that works on a run: costs, sandboxes, their sessions, logs and live fragments. A report may be repeated, because
-// its response can get lost: the second one changes nothing.
+// its response can get lost; the repetition changes nothing.
 import type { Caller } from '#access/principal.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
 import { modelCalls } from '#foundation/metrics.ts';
@@ -25,7 +25,7 @@ import { insertSandbox, recordSession, type SessionKey } from '../../work/sandbo
 import { lockHeldSandbox } from './lease.ts';
 import { priceOfCall } from './models.ts';
 
-/** Counts a cost once: for the run, for its session, and against the organization's day. */
+/** Counts a cost once: for the run, for its session, and for the organization's day. */
 export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string; leaseId: string }): Promise<void> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, cost);
@@ -37,7 +37,7 @@ export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string;
 interface ModelAnswer {
   vendor: string;
   status: number;
-  /** Digests of the bodies that the gateway has sent and received; absent from a runtime that computes none. */
+  /** Digests of the bodies that the runtime's gateway sent and received; absent if the runtime computes none. */
   requestSha256?: string | null | undefined;
   responseSha256?: string | null | undefined;
 }
@@ -177,7 +177,7 @@ export async function appendFragments(caller: Caller, input: FragmentsReport): P
     const inserted = await insertFragments(trx, locked, sandboxId as Sandbox['id'], seq, fragments);
     const { runId } = await locked;
     const asks = fragments.some(({ kind }) => kind === 'elicitation');
-    // Subscribers of the run are notified too when its agent waits for an answer.
+    // When the agent waits for an answer, subscribers of the run are notified too.
     if (inserted.added > 0 && asks && runId) await announce(trx, runId);
     return inserted;
   });

@@ -1,4 +1,4 @@
-// The repository of a run for its runtime: files, access with git, and the branch that it has pushed.
+// The repository of a run, for its runtime: files, access with git, and the pushed branch.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -61,7 +61,7 @@ export interface RepositoryRequest extends OfRun {
 }
 
 /**
- * Grants the runtime access to the repository of its run, for cloning and pushing the branch, or to a repository with skills at the same
+ * Grants the runtime access to the repository of its run, to clone it and push the branch, or to a repository with skills at the same
  * source host. @throws 403 for a runtime that would push although pushes wait for a person; 404, or 409 `lease_lost` or without a source
  * host
  */
@@ -118,7 +118,7 @@ export async function reportBranch(caller: Caller, report: BranchReport): Promis
   const run = await transaction(async (trx) => {
     const held = await lockHeldRun(trx, caller, report);
     checkBranch(held, report);
-    // The commits are already pushed: they are recorded even when a later part of the report fails.
+    // The commits are already pushed, so they are recorded even when a later part of the report fails.
     await recordCommits(trx, caller, held, report.newCommits ?? []);
     return held;
   });

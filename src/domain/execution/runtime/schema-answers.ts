@@ -136,7 +136,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
       ),
     }),
 });
-/** The field `heartbeat` multiplies by the number of its reports (`costOfHeartbeat`). */
+/** The field `heartbeat` multiplies this complexity by the number of reports in it (`costOfHeartbeat`). */
 const perReport = { complexity: { field: 1, multiplier: 1 } };
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
   description: 'The required action of a runtime for each run, sandbox and environment of its heartbeat.',

@@ -1,4 +1,4 @@
-// The requests of runtimes about the repository of a run and its branch, with the bounds of each field.
+// The requests of runtimes about the repository of a run and its branch, with the limits of each field.
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';

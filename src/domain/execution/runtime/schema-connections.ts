@@ -1,4 +1,4 @@
-// Reports of runtimes on the environment of a run, with the bounds of each field: its preparation and its connections.
+// Runtimes' reports on the preparation and connections of an environment, with the limits of each field.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// Drains of runtimes in the graph: the question of a runtime, and its leave.
+// Drains of runtimes in GraphQL: a runtime asks whether it must drain, and reports its shutdown.
 import { z } from 'zod';
 import { releaseVersion } from '#foundation/package-folder.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,4 +1,4 @@
-// The environment of a step in the graph.
+// The environment of a step in GraphQL.
 import { builder } from '#graph/builder.ts';
 import { boolean, floatOrNull, int, intOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { weightOf } from '#graph/weight.ts';

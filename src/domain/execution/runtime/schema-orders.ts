@@ -1,4 +1,4 @@
-// GraphQL types for the instructions to a runtime: a step, its agent, and the action after it.
+// GraphQL types for instructions to a runtime: a step, its agent, and the action after the step.
 import { builder } from '#graph/builder.ts';
 import { boolean, int, intOrNull, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';

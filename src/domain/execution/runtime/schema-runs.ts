@@ -1,4 +1,4 @@
-// The requests of runtimes about runs, their artifacts and environments, with the bounds of each field
+// The requests of runtimes about runs, their artifacts and environments, with the limits of each field
 // (docs/decisions/0031-runtimes-report-over-graphql.md).
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
@@ -106,7 +106,10 @@ export const HeartbeatRequest = request(
 
 type Reported = Partial<Record<'runs' | 'sandboxes' | 'environments', readonly unknown[] | null>>;
 
-/** A heartbeat costs what it reports, because most requests of a runtime are heartbeats. Lists are not validated yet. */
+/**
+ * The complexity of a heartbeat is the length of its longest list, which has not been validated yet. A constant would be too high for most
+ * requests of runtimes, which are short heartbeats.
+ */
 export function costOfHeartbeat({ runs, sandboxes, environments }: Reported): { field: number; multiplier: number } {
   const longest = Math.max(1, ...[runs, sandboxes, environments].map((list) => list?.length ?? 0));
   return { field: 1, multiplier: Math.min(longest, report.environments) };

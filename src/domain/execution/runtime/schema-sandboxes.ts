@@ -1,4 +1,4 @@
-// The requests of runtimes about sandboxes and their content, with the bounds of each field
+// The requests of runtimes about sandboxes and their content, with the limits of each field
 // (docs/decisions/0031-runtimes-report-over-graphql.md).
 import { z } from 'zod';
 import { request } from '#graph/input.ts';

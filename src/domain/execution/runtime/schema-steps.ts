@@ -1,4 +1,4 @@
-// The requests of runtimes about the steps of a run and the tokens that they use, with the bounds of each field.
+// The requests of runtimes about the steps of a run and the tokens that the steps use, with the limits of each field.
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';

@@ -1,4 +1,4 @@
-// Terminals for runtimes, in GraphQL only.
+// Requests of runtimes about terminals, in GraphQL only.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

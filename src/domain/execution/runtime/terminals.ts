@@ -1,4 +1,4 @@
-// Terminals for the runtime that holds the run: it starts the shell, waits for input, and appends output.
+// Terminals for the runtime that holds the run. The runtime starts the shell, waits for input, and appends output.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce, watch } from '#foundation/postgres/changes.ts';
@@ -30,7 +30,7 @@ async function lockHeld(trx: Transaction, caller: Caller, held: HeldTerminal): P
   return found ?? Terminal.refuse();
 }
 
-/** Records that the shell runs, deletes the input pieces before `from`, and waits for further input, a new size, or the end. */
+/** Records that the shell is running, deletes the input pieces before `from`, and waits for further input, a new size, or the end. */
 export async function readTerminal(
   caller: Caller,
   held: HeldTerminal & Pick<TerminalInput, 'width' | 'height'> & { from: number; hasDevice: boolean },

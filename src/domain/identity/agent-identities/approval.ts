@@ -1,5 +1,5 @@
-// A claim from the person's side: the data of the page, and the decision (docs/contract.md#claim-page). Only the account named by the
-// attempt sees and decides it, and the approval lends no more than the person's role includes.
+// A claim from the person's side: the data of the page, and the decision (docs/contract.md#claim-page). Only the account that the attempt
+// names can see and decide it, and the approval lends no more than the person's role includes.
 
 import { days, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -32,13 +32,13 @@ interface Claim {
 
 const currentAttempt = (attemptToken: string) => ({ tokenDigest: digest(attemptToken), supersededAt: null });
 
-/** Finds the claim of a verification address. @throws 404 for an unknown or superseded attempt */
+/** Finds the claim for a verification URL. @throws 404 for an unknown or superseded attempt */
 async function findClaim(attemptToken: string): Promise<Claim> {
   const attempt = await ClaimAttempt.get(currentAttempt(attemptToken));
   return { attempt, registration: await Registration.get({ id: attempt.registrationId }) };
 }
 
-/** Locks the registration and then the attempt, the order that prevents deadlocks everywhere. */
+/** Locks the registration and then the attempt, in the order that all code uses to prevent deadlocks. */
 async function lockClaim(trx: Transaction, attemptToken: string): Promise<Claim> {
   const found = (await ClaimAttempt.find(currentAttempt(attemptToken), trx)) ?? ClaimAttempt.refuse();
   const registration = await Registration.lock(trx, { id: found.registrationId });
@@ -67,7 +67,7 @@ export interface OpenClaim {
   kind: RegistrationKind;
   registeredAt: number;
   codeExpiresAt: number;
-  /** The network address that requested this code; null when unknown. */
+  /** The network address from which this code was requested; null when unknown. */
   address: string | null;
   /** The provider that vouches for the agent, by its name in the trust list. */
   providerName: string | null;
@@ -122,7 +122,7 @@ async function lockOpenClaim(trx: Transaction, { attemptToken, person }: Denial)
   return claim;
 }
 
-/** Denies the claim; the agent may start another claim. @throws the errors of `approveClaim` that concern neither code nor scopes */
+/** Denies the claim; the agent may start another one. @throws as `approveClaim`, except for errors of the code and the scopes */
 export const denyClaim = (denial: Denial): Promise<void> =>
   transaction(async (trx) => {
     const { attempt } = await lockOpenClaim(trx, denial);
@@ -130,9 +130,10 @@ export const denyClaim = (denial: Denial): Promise<void> =>
   });
 
 /**
- * Approves the claim with the code that the agent showed. Revokes every token and assertion that the agent had, and lends the chosen scopes
- * that the person's role includes; a user of an identity provider is thereby linked to the person.
- * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent has been claimed in the meantime; as `lendChosen`; 401 for a wrong code
+ * Approves the claim with the code that the agent showed. Revokes every token and assertion that the agent had, and lends those of the
+ * chosen scopes that the person's role includes. This also links a user of an identity provider to the person.
+ * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent has been claimed in the meantime; 401 for a wrong code; the errors of
+ * `lendChosen`
  */
 export async function approveClaim(approval: ClaimApproval): Promise<void> {
   // A wrong code is returned, not thrown, so that the transaction commits its count.

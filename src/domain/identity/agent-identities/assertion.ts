@@ -18,7 +18,7 @@ export interface IdentityAssertion {
   expires: string;
 }
 
-/** Signs an assertion of the present generation, with the person's email address once the agent is claimed. */
+/** Signs an assertion for the present generation. Once the agent is claimed, it contains the person's email address. */
 export async function mintAssertion(
   { id, generation }: Pick<Registration, 'id' | 'generation'>,
   { expiresAt, email }: { expiresAt: number; email?: string },
@@ -55,7 +55,7 @@ export async function readAssertion(jwt: string): Promise<Presented | null> {
 
 /**
  * The registration of an assertion, locked until the transaction ends, and the person's grant, which is null for an unclaimed agent.
- * Undefined when the assertion was superseded, the registration revoked, the grant has ended, or the person has left the organization.
+ * Undefined when the assertion was superseded, the registration was revoked, the grant has ended, or the person has left the organization.
  */
 export async function lockRegistration(
   trx: Transaction,
@@ -70,10 +70,7 @@ export async function lockRegistration(
   return isAnonymous ? { registration, grant } : undefined;
 }
 
-/**
- * The grant of a registration, with the membership of its person locked; null when the grant has ended or the person has left the
- * organization.
- */
+/** The grant of a registration; locks the membership of its person. Null when the grant has ended or the person has left the organization. */
 export async function lockValidGrant(trx: Transaction, registration: Registration): Promise<LentGrant | null> {
   const grant = lentGrantOf(registration, now());
   return grant && (await lockMembership(trx, grant.orgId, grant.userId)) ? grant : null;

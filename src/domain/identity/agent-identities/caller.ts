@@ -37,7 +37,7 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
 /**
  * The caller of an `agt_` secret at this resource, in one statement; null when the secret is unknown, expired, revoked or issued for
  * another resource, the agent was revoked, the grant has ended, or its person has left the organization. Looked up on every request and
- * never cached. The registration is the credential: new tokens do not reset an agent's rate limit.
+ * never cached. The registration is the credential, so new tokens do not reset an agent's rate limit.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfAgentToken(

@@ -1,5 +1,5 @@
 // A claim from the agent's side: requests a code that its person will type (docs/contract.md#claims). For 24 hours the agent may start
-// attempts; each has its own code and address, and supersedes the previous one.
+// attempts; each has its own code and URL, and supersedes the previous attempt.
 
 import { hours, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -13,11 +13,11 @@ import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from '
 import { ClaimAttempt, Registration, stateOf } from './model.ts';
 import { userCodeDigest } from './user-code.ts';
 
-/** Code and address that the agent shows its person. No later response contains them. */
+/** Code and URL that the agent shows its person. No later response contains them. */
 export interface ClaimCeremony {
   attemptId: Id<'claimAttempt'>;
   userCode: string;
-  /** Address of the claim page. It does not contain the code: a person who types the code has received it from the agent. */
+  /** URL of the claim page. It does not contain the code, so a person who types the code has received it from the agent. */
   verificationUri: string;
   expiresAt: number;
   /** Seconds until the code expires. */
@@ -30,7 +30,7 @@ export interface InitiatedClaim extends ClaimCeremony {
   registrationId: Id<'registration'>;
 }
 
-/** The requester: the email address whose account may claim the agent, and the network address of the request. */
+/** The email address of the account that may claim the agent, and the network address of the request. */
 export interface Asker {
   email: string;
   address: string;
@@ -38,7 +38,7 @@ export interface Asker {
 
 const rateWindowMs = hours(1);
 
-/** Opens an attempt; the previous one stops working. The registration must be locked. @throws 429 after too many in an hour */
+/** Opens an attempt, which ends the previous one. The registration must be locked. @throws 429 after too many attempts in an hour */
 export async function openAttempt(
   trx: Transaction,
   { id: registrationId, claimExpiresAt }: Pick<Registration, 'id' | 'claimExpiresAt'>,
@@ -61,7 +61,7 @@ export async function openAttempt(
     createdAt,
     expiresAt,
   });
-  // Polling for the new code starts with the normal interval.
+  // Polling for the new code starts at the normal interval.
   await Registration.patch(trx, { id: registrationId }, { pollInterval: polling.intervalSeconds, lastPolledAt: null });
   return {
     attemptId,
@@ -86,7 +86,7 @@ async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'
 }
 
 /**
- * Starts or restarts a claim. An anonymous agent names the account each time; for others it is known.
+ * Starts or restarts a claim. An anonymous agent names the account each time; other agents have named it before.
  * @throws invalid_claim_token, claimed_or_in_flight, claim_expired, email_mismatch, 429
  */
 export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedClaim> {

@@ -1,4 +1,4 @@
-// Errors of the agent endpoints: the contract's `AgentAuthError` (auth.md v0.6; docs/contract.md#agent-errors). An error contains its
+// Errors of the agent endpoints: the contract's `AgentAuthError` (auth.md v0.6; docs/contract.md#agent-errors). An error contains its HTTP
 // status; a surface only prints it.
 import { lifetimesMs } from '#limits.ts';
 
@@ -40,7 +40,7 @@ export const missingVerifiedEmail = maker('missing_verified_email');
 export const loginRequired = (description: string): AgentAuthError =>
   new AgentAuthError(401, 'login_required', description, lifetimesMs.idJagLogin / 1_000);
 
-/** The claim token is unknown or was replaced by a later one; the error does not distinguish the two. */
+/** The claim token is unknown or was replaced by a later one; the error does not tell which. */
 export const invalidClaimToken = maker('invalid_claim_token', 401);
 /** Only the account that the registration names may claim it. */
 export const emailMismatch = maker('email_mismatch');

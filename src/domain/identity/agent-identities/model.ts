@@ -70,7 +70,7 @@ export class ClaimAttempt extends table('claim_attempts', {
   registrationId: column<Id<'registration'>>(),
   /** The only account that may complete the attempt, by email address in lower case. */
   email: column<string>(),
-  /** The network address that requested the attempt; null for an attempt of an earlier release. */
+  /** The network address from which the attempt was requested; null for an attempt from an earlier release. */
   address: column<string | null>(),
   wrongCount: column<number>(),
   createdAt: column<number>(),
@@ -100,10 +100,10 @@ export function lentGrantOf(registration: Registration, at: number): LentGrant |
   return { userId: userId!, orgId: orgId!, projectId, scopes: scopes!, grantExpiresAt: grantExpiresAt! };
 }
 
-/** Deadline for collecting the tokens of a claim: the end of the claim window, or some time after a late claim. */
+/** Deadline for collecting the tokens of a claim: the end of the claim window, or some time later after a late approval. */
 export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Registration): number =>
   claimedAt === null ? claimExpiresAt : Math.max(claimExpiresAt, claimedAt + lifetimesMs.claimCollection);
 
-/** Whether the code has expired, after ten minutes, or is locked, after five wrong attempts. */
+/** Whether the code has expired (after ten minutes) or is locked (after five wrong attempts). */
 export const isSpent = ({ expiresAt, wrongCount }: ClaimAttempt, at: number): boolean =>
   expiresAt <= at || wrongCount >= tries.wrongUserCodes;

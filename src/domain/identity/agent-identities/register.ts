@@ -1,5 +1,5 @@
-// Registration: anonymous, for an email address, or with the assertion of a trusted provider (docs/contract.md#agent-registration).
-// The first two need no consent and grant nothing; a person's grant comes with the claim.
+// Registration: anonymous, for an email address, or with the assertion of a trusted provider (docs/contract.md#agent-registration). The
+// first two need no consent and grant nothing: only the claim brings a person's grant.
 import { narrowed } from '#access/authority.ts';
 import type { Scope } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
@@ -17,7 +17,7 @@ import { invalidLoginHint } from './errors.ts';
 import { verifyIdJag } from './id-jag/verify.ts';
 import { type LentGrant, Registration, type RegistrationKind } from './model.ts';
 
-/** Id and token for a claim; the token is returned only here. */
+/** Id and claim token; the token is returned only here. */
 export interface Claimable {
   registrationId: Id<'registration'>;
   kind: RegistrationKind;
@@ -117,13 +117,16 @@ export async function registerWithIdJag(
   });
 }
 
-/** The registration of a provider's user, locked. Of several concurrent first presentations of an assertion, one inserts it. */
+/**
+ * Locks and returns the registration of a provider's user. If several assertions of a new user arrive at once, only one of them inserts the
+ * registration.
+ */
 async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Registration> {
   const { issuer, subject } = row;
   for (;;) {
     await Registration.query(trx).insert(row).onConflict().ignore();
     const registration = await Registration.lock(trx, { issuer, subject, revokedAt: null });
-    // The registration is absent when it was revoked between the two statements: the next iteration inserts a new one.
+    // The registration is absent if it was revoked between the two statements; the next iteration inserts a new one.
     if (registration) return registration;
   }
 }

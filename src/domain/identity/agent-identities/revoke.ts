@@ -1,5 +1,5 @@
-// Revokes an agent: its registration, its assertions and every token it holds are invalid from the next call on
-// (docs/contract.md#revocation). The claim ends too, and so does the link of a provider's user.
+// Revokes an agent: its registration, its assertions and all its tokens are invalid from the next call on (docs/contract.md#revocation).
+// The claim ends too, and so does the link between a provider's user and the person.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

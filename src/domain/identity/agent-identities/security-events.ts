@@ -1,5 +1,5 @@
-// Security events of trusted providers (RFC 8417; docs/contract.md#security-events): a provider revokes a user it has vouched for, and
-// the agent ends. Each event acts once, however often it is delivered (RFC 8935 §2).
+// Security events of trusted providers (RFC 8417; docs/contract.md#security-events): a provider revokes a user it has vouched for, which
+// revokes the user's agent. Each event takes effect once, however often it is delivered (RFC 8935 §2).
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
@@ -38,7 +38,7 @@ export async function receiveSecurityEvent(jws: string): Promise<void> {
 const isObject = (value: unknown): value is ClaimSet =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** The subject in `sub`, or in a `sub_id` of the provider's own users (RFC 9493 §3.2.3). */
+/** The subject: `sub`, or the `sub_id` of a user of this provider (RFC 9493 §3.2.3). */
 function subjectOf(claims: ClaimSet, issuer: string): string | null {
   const { sub_id: subject } = claims;
   if (claims.sub !== undefined || !isObject(subject)) return idOf(claims, 'sub');

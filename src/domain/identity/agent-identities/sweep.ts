@@ -3,7 +3,7 @@ import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { sweepJtis } from './id-jag/replay.ts';
 
-/** Retention after the expiry: a late agent gets "expired" until then, and "unknown" afterwards. */
+/** Retention after the expiry. During this time a late agent gets the error "expired", afterwards "unknown". */
 const keptMs = days(7);
 
 /** Deletes expired registrations and ids; called periodically by the scheduler. Claims and tokens are deleted with their registration. */

@@ -1,5 +1,5 @@
 // The six digits that the agent shows and the person types, valid for ten minutes and five attempts (docs/contract.md#limits). A plain
-// digest of so short a code could be reversed, so it is keyed, and bound to its attempt.
+// digest of so short a code could be reversed, so the digest is keyed and bound to its attempt.
 
 import type { Id } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -14,8 +14,8 @@ export const userCodeDigest = (attemptId: Id<'claimAttempt'>, code: string): Buf
 const digitsOf = (typed: string): string => typed.replace(/[\s-]/g, '');
 
 /**
- * Whether the code is right. The statement counts the attempt, and checks the limit, before the comparison, so that at most five of any
- * number of concurrent attempts are compared. After a right code, the count is set back.
+ * Whether the code is right. One statement counts the attempt and checks the limit before the comparison, so that of any number of
+ * concurrent attempts at most five are compared. A right code resets the count.
  */
 export async function tryUserCode(trx: Transaction, attempt: ClaimAttempt, typed: string): Promise<boolean> {
   const counted = await ClaimAttempt.query(trx)

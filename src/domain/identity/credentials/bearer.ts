@@ -1,4 +1,4 @@
-// The caller of a bearer credential: of a person (a personal access token or an OAuth access token), or of a program that acts for nobody.
+// Finds the caller of a bearer credential: a person (personal access token or OAuth access token), or a program that acts for nobody.
 import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';

@@ -7,7 +7,7 @@ import { sql } from '#foundation/postgres/database.ts';
 /** Minimum interval between writes of a credential's last use. */
 export const lastUsedIntervalMs = minutes(1);
 
-/** When this process last wrote, or began to write, the use of each credential. */
+/** The time at which this process last wrote, or began to write, the use of each credential. */
 const writtenAt = new Map<string, number>();
 const maxKept = 10_000;
 

@@ -1,4 +1,4 @@
-// Lending authority: computes the scopes of a person's new token, authorization code or claimed agent. The person's membership and the
+// Lends a person's authority: computes the scopes of a new token, authorization code or claimed agent. The person's membership and the
 // project stay locked until the credential is stored, so that no credential outlives the removal of either.
 import { narrowed, requireFewScopes } from '#access/authority.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -13,7 +13,7 @@ export interface Lender {
   orgId: string;
   /** The project that the credential reaches; null means the whole organization. */
   projectId: string | null;
-  /** Whether the person lends the authority in a session, or with a credential, that reaches only this organization. */
+  /** Whether the person's own session or credential reaches only this organization. */
   isOrgOnly: boolean | undefined;
 }
 

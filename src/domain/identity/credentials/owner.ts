@@ -1,4 +1,4 @@
-// Owner columns and filters common to the operator's lists of credentials.
+// Columns and filters about owners, common to the operator's lists of credentials.
 import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { joinPersonSql } from '../../organization/people/join.ts';
 
@@ -18,5 +18,5 @@ export const ofOwnerSql = (alias: string): string =>
   `${joinOrganizationSql(`${alias}.org_id`)} ${joinPersonSql(`${alias}.user_id`)}
   where ($1::text is null or o.slug = $1) and ($2::text is null or p.email = $2)`;
 
-/** Values of the parameters: $1 and $2 of `ofOwnerSql`, and $3 for the limit. */
+/** Parameter values: $1 and $2 for `ofOwnerSql`, and $3 for the limit. */
 export const ownerValues = ({ org, email, limit }: OwnerFilter) => [org ?? null, email?.toLowerCase() ?? null, limit];

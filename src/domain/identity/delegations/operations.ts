@@ -14,7 +14,7 @@ export const delegationKinds = [...registrationKinds, 'authorization_code'] as c
 export const delegationStatuses = ['active', 'revoked', 'expired'] as const;
 
 export interface Delegation {
-  /** Id of the registration or of the sign-in. */
+  /** Id of the agent's registration or the client's sign-in. */
   id: string;
   /** The name that the agent gave itself. */
   agentName: string | null;

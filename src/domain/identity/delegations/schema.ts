@@ -1,5 +1,5 @@
-// Delegations, for a person who is signed in to the console (docs/contract.md#delegations). A token can neither list nor revoke them, so
-// there is no MCP tool.
+// Delegations, for a person who is signed in to the console (docs/contract.md#delegations). Tokens can neither list nor revoke delegations,
+// so there is no MCP tool.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, epochMsOrNull, int, members, string, stringOrNull, strings, typed } from '#graph/members.ts';

@@ -19,7 +19,7 @@ import { ProviderIdentity } from './identity-model.ts';
 import { IdentityProvider } from './model.ts';
 import { type ProviderUser, rejectAnswer } from './users.ts';
 
-/** A user whose address the provider may sign in. */
+/** A user whose address belongs to a domain that the provider may sign in. */
 interface Known {
   subject: string;
   email: string;
@@ -59,7 +59,7 @@ function nameOf(value: unknown): string | undefined {
   return isName ? name : undefined;
 }
 
-// The lock prevents changes of the provider's settings until the transaction ends; sign-ins do not wait for each other.
+// The lock prevents changes of the provider's settings until the transaction ends, but lets sign-ins run concurrently.
 const lockSql = 'select id from identity_providers where id = $1 and updated_at = $2 for share';
 
 async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvider): Promise<void> {
@@ -69,7 +69,7 @@ async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvide
 
 /**
  * Returns the person for a user of the provider, and makes the person a member. @param present The person who is signed in to the browser.
- * An answer for another person is refused, because it must not replace the session of this person.
+ * A response for another person is refused, because it must not replace this person's session.
  * @throws ProviderRejection, 403 for a disabled account, 409 when another person is signed in
  */
 export const admitUser = (
@@ -81,7 +81,7 @@ export const admitUser = (
     await lockSettings(trx, provider);
     const known = await requireServed(trx, provider, user);
     const found = await findPerson(trx, provider, known);
-    // The account that the user's identifier belongs to may have another address than the answer.
+    // The account with this identifier may have another address than the response.
     if (found) await requireServedDomain(trx, provider, found.email);
     if (found?.disabledAt != null) throw forbidden('This account is disabled.');
     if (present && present.id !== found?.id)
@@ -95,7 +95,7 @@ export const admitUser = (
 
 const keyOf = ({ orgId, id }: IdentityProvider) => ({ orgId, providerId: id });
 
-/** The person that the provider's identifier or, at the first sign-in, the address belongs to. */
+/** The person with the provider's identifier or, at the first sign-in, with the address. */
 async function findPerson(trx: Transaction, provider: IdentityProvider, { subject, email }: Known) {
   const identity = await ProviderIdentity.find({ ...keyOf(provider), subject }, trx);
   return Person.find(identity ? { id: identity.userId } : { email }, trx);
@@ -138,14 +138,11 @@ export interface Tested {
   email: string;
   subject: string;
   name: string | undefined;
-  /**
-   * Whether the tester signed in with the address of the tester's own account: the session of the tester then counts as a sign-in through
-   * the provider.
-   */
+  /** Whether the tester signed in with the address of their own account. If so, their session counts as a sign-in through the provider. */
   isOwn: boolean;
 }
 
-/** Marks a provider as tested, if the answer to a test sign-in is valid. @throws ProviderRejection as for a sign-in */
+/** Marks a provider as tested if the response to a test sign-in is valid. @throws ProviderRejection as for a sign-in */
 export const admitTest = (provider: IdentityProvider, user: ProviderUser, testerId: Id<'person'>): Promise<Tested> =>
   transaction(async (trx) => {
     await lockSettings(trx, provider);

@@ -8,7 +8,7 @@ import { domainCheckMs } from './bounds.ts';
 import { SignInDomain } from './domain-model.ts';
 import { hasRecord } from './domains.ts';
 
-// A domain is claimed by the change of `checked_at`, so that one process checks it.
+// Changing `checked_at` claims the domain, so that only one process checks it.
 const claimSql = `update sign_in_domains set checked_at = $1 where id in (
     select id from sign_in_domains where verified_at is not null and checked_at <= $2
       and ${isWritableSql('sign_in_domains.org_id')} order by checked_at limit 20
@@ -19,7 +19,7 @@ const missingSql = `update sign_in_domains set missing_since = coalesce(missing_
     verified_at = case when missing_since <= $3 then null else verified_at end, required = required and coalesce(missing_since > $3, true)
   where id = $1 and verified_at is not null`;
 
-/** Checks the domains that were not checked for a day. Name servers that do not answer change nothing. */
+/** Checks the domains that have not been checked for a day. If name servers do not answer, nothing changes. */
 export async function checkDomains(): Promise<void> {
   const at = now();
   for (;;) {

@@ -1,4 +1,4 @@
-// A domain of email addresses that an organization has verified, or is about to verify, with a TXT record.
+// A domain of email addresses that an organization has verified with a TXT record, or still has to verify.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -16,7 +16,7 @@ export class SignInDomain extends table('sign_in_domains', {
   required: column<boolean>(),
   verifiedAt: column<number | null>(),
   checkedAt: column<number | null>(),
-  /** When the record of a verified domain was first missing. */
+  /** When the record of a verified domain was first found missing. */
   missingSince: column<number | null>(),
   createdAt: column<number>(),
 }) {

@@ -1,4 +1,4 @@
-// Operations on domains: add, verify with a TXT record, choose the provider, require it, delete.
+// Operations on domains: add a domain, verify it with a TXT record, choose or require its provider, delete it.
 import { domainToASCII } from 'node:url';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -61,7 +61,7 @@ const checks = createSharedThrottle(
   'The domains of this organization were checked too often.',
 );
 
-/** Whether the record of the domain is found. @throws OutboundError when the name servers do not answer */
+/** Whether the TXT record of the domain exists. @throws OutboundError when the name servers do not answer */
 export const hasRecord = async ({ domain, token }: SignInDomain): Promise<boolean> =>
   (await readTxtRecords(recordNameOf(domain), AbortSignal.timeout(domainCheckMs.timeout))).includes(token);
 
@@ -69,7 +69,7 @@ const verifiedSql = `update sign_in_domains set verified_at = coalesce(verified_
   where id = $1 returning id`;
 
 /**
- * Looks for the record of a domain, which verifies it. Only one organization at a time can have verified a domain.
+ * Verifies a domain if its TXT record exists. Only one organization at a time can have verified a domain.
  * @throws 404, 409 when the record is missing or another organization has verified the domain, 429, 502 when name servers do not answer
  */
 export async function verifyDomain(caller: Caller, domainId: string): Promise<SignInDomain> {
@@ -117,7 +117,7 @@ export async function changeDomain(caller: Caller, domainId: string, changes: Do
   });
 }
 
-/** The domain, locked together with the other domains, the providers and the members of the organization. @throws 404 */
+/** Locks and returns the domain, together with the other domains, the providers and the members of the organization. @throws 404 */
 async function lockDomain(trx: Transaction, orgId: Id<'organization'>, domainId: string): Promise<SignInDomain> {
   await lockOrganization(trx, orgId);
   const domain = await SignInDomain.find({ id: domainId as SignInDomain['id'], orgId }, trx);

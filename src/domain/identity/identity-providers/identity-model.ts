@@ -1,14 +1,14 @@
-// Users of providers, by the provider's own identifier, and sign-ins that wait for the answer of a provider.
+// Users of providers, by the provider's own identifier, and sign-ins that wait for a provider's response.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
 export class ProviderIdentity extends table('provider_identities', {
   orgId: column<Id<'organization'>>(),
   providerId: column<Id<'identityProvider'>>(),
-  /** The identifier of the user at the provider, which outlives a change of the address. */
+  /** The provider's identifier of the user, which stays the same when the email address changes. */
   subject: column<string>(),
   userId: column<Id<'person'>>(),
-  /** The address at the first sign-in. */
+  /** The email address at the first sign-in. */
   email: column<string>(),
   createdAt: column<number>(),
   lastUsedAt: column<number>(),
@@ -22,7 +22,7 @@ export class ProviderSignIn extends table('provider_sign_ins', {
   id: column<string>(),
   orgId: column<Id<'organization'>>(),
   providerId: column<Id<'identityProvider'>>(),
-  /** The digest of a secret in the cookie of the browser that has started it. */
+  /** The digest of a secret in the cookie of the browser that started the sign-in. */
   binding: column<Buffer>(),
   /** The person who tests the provider; null for a sign-in. */
   testerId: column<Id<'person'> | null>(),

@@ -16,18 +16,18 @@ export class IdentityProvider extends table('identity_providers', {
   issuer: column<string>(),
   /** The client id at an OpenID provider. */
   clientId: column<string | null>(),
-  /** The address of a SAML provider for sign-ins. */
+  /** The sign-in URL of a SAML provider. */
   signInUrl: column<string | null>(),
   /** Certificates of a SAML provider in base64, several while it rotates its key. */
   certificates: column<string[]>(),
-  /** The address from which the metadata of a SAML provider is read every day. */
+  /** The URL from which the metadata of a SAML provider is read every day. */
   metadataUrl: column<string | null>(),
   metadataReadAt: column<number | null>(),
-  /** Since when the metadata at its address cannot be used. */
+  /** The time since which the metadata at its URL has been unusable. */
   metadataFailingSince: column<number | null>(),
   /** Role of people whose first sign-in creates their membership; null admits only members and invited people. */
   defaultRole: column<OrgRole | null>(),
-  /** When a test sign-in last succeeded; a provider without one is not offered. */
+  /** When a test sign-in last succeeded; null for a provider that has not been tested, which is not offered. */
   testedAt: column<number | null>(),
   createdByUserId: column<Id<'person'> | null>(),
   createdAt: column<number>(),

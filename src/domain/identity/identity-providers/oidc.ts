@@ -1,5 +1,5 @@
 // A sign-in at an OpenID provider of an organization (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce). All
-// requests go through outbound.ts, because a tenant chooses the addresses. Loaded at the first sign-in.
+// requests go through outbound.ts, because an organization chooses the URLs. Loaded at the first sign-in.
 import { decodeProtectedHeader } from 'jose';
 import type { Configuration } from 'openid-client';
 import { now, seconds } from '#foundation/clock.ts';
@@ -32,7 +32,7 @@ const algorithms = [
   'Ed25519',
 ];
 
-/** The provider with its sealed secret. */
+/** The provider, with its sealed client secret. */
 export type SealedProvider = IdentityProvider & { sealedSecret: string | null };
 
 const boundedRequests = (address: string, init: object): Promise<Response> =>
@@ -44,11 +44,11 @@ const boundedRequests = (address: string, init: object): Promise<Response> =>
 
 interface Known {
   config: Promise<Configuration>;
-  /** The last change of the provider. */
+  /** Time of the provider's last change. */
   updatedAt: number;
   until: number;
 }
-/** Endpoints and keys by provider, one entry per provider, so that changes of a provider do not fill the memory. */
+/** Endpoints and keys by provider. Each provider has one entry, so that changes of a provider do not fill the memory. */
 const known = new Map<string, Known>();
 
 /** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. */
@@ -68,18 +68,18 @@ async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider):
     ...{ issuer, clientId: clientId!, clientSecret: unseal(secretContext(id), sealedSecret!) },
     ...{ timeoutSeconds: providerAnswer.timeoutMs / seconds(1), send: boundedRequests },
   });
-  // The library accepts metadata for all tenants of a provider, whose users of any organization could sign in.
+  // The library would accept metadata that covers all tenants of a provider; then users of any tenant could sign in.
   const named = config.serverMetadata().issuer;
   if (named !== issuer && named !== `${issuer}/` && `${named}/` !== issuer)
     return rejectAnswer(`Its metadata names another issuer: ${named.slice(0, 200)}.`);
   return config;
 }
 
-/** The address at the provider where the person signs in. */
+/** The URL at the provider where the person signs in. */
 export const oidcAddress = async (provider: SealedProvider, binding: SignInBinding): Promise<string> =>
   signInAddress(await configurationOf(provider), returnAddressOf(provider), binding);
 
-/** Exchanges the code of the provider's answer for the user. @throws ProviderRejection, and the errors of the library and outbound.ts */
+/** Exchanges the code in the provider's response for the user. @throws ProviderRejection, and the errors of the library and outbound.ts */
 export async function oidcUser(
   provider: SealedProvider,
   search: string,
@@ -96,6 +96,6 @@ export async function oidcUser(
   return { subject: claims.sub, email, name, hostedDomain: hostedDomainOf(claims) };
 }
 
-/** Google signs in every Google account, but only accounts of a Workspace belong to a domain, which the claim `hd` names. */
+/** Google signs in every Google account, but only Workspace accounts belong to a domain, which the claim `hd` names. */
 const hostedDomainOf = ({ iss, hd }: { iss: string; hd?: unknown }): string | undefined =>
   iss === 'https://accounts.google.com' ? String(hd ?? '') : undefined;

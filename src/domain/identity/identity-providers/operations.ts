@@ -23,12 +23,12 @@ export const ownProviders = (caller: Caller): Pick<IdentityProvider, 'orgId'> =>
   return { orgId: ownOrganization(caller) };
 };
 
-/** Path prefix of the console's pages for a sign-in through the provider. */
+/** Path prefix of the console's pages for signing in through the provider. */
 export const pathOf = (providerId: string): string => `/sign-in/sso/${providerId}`;
-/** The address to which the provider sends the browser back. */
+/** The URL to which the provider sends the browser back. */
 export const returnAddressOf = ({ id }: Pick<IdentityProvider, 'id'>): string =>
   `${addresses().issuer}${pathOf(id)}/return`;
-/** The address to which a SAML provider posts its answer, and the address of the metadata of the service, which is its entity id, too. */
+/** The URL to which a SAML provider posts its response, and the URL of the service's metadata, which is also the service's entity id. */
 export const acsAddressOf = ({ id }: Pick<IdentityProvider, 'id'>): string => `${addresses().issuer}${pathOf(id)}/acs`;
 export const entityIdOf = ({ id }: Pick<IdentityProvider, 'id'>): string =>
   `${addresses().issuer}${pathOf(id)}/metadata`;
@@ -45,7 +45,7 @@ export interface NewProvider {
   defaultRole?: OrgRole | null | undefined;
 }
 
-/** Connects a provider, which is offered after a test. @throws 400 for an issuer that is no public https address, 409 beyond the maximum */
+/** Connects a provider, which is offered once it has been tested. @throws 400 for an issuer that is not a public https URL, 409 beyond the maximum */
 export async function createProvider(caller: Caller, input: NewProvider): Promise<IdentityProvider> {
   const { orgId } = ownProviders(caller);
   const { name, issuer, clientId, clientSecret, defaultRole = null } = input;
@@ -82,7 +82,7 @@ export const insertProvider = (
     return provider;
   });
 
-/** Checks the issuer of an OpenID provider. Each request resolves and checks the host again. @throws 400 */
+/** Checks the issuer of an OpenID provider. Each later request resolves and checks the host again. @throws 400 */
 function requireIssuer(issuer: string): void {
   try {
     if (!isIdentifier(issuer)) throw new Error();
@@ -134,7 +134,7 @@ export async function changeProvider(
   });
 }
 
-/** The provider, locked together with the domains of the organization. @throws 404 */
+/** Locks and returns the provider, together with the domains of the organization. @throws 404 */
 export async function lockProvider(
   trx: Transaction,
   orgId: Id<'organization'>,
@@ -150,7 +150,7 @@ export async function refuseRequired(trx: Transaction, { id, orgId }: IdentityPr
   if (domain) throw conflict(`${domain.domain} requires this provider. Remove the requirement first.`);
 }
 
-/** Deletes a provider and its known users; its domains have no provider afterwards. @throws 404, 409 while it is required */
+/** Deletes a provider and its known users; its domains then have no provider. @throws 404, 409 while it is required */
 export async function deleteProvider(caller: Caller, providerId: string): Promise<{ ok: true; id: string }> {
   const { orgId } = ownProviders(caller);
   return transaction(async (trx) => {
@@ -162,7 +162,7 @@ export async function deleteProvider(caller: Caller, providerId: string): Promis
   });
 }
 
-/** The provider that signs in an email address. */
+/** The provider that signs in people with an email address. */
 export interface OfferedProvider {
   id: IdentityProvider['id'];
   name: string;
@@ -173,7 +173,7 @@ export interface OfferedProvider {
 
 const provedSql = `select ${columnsOf(SignInDomain)} from sign_in_domains where domain = $1 and verified_at is not null`;
 
-/** The provider of an email address; undefined when the domain of the address has no tested provider. */
+/** The provider that signs in people with an email address; undefined when the domain of the address has no tested provider. */
 export async function providerOfAddress(address: string): Promise<OfferedProvider | undefined> {
   const [domain] = await sql<SignInDomain>(provedSql, [domainOf(normalizeEmail(address))]);
   if (!domain?.providerId) return undefined;

@@ -1,5 +1,5 @@
-// SQL of sessions and the organizations that they reach: a session that a provider has opened reaches only the provider's organization, and
-// an organization that requires a provider is reached only by sessions that this provider has opened
+// SQL conditions about sessions and the organizations that they reach: a session that a provider has opened reaches only the provider's
+// organization, and an organization that requires a provider is reached only by sessions that this provider has opened
 // (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
 
 /** SQL condition on a row of `memberships`: the session `s` of the person `p` reaches its organization. @param at The present time */

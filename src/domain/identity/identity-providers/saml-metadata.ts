@@ -1,5 +1,5 @@
-// The metadata of a SAML provider (SAML Metadata 2.0): its entity id, the address for sign-ins by redirect, and its signing certificates.
-// The sender or server of metadata is trusted; a signature of the metadata itself is not checked.
+// The metadata of a SAML provider (SAML Metadata 2.0): its entity id, the URL for sign-ins by redirect, and its signing certificates. The
+// source of the metadata is trusted; a signature on the metadata itself is not checked.
 import { X509Certificate } from 'node:crypto';
 import { DOMParser } from '@xmldom/xmldom';
 import { isIdentifier } from '#foundation/http/addresses.ts';
@@ -31,7 +31,7 @@ const metadata = 'urn:oasis:names:tc:SAML:2.0:metadata';
 const signatures = 'http://www.w3.org/2000/09/xmldsig#';
 const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect';
 
-/** Reads the metadata of one provider. @param field Name of the request's field with the metadata, for errors. @throws 400 */
+/** Reads the metadata of one provider. @param field Name of the request field that contains the metadata, for errors. @throws 400 */
 export function parseSamlMetadata(xml: string, field: string): SamlMetadata {
   const unusable = (reason: string): never => {
     throw invalid.field(field, reason);
@@ -54,7 +54,7 @@ export function parseSamlMetadata(xml: string, field: string): SamlMetadata {
   return { issuer, signInUrl, certificates: certificatesOf(descriptor, unusable) };
 }
 
-/** The person's browser opens this address, so it may be in a private network. */
+/** The person's browser opens this URL, so it may be in a private network. */
 const isSignInUrl = (url: string): boolean =>
   url.length <= providerText.issuer.max && isIdentifier(url.split('?', 1)[0]!);
 
@@ -78,7 +78,7 @@ function childrenOf(parent: Element, namespace: string, name: string): Element[]
   return children;
 }
 
-/** The certificates of keys for signatures. */
+/** Certificates of signing keys. */
 function certificatesOf(descriptor: Element, unusable: Refuse): string[] {
   const keys = childrenOf(descriptor, metadata, 'KeyDescriptor').filter(
     (key) => key.getAttribute('use') !== 'encryption',
@@ -95,7 +95,7 @@ function certificatesOf(descriptor: Element, unusable: Refuse): string[] {
   return certificates;
 }
 
-/** Certificates of metadata are carriers of keys: neither their issuer nor their expiry counts (SAML Metadata Interoperability Profile). */
+/** Certificates in metadata only carry keys: neither their issuer nor their expiry matters (SAML Metadata Interoperability Profile). */
 function isStrong(base64: string): boolean {
   const details = publicKeyOf(base64);
   return details?.asymmetricKeyType === 'rsa' && details.asymmetricKeyDetails!.modulusLength! >= samlBounds.rsaBits;

@@ -1,4 +1,4 @@
-// Operations on SAML providers: connected and changed by their metadata, which is read again every day if it has an address.
+// Operations on SAML providers, which are connected and changed through their metadata. Metadata with a URL is read again every day.
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -16,13 +16,13 @@ import { IdentityProvider } from './model.ts';
 import { insertProvider, lockProvider, ownProviders, refuseRequired, requireDefaultRole } from './operations.ts';
 import type { SamlMetadata } from './saml-metadata.ts';
 
-/** The metadata itself, or the address that serves it. */
+/** The metadata itself, or the URL that serves it. */
 export interface MetadataSource {
   metadataXml?: string | null | undefined;
   metadataUrl?: string | null | undefined;
 }
 
-/** Reads metadata. @throws 400 for metadata that cannot be used, 502 when its address does not answer */
+/** Reads metadata. @throws 400 for unusable metadata, 502 when its URL does not respond */
 async function readMetadata({ metadataXml, metadataUrl }: MetadataSource): Promise<SamlMetadata> {
   if ((metadataXml == null) === (metadataUrl == null)) throw invalid('Send either metadataXml or metadataUrl.');
   if (metadataUrl != null && !isIdentifier(metadataUrl.split('?', 1)[0]!))
@@ -48,7 +48,7 @@ export interface NewSamlProvider extends MetadataSource {
   defaultRole?: OrgRole | null | undefined;
 }
 
-/** Connects a SAML provider, which is offered after a test. @throws 400 and 502 as for its metadata, 409 beyond the maximum */
+/** Connects a SAML provider, which is offered once it has been tested. @throws 400 and 502 as for its metadata, 409 beyond the maximum */
 export async function createSamlProvider(caller: Caller, input: NewSamlProvider): Promise<IdentityProvider> {
   const { orgId } = ownProviders(caller);
   const { name, defaultRole = null, metadataUrl = null } = input;
@@ -60,9 +60,9 @@ export async function createSamlProvider(caller: Caller, input: NewSamlProvider)
 }
 
 /**
- * Replaces the metadata of a SAML provider. A new entity id or address needs a new test. With a new entity id, the stored identifiers of
- * users are deleted.
- * @throws as `createSamlProvider`, 404, and 409 for another entity id or address while the provider is required
+ * Replaces the metadata of a SAML provider. A new entity id or sign-in URL needs a new test. With a new entity id, the stored identifiers
+ * of users are deleted.
+ * @throws as `createSamlProvider`, 404, and 409 for another entity id or sign-in URL while the provider is required
  */
 export async function replaceSamlMetadata(
   caller: Caller,
@@ -95,13 +95,13 @@ const applyMetadata = (
     return { ...before, ...changes };
   });
 
-// A provider is claimed by the change of `metadata_read_at`, so that one process reads its metadata.
+// Changing `metadata_read_at` claims the provider, so that only one process reads its metadata.
 const claimSql = `update identity_providers set metadata_read_at = $1 where id in (
     select id from identity_providers where metadata_url is not null and metadata_read_at <= $2
       and ${isWritableSql('identity_providers.org_id')}
     order by metadata_read_at limit 20 for update skip locked)
   returning ${columnsOf(IdentityProvider)}`;
-// Sign-ins in progress compare `updated_at`, which changes with the certificates only.
+// Sign-ins in progress compare `updated_at`, which therefore changes only when the certificates do.
 const rotateSql = `update identity_providers set certificates = $2, metadata_failing_since = null,
     updated_at = case when certificates <> $2 then greatest(updated_at + 1, $3) else updated_at end
   where id = $1 and issuer = $4 and sign_in_url = $5 and (certificates <> $2 or metadata_failing_since is not null)`;
@@ -109,8 +109,8 @@ const failSql = `update identity_providers set metadata_failing_since = $2
   where id = $1 and metadata_url = $3 and metadata_failing_since is null`;
 
 /**
- * Reads metadata that was last read a day ago or earlier, because it may have new keys. Of metadata that is unusable, or has another entity
- * id or sign-in address, only the time is noted.
+ * Reads metadata that was last read at least a day ago, because it may have new keys. If the metadata is unusable or has another entity id
+ * or sign-in URL, only the time is recorded.
  */
 export async function refreshMetadata(): Promise<void> {
   const at = now();

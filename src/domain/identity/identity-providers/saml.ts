@@ -24,7 +24,7 @@ const samlOf = (provider: IdentityProvider, id = ''): SAML =>
 export const ownMetadata = (provider: IdentityProvider): string =>
   samlOf(provider).generateServiceProviderMetadata(null, null);
 
-/** The address at the provider where the person signs in. @param id The id of the request, which the answer must name */
+/** The URL at the provider where the person signs in. @param id The id of the request, which the response must name */
 export const samlAddress = (provider: IdentityProvider, id: string): Promise<string> =>
   samlOf(provider, id).getAuthorizeUrlAsync('', undefined, {});
 
@@ -35,7 +35,7 @@ export interface SamlAnswer {
   assertionId: string;
 }
 
-/** The user of a posted response. @throws ProviderRejection, with every other failure of a check as its cause */
+/** The user of a posted response. @throws ProviderRejection; any other error of a check becomes its cause */
 export async function readSamlAnswer(provider: IdentityProvider, response: string): Promise<SamlAnswer> {
   refuseUnsafe(decoded(response));
   const { profile } = await samlOf(provider)
@@ -52,7 +52,7 @@ export async function readSamlAnswer(provider: IdentityProvider, response: strin
   return { user: userOf(profile as Profile), requestId, assertionId };
 }
 
-/** A message of the library as a sentence, without the expected audiences: no other content of a response is in the library's messages. */
+/** A message of the library as a sentence, without the expected audiences, which are the only content of a response in the library's messages. */
 const sentence = (message: string): string =>
   `${message
     .replace(/ Expected: .*/s, '')
@@ -80,8 +80,8 @@ const algorithms = new Set([
 ]);
 
 /**
- * Refuses XML that parsers could read in two ways: document types and entities, comments, which canonicalization removes, and CDATA; and
- * algorithms that are weak, or that could sign other content.
+ * Refuses XML that parsers could read in two ways (document types, entities, CDATA, and comments, which canonicalization removes), and
+ * algorithms that are weak or could sign other content.
  */
 function refuseUnsafe(xml: string): void {
   if (xml.includes('<!')) rejectAnswer('Its response contains a document type, a comment or CDATA.');

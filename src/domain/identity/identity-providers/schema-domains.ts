@@ -1,4 +1,4 @@
-// Domains of an organization in the graph: verified with a TXT record, and assigned to a provider.
+// An organization's domains in GraphQL: verified with a TXT record, and assigned to a provider.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

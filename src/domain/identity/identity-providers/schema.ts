@@ -1,4 +1,4 @@
-// Identity providers of an organization, in the graph. Secrets are accepted, and never returned.
+// Identity providers of an organization, in GraphQL. Secrets are accepted but never returned.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

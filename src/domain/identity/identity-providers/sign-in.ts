@@ -1,4 +1,4 @@
-// A sign-in through an identity provider: started in a browser, bound to it, and finished once with the provider's answer.
+// A sign-in through an identity provider: started in a browser, bound to that browser, and finished once, by the provider's response.
 import { randomBytes } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import type { SignInBinding } from '#foundation/http/openid.ts';
@@ -31,7 +31,7 @@ const sealedSql = 'select sealed_secret from identity_providers where id = $1';
 
 export type FoundProvider = SealedProvider & { organizationName: string };
 
-/** The provider with its secret. @throws 404 for an unknown one, one of a closed organization, and one without a test */
+/** The provider with its secret. @throws 404 for a provider that is unknown, untested or of a closed organization */
 export async function findProvider(id: string, isTest: boolean): Promise<FoundProvider> {
   const provider = await IdentityProvider.find({ id: id as IdentityProvider['id'] });
   const organization = provider && (await Organization.find({ id: provider.orgId }));
@@ -43,7 +43,7 @@ export async function findProvider(id: string, isTest: boolean): Promise<FoundPr
 
 const context = (id: string) => `provider sign-in:${id}`;
 
-/** Starts a sign-in, and returns the address at the provider. */
+/** Starts a sign-in, and returns the URL at the provider. */
 export async function startSignIn(provider: SealedProvider, { browser, returnTo, testerId }: Start): Promise<string> {
   const [state, nonce, verifier] = [newState(), newState(), newState()];
   const address =
@@ -62,14 +62,14 @@ export async function startSignIn(provider: SealedProvider, { browser, returnTo,
 /** Begins with an underscore, as ids in XML do. */
 const newState = (): string => `_${randomBytes(32).toString('base64url')}`;
 
-/** A started sign-in whose browser has returned with an answer. */
+/** A started sign-in whose browser has returned with a response. */
 export type Started = Pick<ProviderSignIn, 'id' | 'testerId' | 'returnTo' | 'sealedVerifier' | 'sealedAnswer'>;
 
 const useSql = `update provider_sign_ins set used_at = $4
   where id = $1 and provider_id = $2 and binding = $3 and used_at is null and expires_at > $4
   returning id, tester_id, return_to, sealed_verifier, sealed_answer`;
 
-/** Uses up the sign-in of an answer. @throws 400 for an unknown, used or expired one, and in another browser */
+/** Uses up the sign-in that a response belongs to. @throws 400 for an unknown, used or expired sign-in, and in another browser */
 export async function useStarted(provider: IdentityProvider, state: string, browser: string | null): Promise<Started> {
   const [started] = browser ? await sql<Started>(useSql, [state, provider.id, digest(browser), now()]) : [];
   if (!started || (provider.protocol === 'saml' && started.sealedAnswer === null))
@@ -81,9 +81,9 @@ const answerSql = `update provider_sign_ins set sealed_answer = $3
   where id = $1 and provider_id = $2 and sealed_answer is null and used_at is null and expires_at > $4 returning id`;
 
 /**
- * Stores the answer that a SAML provider posts, and returns the id of the request. The browser sends no cookie with a POST from another
- * site, so the page that it opens next, with the cookie, uses the stored answer. @throws ProviderRejection, also for an assertion or
- * request that was used
+ * Stores the response that a SAML provider posts, and returns the id of the request. The browser sends no cookie with a POST from another
+ * site, so the page that it opens next, with the cookie, uses the stored response. @throws ProviderRejection, also for an assertion or
+ * request that was already used
  */
 export async function recordAnswer(provider: IdentityProvider, response: string): Promise<string> {
   if (provider.protocol !== 'saml') throw notFound('identity provider');
@@ -99,7 +99,7 @@ export async function recordAnswer(provider: IdentityProvider, response: string)
   return requestId;
 }
 
-/** The user of the provider's answer. @throws ProviderRejection, and the errors of the library and outbound.ts */
+/** The user in the provider's response. @throws ProviderRejection, and the errors of the library and outbound.ts */
 export async function userOfAnswer(provider: SealedProvider, started: Started, search: string): Promise<ProviderUser> {
   if (started.sealedAnswer !== null) return JSON.parse(unseal(context(started.id), started.sealedAnswer));
   const { nonce, verifier }: Omit<SignInBinding, 'state'> = JSON.parse(

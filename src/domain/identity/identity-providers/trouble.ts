@@ -1,5 +1,5 @@
-// Troubles of the sign-in of an organization that its admins should know: domains whose record is missing, and providers whose
-// certificates expire or whose metadata cannot be used.
+// Problems with the sign-in of an organization that its admins should know about: domains whose TXT record is missing, and providers whose
+// certificates expire or whose metadata is unusable.
 import { X509Certificate } from 'node:crypto';
 import type { Id } from '#foundation/ids.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -13,7 +13,7 @@ export interface MissingDomain extends Pick<SignInDomain, 'id' | 'domain' | 'ver
 const missingSql = `select id, domain, verified_at, missing_since from sign_in_domains
   where org_id = $1 and missing_since is not null order by domain`;
 
-/** Domains of an organization that were verified and whose record is missing. */
+/** Verified domains of an organization whose TXT record is missing. */
 export const listMissingDomains = (orgId: string): Promise<MissingDomain[]> => sql<MissingDomain>(missingSql, [orgId]);
 
 export interface ExpiringProvider extends Pick<IdentityProvider, 'id' | 'name' | 'metadataUrl'> {
@@ -24,8 +24,8 @@ export interface ExpiringProvider extends Pick<IdentityProvider, 'id' | 'name' |
 const expiryOf = (base64: string): number => Date.parse(new X509Certificate(Buffer.from(base64, 'base64')).validTo);
 
 /**
- * SAML providers of an organization whose certificates all expire before a time. Sign-ins do not depend on the expiry of a certificate
- * (saml-metadata.ts), but providers replace theirs by then.
+ * SAML providers of an organization whose certificates all expire before a given time. Sign-ins do not depend on the expiry of a
+ * certificate (saml-metadata.ts), but providers replace theirs by then.
  */
 export async function listExpiringCertificates(orgId: Id<'organization'>, before: number): Promise<ExpiringProvider[]> {
   const providers = await IdentityProvider.findAll({ orgId, protocol: 'saml' });
@@ -44,6 +44,6 @@ export interface FailingProvider extends Pick<IdentityProvider, 'id' | 'name'> {
 const failingSql = `select id, name, metadata_failing_since as since from identity_providers
   where org_id = $1 and metadata_failing_since <= $2 order by name, id`;
 
-/** Providers of an organization whose metadata could not be used since a time or earlier. */
+/** Providers of an organization whose metadata has been unusable since the given time or longer. */
 export const listFailingMetadata = (orgId: string, since: number): Promise<FailingProvider[]> =>
   sql<FailingProvider>(failingSql, [orgId, since]);

@@ -1,4 +1,4 @@
-// The user of a provider, as its answer names them, and the reasons why an answer is rejected.
+// The user that a provider's response names, and the reasons for rejecting a response.
 
 export interface ProviderUser {
   /** The provider's own identifier of the user. */
@@ -9,7 +9,7 @@ export interface ProviderUser {
   hostedDomain?: string | undefined;
 }
 
-/** An answer of a provider that does not sign anybody in. The message is a sentence for the person and the audit log. */
+/** Error for a provider's response that does not sign anybody in. The message is a sentence for the person and the audit log. */
 export class ProviderRejection extends Error {
   override name = 'ProviderRejection';
 }

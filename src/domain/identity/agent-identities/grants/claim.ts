@@ -1,5 +1,5 @@
-// The claim grant: an agent polls until its person has decided (docs/contract.md#claims; RFC 8628 §3.4 and §3.5). The tokens of a
-// claim are collected once: of concurrent polls one gets them.
+// The claim grant: an agent polls until its person has decided (docs/contract.md#claims; RFC 8628 §3.4 and §3.5). The tokens of a claim can
+// be collected once: only one of several concurrent polls gets them.
 
 import type { RequestSource } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
@@ -22,7 +22,7 @@ import { type GrantHandler, required, type TokenResponse } from '../../oauth/tok
 import { lockValidGrant, mintAssertion } from '../assertion.ts';
 import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../model.ts';
 
-/** Tolerance for early polls: the clocks of both sides differ. */
+/** Tolerance for early polls, because the clocks of both sides differ. */
 const earlyToleranceMs = 500;
 
 const requestNewCode = 'Request a new one at the claim endpoint.';

@@ -7,9 +7,9 @@ import { fetchJson, OutboundError } from '#foundation/http/outbound.ts';
 import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 
 const maxKeySetBytes = 64 * 1024;
-/** Bounds of the time for which keys are cached, regardless of their `Cache-Control`. */
+/** Minimum and maximum time for which keys are cached, regardless of their `Cache-Control`. */
 const cacheMs = { min: minutes(10), max: hours(24) } as const;
-/** Time for which no keys are requested again after an unknown key id or a failure. */
+/** Time after an unknown key id or a failure in which keys are not requested again. */
 const cooldownMs = seconds(30);
 
 let trusted: ReadonlyMap<string, TrustedIssuer> = new Map();
@@ -24,9 +24,9 @@ export const trustedIssuer = (issuer: unknown): TrustedIssuer | undefined =>
   typeof issuer === 'string' ? trusted.get(issuer) : undefined;
 
 /**
- * The published keys of one provider. jose reads the set, finds a key in it, and shares one request among concurrent callers. This code
- * adds the service's clock and the lifetime from `cache-control`, keeps the known keys of an unreachable provider valid for a day, and does
- * not repeat a failed request, or a request for an unknown key id, within the cooldown.
+ * The published keys of one provider. jose reads the set, finds a key in it, and shares one request among concurrent callers. This class
+ * adds three things: the service's clock and the lifetime from `cache-control`; known keys stay valid for a day while the provider is
+ * unreachable; and within the cooldown, neither a failed request nor a request for an unknown key id is repeated.
  */
 interface ProviderKeys {
   set: ReturnType<typeof createRemoteJWKSet>;
@@ -69,8 +69,8 @@ const isOver = (cooldownFrom: number | undefined): boolean =>
   cooldownFrom === undefined || cooldownFrom + cooldownMs <= now();
 
 /**
- * The key of a JWS. An unknown key id is looked up at the provider, which may have rotated its keys, once per cooldown, so that invented
- * key ids cause no traffic.
+ * The key of a JWS. The provider may have rotated its keys, so an unknown key id is looked up there, but only once per cooldown, so that
+ * invented key ids cause little traffic.
  * @throws jose's errors when no key matches; OutboundError when the provider is unreachable
  */
 export async function issuerKeyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, token: FlattenedJWSInput) {

@@ -1,4 +1,4 @@
-// Parses a compact JWS (RFC 7515 §7.1) without trusting its content. Needs no key, no clock and no network.
+// Parses a compact JWS (RFC 7515 §7.1) without trusting its content. This needs no key, clock or network.
 import { text } from '#limits.ts';
 import { reject } from './reasons.ts';
 
@@ -11,7 +11,7 @@ export interface Parsed {
   claims: ClaimSet;
 }
 
-// The signature may be empty: an unsigned JWS is well-formed, and rejected for its algorithm.
+// The signature may be empty: an unsigned JWS is well-formed and is rejected later, for its algorithm.
 const compact = /^([\w-]+)\.([\w-]+)\.[\w-]*$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -21,7 +21,7 @@ export function parseJws(jws: string, typ: string): Parsed {
   const header = membersOf(head);
   const claims = membersOf(body);
   if (!header || !claims) return reject('malformed', 'It is not a signed JWT in compact form.');
-  // An exact match: a JWS signed for another purpose has another type (RFC 8725 §3.11).
+  // The type must match exactly, because a JWS signed for another purpose has another type (RFC 8725 §3.11).
   if (header.typ !== typ) return reject('wrong type', `typ: must be "${typ}".`);
   if ('crit' in header) return reject('wrong type', 'crit: extensions are not supported.');
   return { jws, header, claims };

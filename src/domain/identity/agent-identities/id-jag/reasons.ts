@@ -1,5 +1,5 @@
-// Reasons for rejecting a provider's signed message: one reason per check, and the error code that each endpoint returns for it
-// (docs/contract.md#agent-errors; RFC 8935 §2.4). One table; no message text is parsed.
+// Reasons for rejecting a provider's signed message: one reason per check, with the error code that each endpoint returns for it
+// (docs/contract.md#agent-errors; RFC 8935 §2.4). No message text is parsed.
 import {
   type AgentAuthError,
   expired,
@@ -22,7 +22,7 @@ export type EventError =
   | 'authentication_failed'
   | 'access_denied';
 
-/** The error of each reason: at the registration endpoint, and at the receiver of security events. */
+/** The error for each reason: at the registration endpoint, and at the receiver of security events. */
 const errors = {
   malformed: [invalidAgentRequest, 'invalid_request'],
   'wrong type': [invalidAgentRequest, 'invalid_request'],

@@ -1,9 +1,12 @@
-// Replay protection: the `jti` of a provider's signed message is accepted once over all processes, until the message has expired. Keyed
-// by issuer, so that no provider can use up the ids of another.
+// Replay protection: until a provider's signed message expires, its `jti` is accepted only once, by whichever process. Ids are stored by
+// issuer, so that no provider can use up the ids of another.
 import { now } from '#foundation/clock.ts';
 import { database, type Transaction } from '#foundation/postgres/database.ts';
 
-/** Whether this is the first use of the id; true for only one of concurrent uses. Without `trx`, the statement is committed by itself. */
+/**
+ * Records a use of the id, and returns whether it is the first; true for only one of concurrent uses. Without `trx`, the record is
+ * committed at once.
+ */
 export async function useJti(
   kind: 'assertion' | 'event' | 'saml',
   { issuer, jti, expiresAt }: { issuer: string; jti: string; expiresAt: number },

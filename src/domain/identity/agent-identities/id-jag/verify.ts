@@ -1,5 +1,5 @@
 // Verification of a provider's assertion: the checks of docs/contract.md#id-jag in their order, up to the first that fails
-// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is part of the registration.
+// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, which links the user to a person, is part of the registration.
 import { compactVerify, errors } from 'jose';
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -69,8 +69,8 @@ export async function checkSignature({ jws, header }: Parsed, provider: TrustedI
     if (error instanceof errors.JWSSignatureVerificationFailed) {
       reject('bad signature', 'The signature does not verify.');
     }
-    // All other errors concern the key: the provider has none for this `kid`, or it is unusable with the algorithm, malformed, too short or
-    // unreachable.
+    // All other errors concern the key: the provider is unreachable or has no key for this `kid`, or the key is malformed, too short or
+    // unusable with the algorithm.
     const ofKey = [errors.JOSEError, OutboundError, TypeError, DOMException].some((kind) => error instanceof kind);
     if (ofKey) reject('no such key', 'kid: the provider publishes no usable key for it.');
     throw error;
@@ -98,7 +98,7 @@ function checkTimes(claims: ClaimSet): number {
   return exp;
 }
 
-/** Exactly one audience: the issuer, or the identifier of the API, with or without a trailing slash. Never a prefix (§15.2). */
+/** Exactly one audience is accepted: the issuer, or the identifier of the API, with or without a trailing slash, but never a mere prefix (§15.2). */
 export function checkAudience({ aud }: ClaimSet): void {
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
   const ours = [addresses().issuer, resourceUri('api')].flatMap((name) => [name, `${name}/`]);
@@ -107,18 +107,18 @@ export function checkAudience({ aud }: ClaimSet): void {
   }
 }
 
-/** Bounds of the `sub` and `jti` of an assertion, in characters. */
+/** Limits of the `sub` and `jti` of an assertion, in characters. */
 const [min, max] = [1, 255];
 export const anId = `a text of ${min} to ${max} characters`;
 
-/** The value of the claim if the database can store it as an id; null otherwise. */
+/** The value of the JWT claim if the database can store it as an id; otherwise null. */
 export function idOf(claims: ClaimSet, name: 'sub' | 'jti'): string | null {
   const id = claims[name];
   if (typeof id !== 'string' || id.length < min || id.length > max) return null;
   return id.includes('\0') || !id.isWellFormed() ? null : id;
 }
 
-/** Clients are not authenticated here, so the provider must vouch for the client id. */
+/** Clients are not authenticated here, so only the provider can vouch for the client id. */
 function checkClient({ client_id }: ClaimSet, { issuer, clientIds }: TrustedIssuer): void {
   const isOwn = (id: string) => URL.canParse(id) && new URL(id).origin === new URL(issuer).origin;
   const isGood = typeof client_id === 'string' && (clientIds ? clientIds.includes(client_id) : isOwn(client_id));
@@ -137,7 +137,7 @@ function checkLogin({ auth_time }: ClaimSet): void {
   const at =
     timeOf(auth_time) ?? reject('stale login', 'auth_time: is required: the time at which the person logged in.');
   if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
-  // No difference between clocks is allowed here, because docs/contract.md#id-jag allows exactly an hour.
+  // Clock differences are not tolerated here, because docs/contract.md#id-jag allows exactly one hour.
   if (at + lifetimesMs.idJagLogin < now()) {
     reject('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
   }
