@@ -114,8 +114,8 @@ const claimed = async () => {
   return claim();
 };
 
-describe('the model of the orchestrator', () => {
-  it('is asked once, with structured output; its answer sets the team, and the mission pays for its tokens', async () => {
+describe('choice of agents by the orchestrator’s model', () => {
+  it('the model is asked once, with structured output; its answer sets the team, and the mission pays for its tokens', async () => {
     const runId = await start(choosing(ids.other!, ids.planner!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -147,7 +147,7 @@ describe('the model of the orchestrator', () => {
     for (const id of Object.values(ids)) expect(body.messages[0].content).toContain(id);
   });
 
-  it('is asked with a JSON schema at OpenAI and compatible servers', async () => {
+  it('OpenAI and compatible servers get the question with a JSON schema', async () => {
     await connect('openai', `${models.url}/v1`, { model: 'gpt-5-mini' });
     const runId = await start(choosing(ids.researcher!));
     expect(await claimed()).toMatchObject({ step: { role: 'researcher' } });
@@ -158,7 +158,7 @@ describe('the model of the orchestrator', () => {
     expect([path, body.response_format.json_schema.strict]).toEqual(['/v1/chat/completions', true]);
   });
 
-  it('may choose an agent that another runtime executes', async () => {
+  it('a mission waits for another runtime when the model chose an agent that only that runtime executes', async () => {
     const codex = await agent('builder', 'codex', 'gpt-5.5');
     await claim(['codex'], 'Other');
     await start(choosing(codex));
@@ -180,7 +180,7 @@ describe('the model of the orchestrator', () => {
       0,
     ],
     ['Anthropic refused the question (status 400).', [{ fail: { status: 400, type: 'x', message: 'no' } }], 0],
-  ])('leaves the choice to the built-in rules: %s', async (why, steps, cost) => {
+  ])('the built-in rules choose the agents when the model fails: %s', async (why, steps, cost) => {
     const runId = await start(answering(...steps));
     expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
     const run = await look(runId);
@@ -189,7 +189,7 @@ describe('the model of the orchestrator', () => {
     expect(models.seen).toHaveLength(1);
   });
 
-  it('is not asked when the price of the question could exceed the budget of the mission', async () => {
+  it('the model is not asked when the question could cost more than the budget of the mission', async () => {
     const runId = await start(choosing(ids.other!), { budgetUsd: 0.05 });
     expect(await claim()).toMatchObject({ runId, step: { agent: { agentId: ids.planner } } });
     const reason = 'The limits of the mission leave too little to ask the model.';
@@ -197,7 +197,7 @@ describe('the model of the orchestrator', () => {
     expect(models.seen).toHaveLength(0);
   });
 
-  it('leaves the choice to the built-in rules when its key is rejected; the connector shows the rejection', async () => {
+  it('the built-in rules choose the agents when the model’s key is rejected; the connector shows the rejection', async () => {
     models.settings.key = 'sk-other';
     const runId = await start(choosing(ids.other!));
     expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
@@ -207,7 +207,7 @@ describe('the model of the orchestrator', () => {
     expect((await world.knex('integrations').where({ id: connectorId }).first()).brokenSince).not.toBeNull();
   });
 
-  it('leaves the choice to the built-in rules when a chosen agent is deleted before the claim', async () => {
+  it('the built-in rules choose the agents when the chosen agent is deleted before the claim', async () => {
     const runId = await start(choosing(ids.other!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -220,7 +220,7 @@ describe('the model of the orchestrator', () => {
   });
 });
 
-describe('the model of the orchestrator is not asked', () => {
+describe('conditions of asking the orchestrator’s model', () => {
   const unasked = async (why: string, more: object = {}) => {
     const runId = await start(choosing(ids.other!), more);
     expect(await claim()).toMatchObject({ runId });
@@ -228,7 +228,7 @@ describe('the model of the orchestrator is not asked', () => {
     expect(agentChoice).toMatchObject({ way: 'rules', reason: why, askedAt: null, model: null, inputTokens: null });
     expect(models.seen).toEqual([]);
   };
-  it('when inference is off, when it has no key, or when only one agent is possible', async () => {
+  it('the model is not asked when inference is off, when it has no key, or when there is nothing to choose; the run shows the reason', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
     await unasked('The orchestrator may not ask its model, because inferenceEnabled is false.');
@@ -246,7 +246,7 @@ describe('the model of the orchestrator is not asked', () => {
   });
 });
 
-describe('a slow model of the orchestrator', () => {
+describe('a slow orchestrator’s model', () => {
   const address = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
   /** Answers the request that was held first. */
   async function answer(...agents: string[]): Promise<void> {
@@ -256,7 +256,7 @@ describe('a slow model of the orchestrator', () => {
     await answersSettled();
   }
 
-  it('is asked once for concurrent claims', async () => {
+  it('the model is asked once for concurrent claims', async () => {
     await connect('anthropic', address());
     const runId = await start('Work.');
     const claimAtOnce = () => Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
@@ -267,7 +267,7 @@ describe('a slow model of the orchestrator', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('delays only the run that waits for it, by at most half a minute; a late answer is charged, and the question is sent once', async () => {
+  it('a slow answer delays only the run that waits for it, for half a minute at most; a late answer is still charged', async () => {
     await connect('anthropic', address());
     const slowRun = await start('Work.');
     const other = await start('Work.', { agentId: ids.qa });
@@ -296,7 +296,7 @@ describe('a slow model of the orchestrator', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('leaves the choice to the built-in rules at once when it disconnects; the cost of the question is unknown', async () => {
+  it('the built-in rules choose the agents at once when the model’s server disconnects; the cost of the question is then unknown', async () => {
     await connect('anthropic', address());
     const runId = await start('Work.');
     expect(await claim()).toBeNull();
@@ -311,7 +311,7 @@ describe('a slow model of the orchestrator', () => {
   });
 });
 
-describe('an answer of the orchestrator’s model', () => {
+describe('answers of the orchestrator’s model', () => {
   const known = ['planner', 'builder', 'builder', 'researcher'].map((role, n) => ({ id: `a${n}`, role }) as never);
 
   it.each<[unknown, unknown]>([
@@ -336,5 +336,7 @@ describe('an answer of the orchestrator’s model', () => {
       { failure: 'The model chose an agent that the organization does not have.' },
     ],
     [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the requested form.' }],
-  ])('is validated against the known agents: %j', (value, read) => expect(readChoice(value, known)).toEqual(read));
+  ])('an answer is checked against the known agents: %j', (value, read) =>
+    expect(readChoice(value, known)).toEqual(read),
+  );
 });

@@ -131,8 +131,8 @@ const finishStep = (held: Json, more: object = {}) =>
   );
 const plan = { output: JSON.stringify({ steps: ['Read the test', 'Mend it'] }) };
 
-describe('an agent session of Linear', () => {
-  it('leads from the delegation of an issue through a plan and a question to the response', async () => {
+describe('agent sessions of Linear', () => {
+  it('delegating an issue starts a mission that reports its plan, its question and its result in the session', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     const own = session();
     const delivery = await heard(created(own));
@@ -210,7 +210,7 @@ describe('an agent session of Linear', () => {
     expect(linear.comments.size).toBe(0);
   });
 
-  it('does not change an issue that another agent works on or that is already in progress, and says why an issue cannot be moved', async () => {
+  it('an issue is not changed when another agent works on it or it is in progress; the session says when an issue cannot be moved', async () => {
     const own = session();
     const issue = linear.issues.get(own.issueId)!;
     Object.assign(issue, { delegateId: 'another', stateId: 'state-review' });
@@ -229,7 +229,7 @@ describe('an agent session of Linear', () => {
     expect(await reported(theirs)).toEqual(shown);
   });
 
-  it('confirms that it was stopped; a later message continues it', async () => {
+  it('a stopped session confirms the stop, and a later message continues it', async () => {
     const own = session();
     await heard(created(own));
     const held = await claim();
@@ -265,7 +265,7 @@ describe('an agent session of Linear', () => {
     expect(linear.sessions.states.get(own.id)).toMatchObject({ externalUrls: [{ url: runPage(next.id) }] });
   });
 
-  it('says that its mission waits for credits; after a stop during that wait, nothing starts until a new message', async () => {
+  it('a session reports that its mission waits because of the daily cost cap; once stopped, it starts nothing until a new message', async () => {
     const cap = (dailyCostCapUsd: number) =>
       world.rest('PATCH', '/orchestrator', { token: ada.token, body: { dailyCostCapUsd } });
     await cap(0);
@@ -285,7 +285,7 @@ describe('an agent session of Linear', () => {
     expect(await heard(prompted(own, 'Now, please.'))).toMatchObject({ status: 'started' });
   });
 
-  it('shows a bounded number of tool calls', async () => {
+  it('a session with 120 tool calls shows about ten of them', async () => {
     const own = session();
     await heard(created(own));
     const held = await claim();
@@ -305,8 +305,8 @@ describe('an agent session of Linear', () => {
   });
 });
 
-describe('an agent session of Linear that may not start a mission', () => {
-  it('waits, if an outsider began it, until a member approves it, and is billed to that member', async () => {
+describe('agent sessions of Linear that may not start a mission', () => {
+  it('a session begun by an outsider waits for the approval of a member, who is then billed', async () => {
     const own = session('Eve');
     const delivery = await heard(created(own));
     const reason = 'Eve is not known as a member of the organization.';
@@ -325,7 +325,7 @@ describe('an agent session of Linear that may not start a mission', () => {
     expect(await world.knex('runMessages')).toMatchObject([{ author: 'Ada', text: expect.stringMatching(quoted) }]);
   });
 
-  it('names the reason: no rule, no person, no issue', async () => {
+  it('a refused session says that no rule matched, that its creator is a program, or that it has no issue', async () => {
     await world.knex('recurringMissions').where({ id: automation }).update({ enabled: false });
     const unruled = session();
     expect(await heard(created(unruled))).toMatchObject({ status: 'ignored' });
@@ -342,8 +342,8 @@ describe('an agent session of Linear that may not start a mission', () => {
   });
 });
 
-describe('agent session events of Linear', () => {
-  it('start a mission and an activity once, however often they arrive, and whichever response is lost', async () => {
+describe('events of agent sessions', () => {
+  it('repeated events and lost responses lead to one mission and one activity', async () => {
     const own = session();
     const delivery = 'delivery-1';
     linear.disturb('CreateActivity', 'lose the answer');
@@ -360,7 +360,7 @@ describe('agent session events of Linear', () => {
     expect([...linear.sessions.activities.values()]).toHaveLength(2);
   });
 
-  it('401 · are refused when they are forged or old', async () => {
+  it('401 · forged and old session events are refused', async () => {
     const own = session();
     const event = { ...created(own), webhookTimestamp: present() };
     expect((await linear.sendSession(hook, { ...event, signature: 'a'.repeat(64) })).status).toBe(401);
@@ -369,7 +369,7 @@ describe('agent session events of Linear', () => {
     expect(await world.knex('inboundDeliveries')).toEqual([]);
   });
 
-  it('are listed with a reason while Linear limits the rate or rejects the token', async () => {
+  it('a delivery lists why Linear accepted no activity: the rate limit or a rejected token', async () => {
     const own = session();
     linear.disturb('UpdateSession', rateLimited({ 'retry-after': '120' }));
     const delivery = await heard(created(own));

@@ -102,7 +102,7 @@ const missionWith = async (harnesses: string[]) => {
   return steps[0];
 };
 
-it('the trial version of an agent is used by a share of the missions whose runtime supports it, and by all missions after the promotion of the version', async () => {
+it('the trial version of an agent is used by a share of the missions whose runtime supports it; once promoted, by all missions', async () => {
   expect(await tryOut({ percent: 99 })).toMatchObject({ fields: [{ path: 'number' }] });
   expect(await tryOut({ percent: 99, number: 5 })).toMatchObject({ fields: [{ path: 'number' }] });
   expect(await tryOut({ percent: 100, number: 2 })).toMatchObject({ fields: [{ path: 'percent' }] });

@@ -30,7 +30,7 @@ const names = (page: { data: { name: string }[] }) => page.data.map(({ name }) =
 const builtinNames = builtinAgents.map(({ name }) => name);
 
 describe('GET /agents/catalog', () => {
-  it('200 · lists the options of an agent, and built-in agents use only these', async () => {
+  it('200 · the catalog lists the options of an agent, and built-in agents use only these', async () => {
     const { status, body } = await world.rest('GET', '/agents/catalog', { token: owner.token });
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual([
@@ -71,7 +71,7 @@ describe('GET /agents/catalog', () => {
 });
 
 describe('POST /agents', () => {
-  it('201 · creates an agent without optional members', async () => {
+  it('201 · an agent is created without optional members', async () => {
     const { status, body } = await create({ name: 'Plain' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -92,7 +92,7 @@ describe('POST /agents', () => {
     expect((await world.rest('GET', `/agents/${body.id}`, { token: owner.token })).body).toEqual(body);
   });
 
-  it('201 · accepts each value at its bound', async () => {
+  it('201 · an agent is created with the longest allowed values', async () => {
     const edges = {
       name: 'n'.repeat(120),
       effort: 'high',
@@ -125,13 +125,13 @@ describe('POST /agents', () => {
     ['userPrompt: must be at most 20000 characters.', { userPrompt: 'p'.repeat(20_001) }],
     ['skillRepos: must be at most 20 entries.', { skillRepos: Array(21).fill('acme/skill') }],
     ['skillRepos.0: must be <owner>/<repo>.', { skillRepos: ['acme'] }],
-  ])('400 · is refused: %s', async (words, changes) => {
+  ])('400 · an invalid agent is refused: %s', async (words, changes) => {
     const { status, body } = await create(changes);
     expect([status, body.code]).toEqual([400, 'invalid_request']);
     expect(body.description).toContain(words);
   });
 
-  it('409 · a name can be used once in an organization, case-insensitive', async () => {
+  it('409 · the name of an agent is unique in its organization, case-insensitive', async () => {
     await create({ name: 'Unique' });
     const again = await create({ name: 'UNIQUE' });
     expect([again.status, again.body.description]).toEqual([
@@ -141,14 +141,14 @@ describe('POST /agents', () => {
     expect((await create({ name: 'Unique' }, stranger.token)).status).toBe(201);
   });
 
-  it('201, 409 · one of ten concurrent requests for one name succeeds', async () => {
+  it('201, 409 · one of ten concurrent requests for the same agent name succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Race' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
 });
 
 describe('GET /agents', () => {
-  it('200 · lists the organization’s own agents, newest first, then the built-in ones, each once over all pages', async () => {
+  it('200 · agents of the organization are listed newest first, then the built-in ones, each once over all pages', async () => {
     const { organization: pages, token } = await createOwner(world, 'Petra', 'Pages');
     for (const name of ['First', 'Second', 'Third']) {
       await create({ name }, token);
@@ -178,12 +178,12 @@ describe('GET /agents', () => {
   it.each([
     ['limit=0', 'limit: must be at least 1.'],
     ['limit=201', 'limit: must be at most 200.'],
-  ])('400 · refuses the query %s', async (query, words) => {
+  ])('400 · a list of agents is refused for the query %s', async (query, words) => {
     const { status, body } = await world.rest('GET', `/agents?${query}`, { token: owner.token });
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('403 · is refused to a project-bound token, because agents belong to the whole organization', async () => {
+  it('403 · a project-bound token cannot list agents, because they belong to the whole organization', async () => {
     const project = await world.rest('POST', '/projects', {
       token: owner.token,
       body: { name: 'Shop', repoFullName: 'acme/shop' },
@@ -196,8 +196,8 @@ describe('GET /agents', () => {
   });
 });
 
-describe('a built-in agent', () => {
-  it('200 · is read by its id in every organization', async () => {
+describe('built-in agents', () => {
+  it('200 · a built-in agent is read by its id in every organization', async () => {
     const { body: catalog } = await world.rest('GET', '/agents/catalog', { token: owner.token });
     const { key, sandboxTemplateKey, ...entry } = catalog.builtinAgents[1];
     const { body } = await world.rest('GET', '/agents/agn_builtin_builder', { token: owner.token });
@@ -216,7 +216,7 @@ describe('a built-in agent', () => {
     expect((await world.rest('GET', '/agents/agn_builtin_boss', { token: owner.token })).status).toBe(404);
   });
 
-  it('409 · is neither changed nor deleted', async () => {
+  it('409 · a built-in agent is neither changed nor deleted', async () => {
     const words = 'A built-in agent cannot be changed: create one of your own instead.';
     const changed = await change('agn_builtin_builder', { name: 'Mine' });
     const deleted = await world.rest('DELETE', '/agents/agn_builtin_builder', { token: owner.token });
@@ -225,7 +225,7 @@ describe('a built-in agent', () => {
 });
 
 describe('PATCH /agents/{agentId}', () => {
-  it('200 · changes the named members, clears with null, and keeps the others', async () => {
+  it('200 · an update changes the given members of an agent, clears those that are null, and keeps the others', async () => {
     const { body: agent } = await create({ effort: 'low', userPrompt: 'Hurry.' });
     world.clock.turn(5_000);
     const { status, body } = await change(agent.id, {
@@ -265,14 +265,14 @@ describe('PATCH /agents/{agentId}', () => {
     expect((await change(agent.id, { model: 'claude-sonnet-5' })).status).toBe(200);
   });
 
-  it('400 · refuses a new harness that does not run the agent’s model', async () => {
+  it('400 · a new harness is refused when it does not run the agent’s model', async () => {
     const { body: agent } = await create();
     const { status, body } = await change(agent.id, { harness: 'shell' });
     expect([status, body.description]).toEqual([400, 'model: must be one that shell runs: none.']);
     expect((await world.rest('GET', `/agents/${agent.id}`, { token: owner.token })).body).toEqual(agent);
   });
 
-  it('concurrent changes of harness and model leave a valid pair', async () => {
+  it('concurrent changes of an agent’s harness and model leave a valid pair', async () => {
     const { body: agent } = await create({ harness: 'opencode', model: 'claude-opus-4-5' });
     const answers = await Promise.all([
       change(agent.id, { harness: 'claude-code' }),
@@ -281,13 +281,13 @@ describe('PATCH /agents/{agentId}', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  it('409 · refuses a name that another agent has', async () => {
+  it('409 · an agent cannot get the name of another one', async () => {
     const [{ body: one }, { body: other }] = [await create(), await create()];
     expect((await change(one.id, { name: other.name })).status).toBe(409);
     expect((await change(one.id, { name: one.name.toUpperCase() })).body.name).toBe(one.name.toUpperCase());
   });
 
-  it('404 · does not find an agent of another organization, which stays unchanged', async () => {
+  it('404 · an agent of another organization is not found, and stays unchanged', async () => {
     const { body: agent } = await create();
     expect((await change(agent.id, { name: 'Mine' }, stranger.token)).status).toBe(404);
     expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: stranger.token })).status).toBe(404);
@@ -297,7 +297,7 @@ describe('PATCH /agents/{agentId}', () => {
 });
 
 describe('DELETE /agents/{agentId}', () => {
-  it('answers 200 once and 404 afterwards; the name is free again', async () => {
+  it('200, 404 · an agent is deleted once, and its name can be used again', async () => {
     const { body: agent } = await create();
     const gone = await world.rest('DELETE', `/agents/${agent.id}`, { token: owner.token });
     expect([gone.status, gone.body]).toEqual([200, { ok: true, id: agent.id }]);
@@ -306,7 +306,7 @@ describe('DELETE /agents/{agentId}', () => {
   });
 });
 
-it('over GraphQL an agent has its organization, and an unknown catalog value is refused', async () => {
+it('an agent over GraphQL has its organization, and a value outside the catalog is refused', async () => {
   const document = `mutation ($input: CreateAgentRequest!) { createAgent(input: $input) { name organization { name } } }`;
   const ask = (input: object) => world.graphql(document, { token: owner.token, variables: { input } });
   const { body } = await ask({ ...right, name: 'Graphed' });
@@ -315,7 +315,7 @@ it('over GraphQL an agent has its organization, and an unknown catalog value is 
   expect(refused.errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('over GraphQL a change based on an outdated version is refused, even concurrently', async () => {
+it('a GraphQL update based on an outdated version of an agent is refused, even concurrently', async () => {
   const { body: agent } = await create({ name: 'Edited by two' });
   const change = async (effort: string, ifUpdatedAt: number) => {
     const document = `mutation ($id: String!, $input: UpdateAgentRequest!, $at: EpochMs) {
@@ -337,11 +337,11 @@ it('over GraphQL a change based on an outdated version is refused, even concurre
   expect(await change('low', taken.updatedAt)).toMatchObject({ effort: 'low' });
 });
 
-describe('whether a runtime can execute an agent', () => {
+describe('which runtimes can execute an agent', () => {
   const models = [...new Set(harnesses.flatMap((harness) => harness.models.map(({ id }) => id))), 'unlisted'];
   const agents = harnesses.flatMap(({ id: harness }) => models.map((model) => ({ harness, model })));
 
-  it('is decided the same way in SQL and in code, for each harness with each model', async () => {
+  it('SQL and code name the same model vendor for each harness with each model', async () => {
     const rows = agents.map(({ harness, model }) => `('${harness}', '${model}')`).join(', ');
     const found = await sql(
       `select harness, model, ${vendorOf('a')} as vendor from (values ${rows}) a (harness, model)`,
@@ -350,7 +350,7 @@ describe('whether a runtime can execute an agent', () => {
     expect(found).toEqual(agents.map((agent) => ({ ...agent, vendor: providerNeeded(agent) })));
   });
 
-  it('depends on the harness and on a model vendor of the runtime or the organization', async () => {
+  it('a runtime can execute an agent when it has its harness, and it or the organization has a key of the model’s vendor', async () => {
     const orgId = owner.organization.id;
     for (const harness of ['claude-code', 'codex', 'opencode', 'shell'] as const) {
       for (const modelVendors of [null, [], ['openai'], ['anthropic']] as const) {

@@ -41,7 +41,7 @@ const files = () =>
   );
 
 describe('GET /artifacts', () => {
-  it('200 · lists the newest first, with every field that GET by id returns', async () => {
+  it('200 · artifacts are listed newest first, with every field that GET by id returns', async () => {
     const older = await leaveArtifact(shop, 'old');
     world.clock.turn(1);
     const sandbox = await startSandbox(shop);
@@ -76,7 +76,7 @@ describe('GET /artifacts', () => {
     expect((await get(`/${newer.id}`)).body).toEqual(shown);
   });
 
-  it('200 · a trace without its own viewer has the address of the installation’s viewer; artifacts of other kinds have no viewer', async () => {
+  it('200 · a trace without its own viewer links to the installation’s viewer; artifacts of other kinds have no viewer', async () => {
     const traced = await leaveArtifact(shop, 'zipped', { kind: 'trace' });
     const reported = await leaveArtifact(shop, 'zip', {
       kind: 'trace',
@@ -96,7 +96,7 @@ describe('GET /artifacts', () => {
     }
   });
 
-  it('200 · filters by issue, project and sandbox, alone and together, page by page', async () => {
+  it('200 · artifacts are filtered by issue, project and sandbox, alone and together, page by page', async () => {
     const sandbox = await startSandbox(other);
     const [one, two, three] = [
       await leaveArtifact(shop, '1', { issueId: 'WEB-7' }),
@@ -115,7 +115,7 @@ describe('GET /artifacts', () => {
     expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
   });
 
-  it('200 · a project-bound token sees its project’s artifacts; the list is empty for projects and sandboxes out of reach', async () => {
+  it('200 · a project-bound token lists only artifacts of its project; filters by an inaccessible project or sandbox find nothing', async () => {
     const [ours, theirs] = [await leaveArtifact(shop, 'ours'), await leaveArtifact(other, 'theirs')];
     const elsewhere = await leaveArtifact(foreign, 'x', { sandboxId: (await startSandbox(foreign)).id });
     const mine = await ids('', projectToken);
@@ -139,12 +139,12 @@ describe('GET /artifacts', () => {
     ['limit=0', 'limit: must be at least 1.'],
     ['limit=2001', 'limit: must be at most 2000.'],
     [`sandboxId=${'s'.repeat(201)}`, 'sandboxId: must be at most 200 characters.'],
-  ])('400 · refuses the query %s', async (query, words) => {
+  ])('400 · a list of artifacts is refused for the query %s', async (query, words) => {
     const { status, body } = await get(`?${query}`);
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('200 · accepts each value at its bound', async () => {
+  it('200 · a page has 1 to 2,000 artifacts', async () => {
     for (const limit of [1, 2_000]) expect((await get(`?limit=${limit}`)).status).toBe(200);
   });
 
@@ -159,8 +159,8 @@ describe('GET /artifacts', () => {
   });
 });
 
-describe('a signed download address', () => {
-  it('stays the same for 15 minutes, so that pollers get 304', async () => {
+describe('signed download URLs', () => {
+  it('a signed download URL stays the same for 15 minutes, so that clients that poll get 304', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     world.clock.turn(minutes(15) - (present() % minutes(15)));
     const first = await get(`/${artifact.id}`);
@@ -174,7 +174,7 @@ describe('a signed download address', () => {
     expect((await get(`/${artifact.id}`)).body.url).not.toBe(first.body.url);
   });
 
-  it('200 · is valid for an hour and a quarter at most, then 403', async () => {
+  it('a signed download URL works for an hour and a quarter at most, then returns 403', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     world.clock.turn(minutes(15) - (present() % minutes(15)));
     const address = await addressOf(artifact);
@@ -185,7 +185,7 @@ describe('a signed download address', () => {
     expect([status, body.code]).toEqual([403, 'forbidden']);
   });
 
-  it('403 · is refused when forged, altered, incomplete or of another artifact; the answer does not tell what exists', async () => {
+  it('403 · a forged, altered or incomplete download URL gets the same answer as one for an artifact that does not exist', async () => {
     const [artifact, second] = [await leaveArtifact(shop, 'x'), await leaveArtifact(shop, 'y')];
     const address = await addressOf(artifact);
     const [bare, query] = address.split('?') as [string, string];
@@ -204,14 +204,14 @@ describe('a signed download address', () => {
     }
   });
 
-  it('405 · rejects every method except GET and HEAD', async () => {
+  it('405 · a signed download URL rejects every method except GET and HEAD', async () => {
     const answer = await download(await leaveArtifact(shop, 'x'), {}, 'DELETE');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
 
 describe('GET /artifacts/{artifactId}/content', () => {
-  it('200 · returns the bytes unchanged', async () => {
+  it('200 · an artifact is downloaded with unchanged bytes', async () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
     const artifact = await leaveArtifact(shop, bytes, { contentType: 'image/png', kind: 'screenshot' });
     const response = await fetch(world.url + (await addressOf(artifact)));
@@ -245,7 +245,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ['text/plain; charset=utf-7', 'text/plain; charset=utf-8', 'inline', 'txt'],
     ['Image/JPEG', 'image/jpeg', 'inline', 'jpg'],
     ['video/mp4; codecs=avc1', 'video/mp4', 'inline', 'mp4'],
-  ])('%j is served as %s, %s', async (contentType, type, way, extension) => {
+  ])('content of the type %j is served as %s, %s', async (contentType, type, way, extension) => {
     const artifact = await leaveArtifact(shop, '<script>alert(1)</script>', { contentType });
     const { headers } = await download(artifact);
     expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
@@ -265,7 +265,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ['bytes=-3', '789', '7-9'],
     ['bytes=-99', '0123456789', '0-9'],
     ['bytes= 2 - 4 ', '234', '2-4'],
-  ])('206 · returns the range %s', async (range, content, shown) => {
+  ])('206 · a download returns the range %s', async (range, content, shown) => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const { status, body, headers } = await download(artifact, { range });
     expect([status, body, headers.get('content-range'), headers.get('content-length')]).toEqual([
@@ -276,7 +276,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ]);
   });
 
-  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('416 · refuses the range %s', async (range) => {
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('416 · a download refuses the range %s', async (range) => {
     const { status, headers, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
     expect([status, headers.get('content-range'), body]).toEqual([416, 'bytes */10', '']);
   });
@@ -289,12 +289,12 @@ describe('GET /artifacts/{artifactId}/content', () => {
     'lines=0-1',
     'bytes=0x1-2',
     `bytes=${'9'.repeat(16)}-`,
-  ])('200 · %s is not a supported range: returns the whole content', async (range) => {
+  ])('200 · %s is not a supported range: the download returns the whole content', async (range) => {
     const { status, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
     expect([status, body]).toEqual([200, '0123456789']);
   });
 
-  it('a range is served only for the content that If-Range names', async () => {
+  it('a range is served only if If-Range is the ETag of the content', async () => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const etag = `"${artifact.contentKey}"`;
     const part = (condition: string) => download(artifact, { range: 'bytes=2-4', 'if-range': condition });
@@ -304,7 +304,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     }
   });
 
-  it('304 · a client that has the content gets no body', async () => {
+  it('304 · a client that already has the content gets no body', async () => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const etag = `"${artifact.contentKey}"`;
     for (const known of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
@@ -314,7 +314,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect((await download(artifact, { 'if-none-match': '"a"' })).status).toBe(200);
   });
 
-  it('HEAD · returns the size without the content, and serves no range', async () => {
+  it('HEAD returns the size of the content without the content, and ignores a range', async () => {
     const { status, headers, body } = await download(
       await leaveArtifact(shop, '0123456789'),
       { range: 'bytes=2-4' },
@@ -323,14 +323,14 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect([status, headers.get('content-length'), body]).toEqual([200, '10', '']);
   });
 
-  it('200 · returns an empty content', async () => {
+  it('200 · empty content can be downloaded', async () => {
     const artifact = await leaveArtifact(shop, '');
     expect([(await download(artifact)).status, (await download(artifact)).body]).toEqual([200, '']);
     expect((await download(artifact, { range: 'bytes=0-' })).status).toBe(416);
     expect((await download(artifact, { range: 'bytes=-1' })).status).toBe(416);
   });
 
-  it('a client that disconnects early leaves no open file and no logged error', async () => {
+  it('a client that disconnects during a download leaves no open file and no logged error', async () => {
     const artifact = await leaveArtifact(shop, Buffer.alloc(20_000_000));
     const leaving = new AbortController();
     const response = await fetch(world.url + (await addressOf(artifact)), { signal: leaving.signal });
@@ -342,7 +342,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect(faults).toEqual([]);
   });
 
-  it('404 · content that is missing in the storage is not found', async () => {
+  it('404 · a download is not found when its content is missing in the storage', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const { key } = await storeContent([] as never);
     rmSync(path.join(world.contents, key.slice(-2), key));
@@ -352,7 +352,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
 });
 
 describe('expired and orphaned artifacts', () => {
-  it('are removed, and so are contents of deleted projects and interrupted uploads', async () => {
+  it('contents of expired artifacts, deleted projects and interrupted uploads are removed after a day', async () => {
     await world.knex('artifacts').delete();
     world.clock.turn(days(2));
     await sweepArtifacts();
@@ -385,7 +385,7 @@ describe('expired and orphaned artifacts', () => {
     expect((await download(kept)).body).toBe('kept');
   });
 
-  it('uploaded content belongs to at most one artifact, and removed content to none', async () => {
+  it('uploaded content cannot be used by a second artifact, and an artifact cannot refer to removed content', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const again = { ...artifact, id: newId('artifact') };
     await expect(Artifact.query().insert(again)).rejects.toThrow('artifacts_content');
@@ -393,7 +393,7 @@ describe('expired and orphaned artifacts', () => {
   });
 });
 
-it('over GraphQL artifacts link to projects and sandboxes, and back', async () => {
+it('GraphQL links artifacts to their projects and sandboxes, and back, 20 at most', async () => {
   const sandbox = await startSandbox(other);
   for (let i = 0; i < 21; i++) await leaveArtifact(other, `${i}`, { sandboxId: sandbox.id });
   const query = `{

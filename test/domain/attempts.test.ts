@@ -206,7 +206,7 @@ it('a running attempt can be chosen: it continues, and opens its pull request wh
   expect(await push(one, first)).toMatchObject({ prNumber: 2 });
 });
 
-it('where pull requests need an approval, the pull request of the chosen attempt waits for it, and no other attempt gets a pull request', async () => {
+it('the pull request of the chosen attempt waits for approval where the project requires it; the other attempts get none', async () => {
   await world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['pull_request'], allowedTools: [] }) });
   const { held } = await startHeld(2);
   const [one, two] = held as [Held, Held];
@@ -233,7 +233,7 @@ it('one of two people who choose an attempt at the same time gets a conflict', a
   expect([state, attempts.map((each: Json) => each.state).sort()]).toEqual(['chosen', ['chosen', 'closed']]);
 });
 
-it('calls to the source host that carry out a choice between attempts are retried until each has taken effect once', async () => {
+it('failed calls to the source host after a choice of an attempt are retried until each has taken effect once', async () => {
   const { groupId, held } = await startHeld(3);
   const [one, two, three] = held as [Held, Held, Held];
   for (const each of held) await push(each, first);
@@ -253,7 +253,7 @@ it('calls to the source host that carry out a choice between attempts are retrie
   expect((await world.knex('runs').where({ id: three.runId }).first()).lastError).toBe(null);
 });
 
-it('attempts can be closed without a choice, and cannot be continued or reviewed after that', async () => {
+it('attempts can be closed without a choice, and then cannot be chosen or reviewed', async () => {
   const { groupId, held } = await startHeld(2);
   const [one] = held as [Held, Held];
   await push(one, first);
@@ -273,7 +273,7 @@ it('attempts can be closed without a choice, and cannot be continued or reviewed
   expect((await choose(one.runId)).description).toBe('Alice has already closed the attempts: the decision is final.');
 });
 
-it('the second attempt requests the issue from the tracker when the first attempt is canceled before the issue was created', async () => {
+it('the second attempt creates the issue when the first one is canceled before the tracker answers', async () => {
   github.disturb('issues/create', { status: 503 });
   const { id, attemptGroup } = await start([{}, {}]);
   await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
@@ -283,7 +283,7 @@ it('the second attempt requests the issue from the tracker when the first attemp
   expect((await runtime.claim()).runId).toBe(two.run.id);
 });
 
-it('an issue that the tracker refuses fails all attempts', async () => {
+it('all attempts fail when the tracker refuses to create their issue', async () => {
   github.disturb('issues/create', { status: 410, body: { message: 'Issues are disabled' } });
   const { attemptGroup } = await start([{}, {}]);
   const { attempts } = await compare(attemptGroup.id);
@@ -299,7 +299,7 @@ describe('the shared budget of attempts', () => {
       '{ outputTokens reason }',
     );
 
-  it('is not exceeded when the attempts reserve model calls at the same time', async () => {
+  it('the shared budget of attempts is not exceeded when they reserve model calls at the same time', async () => {
     const { held } = await startHeld(3, { budgetUsd: 0.1 });
     const calls = await Promise.all(held.map((each) => reserve(each, 'a', 10_000)));
     // Each call costs at most 0.05125 USD: one fits, the next is shortened, and the last waits.
@@ -315,7 +315,7 @@ describe('the shared budget of attempts', () => {
     expect(await reserve(waiting, 'b', 10_000)).toEqual({ outputTokens: 10_000, reason: null });
   });
 
-  it('ends the attempts when runtimes report costs beyond it afterwards', async () => {
+  it('an attempt is canceled when the costs reported for all attempts exceed their shared budget', async () => {
     const { groupId, held } = await startHeld(2, { budgetUsd: 1 });
     const [one, two] = held as [Held, Held];
     await runtime.report('reportCost', { ...one, costId: 'a', usd: 0.6 });
@@ -351,7 +351,7 @@ it.each([
   expect(await world.knex('attempt_groups').select('id')).toEqual([]);
 });
 
-it('attempts do not start with too few credits, and are hidden from another organization', async () => {
+it('attempts do not start with too few credits, and are hidden from other organizations', async () => {
   const poor = await createOwner(world, 'Carol', 'Initech');
   const project = await createProject(world, poor, 'Desk');
   const asked = `mutation { startMission(projectId: "${project}", prompt: "Go.", attempts: [{}, {}, {}, {}, {}, {}, {}, {}]) { id } }`;

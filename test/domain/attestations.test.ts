@@ -258,7 +258,7 @@ it('an attestation says how its commit was created, is signed by the platform, a
   });
 });
 
-it('404 · an attestation of another organization or project, and of an unknown commit, does not exist', async () => {
+it('404 · attestations of unknown commits, and those of another organization or project, are not found', async () => {
   const { owner, stranger } = callers;
   const other = await createProject(world, owner, 'Other');
   const bound = await world.token(owner.person, owner.organization, { projectId: other, scopes: ['missions:read'] });
@@ -273,7 +273,7 @@ it('404 · an attestation of another organization or project, and of an unknown 
   });
 });
 
-it('at most 500 commits of a run are attested, including commits of a report that the service then refuses', async () => {
+it('the first 500 commits of a run are attested, including those in a report that the service refuses for another reason', async () => {
   const { projectId } = await world.knex('runs').where({ id: held.runId }).first();
   const { token } = callers.owner;
   await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Mend the other test.' } });
@@ -301,7 +301,7 @@ it('at most 500 commits of a run are attested, including commits of a report tha
   expect(attestations).toEqual(places(100, 401));
 });
 
-it('a forged attestation is refused, and the error names what does not match', async () => {
+it('verification rejects a forged attestation, and names what does not match', async () => {
   const { envelope } = (await get(`/attestations/${commits[1]!.sha}`)).body;
   const entries = (await get(`/runs/${held.runId}/calls`)).body.data.map(({ entry }: Json) => entry);
   const own = generateKeyPairSync('ed25519');
@@ -366,7 +366,7 @@ it('a forged attestation is refused, and the error names what does not match', a
   ]);
 });
 
-describe('in a git repository', () => {
+describe('attestations in a git repository', () => {
   const program = path.join(folder, 'aep.js');
   const keys = path.join(folder, 'keys.json');
   const online = () => ({ AEP_URL: world.url, AEP_TOKEN: callers.owner.token });
@@ -394,7 +394,7 @@ describe('in a git repository', () => {
     [ofOne, ofTwo] = shown.map(({ stdout }) => stdout) as [string, string];
   });
 
-  it('`aep verify` checks a commit by its git note, offline, also after the signing key was replaced', async () => {
+  it('`aep verify` checks a commit by its git note, offline, even after the signing key was replaced', async () => {
     expect(await aep({}, 'verify', '--keys', keys)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('git fetch origin'),
@@ -462,7 +462,7 @@ describe('in a git repository', () => {
     });
   });
 
-  it('`aep trace` refuses a commit without an attestation, or with that of another commit', async () => {
+  it('`aep trace` refuses a commit without an attestation, or with the attestation of another commit', async () => {
     const own = git('rev-parse', 'HEAD');
     expect(await aep({}, 'trace', own, '--keys', keys)).toMatchObject({
       code: 1,
@@ -478,7 +478,7 @@ describe('in a git repository', () => {
     });
   });
 
-  it('the lines that a commit has added are found, whatever the names of its files and the text of its lines', async () => {
+  it('the added lines of a commit are found, whatever its file names and the text of its lines contain', async () => {
     expect([...(await addedLines(repository, git('rev-parse', 'HEAD')))]).toEqual([
       [
         'a.txt',

@@ -87,7 +87,7 @@ async function rowsWith(texts: readonly string[]): Promise<string[]> {
 }
 const findings = async (kept = '') => (await verifyLog(acme.id, checkpointsIn(kept))).findings;
 
-describe('A person who has left', () => {
+describe('erasure of a former member’s personal values', () => {
   let before: Body[];
   let entries: string[];
   let note: string;
@@ -128,7 +128,7 @@ describe('A person who has left', () => {
       })
     ).data as { number: number; entry: string; leafHash: string }[];
 
-  it('is in the log with personal values, which the tree contains only sealed', async () => {
+  it('before the erasure, the audit log shows personal values, which its tree and tables contain only sealed', async () => {
     openOutbound({ allowLoopback: true });
     await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
     const address = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/audit`;
@@ -156,7 +156,7 @@ describe('A person who has left', () => {
     });
   });
 
-  it('is erased only by an owner, after the membership has ended, and only if the organization knows them', async () => {
+  it('only an owner can erase a person, after the membership has ended, and only a person whom the organization knows', async () => {
     expect(await erase(bob.id)).toMatchObject({ code: 'conflict', fields: [{ path: 'person' }] });
     expect(await erase(bob.email)).toMatchObject({ code: 'conflict' });
     await remove(bob);
@@ -168,7 +168,7 @@ describe('A person who has left', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('is nowhere readable after the erasure, which adds an event and changes no byte of earlier entries of the tree', async () => {
+  it('erased personal values cannot be read anywhere; the erasure adds an event and marks recordings and reviews as well', async () => {
     // A fork of another person has copies of the recorded calls.
     const [recorded] = await world.knex('recording_parts').where({ runId });
     const fork = { runId: newId('run'), orgId: acme.id, projectId: ids.projectId, createdAt: present() };
@@ -249,7 +249,7 @@ describe('A person who has left', () => {
     expect(new Set(await world.knex('reviews').where({ runId }).pluck('author'))).toEqual(new Set(['Erased person']));
   });
 
-  it('is erased so that the log still verifies against earlier checkpoints, in the service and in copies', async () => {
+  it('the log still verifies against earlier checkpoints after an erasure, in the service and in copies', async () => {
     world.clock.turn(hours(1));
     await signCheckpoints();
     expect(await findings(note)).toEqual([]);
@@ -269,14 +269,14 @@ describe('A person who has left', () => {
     expect(streamed.some((line) => line.includes('"personal":'))).toBe(true);
   });
 
-  it('stays readable in other organizations', async () => {
+  it('personal values erased in one organization stay readable in other organizations', async () => {
     const [started] = await list('action=session.started&order=oldest', [bob, globex]);
     expect(started).toMatchObject({ personalValues: 'readable', targets: [{ name: 'test' }] });
     const [added] = await list('action=member.added', [bob, globex]);
     expect(added.targets).toEqual([{ type: 'member', id: bob.id, name: bob.name }]);
   });
 
-  it('is erased once: a repeated call changes nothing, and the list of former members shows no name', async () => {
+  it('a repeated erasure changes nothing, and the list of former members shows no name', async () => {
     const first = await erase(bob.id);
     expect(await erase(bob.email)).toEqual(first);
     expect(await list('action=person.erased')).toHaveLength(1);
@@ -302,7 +302,7 @@ describe('A person who has left', () => {
     expect((await ofBob()).every(({ personalValues }) => personalValues === 'erased')).toBe(true);
   });
 
-  it('gets no new key from a change that commits after the erasure, or whose event is numbered during the erasure', async () => {
+  it('a change that commits after the erasure, or is numbered during it, creates no new key for the person', async () => {
     const late = await world.knex.transaction();
     const origin = { actorType: 'person', actorId: bob.id, surface: 'rest', address: '198.51.100.7' };
     const change = (n: number) => ({
@@ -325,8 +325,8 @@ describe('A person who has left', () => {
   });
 });
 
-describe('An invited person without an account', () => {
-  it('is erased by the email address', async () => {
+describe('erasure of an invited person without an account', () => {
+  it('an invited person without an account is erased by email address, in any case of letters', async () => {
     const body = { email: 'Eve@Example.com', role: 'viewer' };
     await world.rest('POST', '/invites', { session: await world.session(alice, acme.id), body });
     const { personId, invites } = await erase('eve@example.COM');
@@ -339,8 +339,8 @@ describe('An invited person without an account', () => {
   });
 });
 
-describe('An invited person whose account the organization has never seen', () => {
-  it('is erased by the email address alone, and the answer does not reveal the account', async () => {
+describe('erasure of an invited person whose account the organization has never seen', () => {
+  it('an erasure by email address does not reveal that the person has an account', async () => {
     const carol = await world.person('Carol');
     const body = { email: carol.email, role: 'viewer' };
     await world.rest('POST', '/invites', { session: await world.session(alice, acme.id), body });
@@ -349,8 +349,8 @@ describe('An invited person whose account the organization has never seen', () =
   });
 });
 
-describe('A user of the directory', () => {
-  it('is erased when they are inactive; events never have names or addresses of directory users', async () => {
+describe('erasure of a directory user', () => {
+  it('only an inactive directory user can be erased; events never contain names or email addresses of directory users', async () => {
     const dan = { id: newId('directoryUser'), orgId: acme.id, userName: 'dan@corp.example', email: 'dan@corp.example' };
     const at = present();
     const row = {
@@ -378,8 +378,8 @@ describe('A user of the directory', () => {
   });
 });
 
-describe('A sealed value', () => {
-  it('a changed value is named by the verification, and is read as null', async () => {
+describe('sealed values of audit events', () => {
+  it('a sealed value that was changed, or copied from another event, is read as null, and the verification names its entry', async () => {
     await world.rest('POST', '/invites', {
       session: await world.session(alice, acme.id),
       body: { email: 'frank@example.com', role: 'viewer' },
@@ -413,8 +413,8 @@ describe('A sealed value', () => {
   });
 });
 
-describe('The retention', () => {
-  it('deletes keys and erasures that no event needs, and keeps the others', async () => {
+describe('retention of keys and erasures', () => {
+  it('the retention deletes keys and erasures that no event needs any longer, and keeps the others', async () => {
     await world.knex('audit_counters').where({ orgId: acme.id }).update({ retentionDays: 30 });
     world.clock.turn(days(20));
     await world.rest('POST', '/budgets', {

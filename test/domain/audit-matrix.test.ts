@@ -270,9 +270,9 @@ const changing: Record<string, (args: Arguments) => Arguments> = {
 
 const mutations = rootFields.filter(({ kind }) => kind === 'Mutation');
 
-describe('The audit log', () => {
+describe('mutations in the audit log', () => {
   it.each(mutations.map((root) => [root.name, root] as const))(
-    'records the listed events for the mutation %s',
+    'the audit log records the listed events for the mutation %s',
     async (name, root) => {
       const ask = await admitted(world, acme, root);
       await numberAllChanges();
@@ -301,8 +301,8 @@ describe('The audit log', () => {
   );
 });
 
-describe('A table of the database', () => {
-  it('has an audit trigger, or is listed with the reason for having none', async () => {
+describe('tables in the audit log', () => {
+  it('each table has an audit trigger, or is listed with the reason for having none', async () => {
     const { rows } = await world.knex.raw(
       `select c.relname as name, count(t.oid) filter (where t.tgname like '%_audit_%')::int as triggers
        from pg_class c left join pg_trigger t on t.tgrelid = c.oid and not t.tgisinternal
@@ -316,7 +316,7 @@ describe('A table of the database', () => {
     expect(recorded).toEqual(Object.keys(auditSources).sort());
   });
 
-  it('is recorded with existing columns only, and without secrets', async () => {
+  it('audit triggers record existing columns only, and no column of secrets', async () => {
     for (const [table, { columns, key }] of Object.entries(auditSources)) {
       const { rows } = await world.knex.raw(
         'select column_name as name from information_schema.columns where table_name = ?',

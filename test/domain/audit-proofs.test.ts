@@ -23,7 +23,7 @@ const sha = (...parts: (Buffer | string)[]) => {
   return all.digest();
 };
 
-describe('A proof of the audit log', () => {
+describe('proofs of the audit log', () => {
   let session: Session;
   beforeAll(async () => {
     session = await log.world.session(log.alice, log.acme.id);
@@ -64,7 +64,7 @@ describe('A proof of the audit log', () => {
     return [fr.toString('base64'), sr.toString('base64')];
   }
 
-  it('leads from the bytes of an event to the root of a checkpoint', async () => {
+  it('the proof of an event leads from its bytes to the root of a checkpoint', async () => {
     const { data } = (await get('/audit-checkpoints?limit=3')).body;
     expect(data.map(({ size }: { size: number }) => size)).toEqual([...sizes].reverse());
     expect(data[0]).toMatchObject({
@@ -84,7 +84,7 @@ describe('A proof of the audit log', () => {
     expect([body.number, body.size, rootOf(body)]).toEqual([521, body.size, body.rootHash]);
   });
 
-  it('leads from the root of a checkpoint to the root of a later checkpoint', async () => {
+  it('a consistency proof leads from the root of a checkpoint to the root of a later one', async () => {
     const { data } = (await get('/audit-checkpoints')).body;
     for (const [first, second] of [
       [300, 520],
@@ -108,11 +108,11 @@ describe('A proof of the audit log', () => {
     ['/audit-checkpoints/consistency?first=5&second=4', 400],
     ['/audit-checkpoints/consistency?first=5&second=9999', 400],
     ['/audit-checkpoints/consistency?first=5', 400],
-  ])('a proof of %s is refused with %i', async (address, status) => {
+  ])('the request for the proof %s is refused with %i', async (address, status) => {
     expect((await get(address)).status).toBe(status);
   });
 
-  it('is returned to admins with the scope, and refused to a project-bound credential', async () => {
+  it('403 · proofs and checkpoints are refused to project-bound tokens and to viewers', async () => {
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const project = (await log.world.rest('POST', '/projects', { session, body })).body;
     const token = await log.world.token(log.alice, log.acme, { scopes: ['audit:read'], projectId: project.id });
@@ -153,7 +153,7 @@ describe('aep audit verify', () => {
     return aep(['audit', 'verify', files.log, '--keys', files.keys, ...options], {});
   };
 
-  it('accepts an export and the checkpoints that `aep audit checkpoints` has printed, without the service', async () => {
+  it('`aep audit verify` accepts an export with the printed checkpoints, without the service', async () => {
     expect(exported.at(-1)).toContain('"checkpoint"');
     const entries = exported.length - 3;
     writeFileSync(files.kept, (await aep(['audit', 'checkpoints'], env)).stdout);
@@ -213,12 +213,12 @@ describe('aep audit verify', () => {
       at(7, (line) => [line, '{}']),
       'Line 8 is neither an entry nor a checkpoint.',
     ],
-  ])('names %s', async (_, change, finding) => {
+  ])('`aep audit verify` names %s', async (_, change, finding) => {
     const { code, stdout } = await check(change([...exported]));
     expect([code, stdout.split('\n')]).toEqual([1, expect.arrayContaining([finding])]);
   });
 
-  it('reports a log that was truncated together with its checkpoints, when it gets a checkpoint that was stored elsewhere', async () => {
+  it('`aep audit verify` finds that a log was truncated with its checkpoints, given a checkpoint that was stored elsewhere', async () => {
     const cut = exported.filter((line) => numberOf(line) <= 300).slice(0, -2);
     expect((await check(cut)).code).toBe(0);
     writeFileSync(files.kept, log.notes[2]!);

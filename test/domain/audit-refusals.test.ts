@@ -35,7 +35,7 @@ const recorded = (query: string, count: number): Promise<Body[]> =>
   });
 const agent = { name: 'Smith', role: 'builder', harness: 'shell', model: 'none', sandbox: { kind: 'existing' } };
 
-it('the audit log records a call without the required scope with its caller, on every surface', async () => {
+it('the audit log records a call without the required scope and its caller: over REST, GraphQL and MCP', async () => {
   const token = await world.token(alice, acme, { scopes: ['projects:read'] });
   const [{ id }] = (await world.rest('GET', '/tokens', { session: await world.session(alice, acme.id) })).body.data;
   expect((await world.rest('POST', '/agents', { token, body: agent })).status).toBe(403);
@@ -58,7 +58,7 @@ it('the audit log records a call without the required scope with its caller, on 
   });
 });
 
-it('the audit log records a query whose operation refuses a project-bound token, on every surface', async () => {
+it('the audit log records a query that is refused to a project-bound token, over REST and GraphQL', async () => {
   const body = { name: 'Bound', repoFullName: 'acme/bound' };
   const { body: project } = await world.rest('POST', '/projects', { token: await world.token(alice, acme), body });
   const token = await world.token(alice, acme, { scopes: ['audit:read'], projectId: project.id });
@@ -69,7 +69,7 @@ it('the audit log records a query whose operation refuses a project-bound token,
   expect(await recorded('targetId=auditCheckpoints', 1)).toMatchObject([{ surface: 'rest' }]);
 });
 
-it('the audit log records the use of a known credential that is no longer accepted, and no use of an unknown credential or an expired access token', async () => {
+it('the audit log records the use of a revoked credential, but not of an unknown credential or an expired access token', async () => {
   const session = await world.session(alice, acme.id);
   const { body: made } = await world.rest('POST', '/tokens', {
     session,
@@ -102,7 +102,7 @@ it('the audit log records the use of a known credential that is no longer accept
   expect(events[0].actor).toEqual({ type: 'unknown', id: null, name: null });
 });
 
-it('a wrong sign-in code for a known person is recorded in the audit log of each organization of the person', async () => {
+it('the audit log of each organization of a person records a wrong sign-in code for that person', async () => {
   const other = await world.found(alice, 'Beside');
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
   const send = (email: string) =>
@@ -117,7 +117,7 @@ it('a wrong sign-in code for a known person is recorded in the audit log of each
   expect(await list('action=sign_in.refused', other.id)).toHaveLength(1);
 });
 
-it('refused calls of one credential get a bounded number of entries an hour, then one entry with the number of further refusals; each credential is counted separately', async () => {
+it('refused calls get a limited number of entries per credential and hour, then one entry with the number of further refusals', async () => {
   const [token, quiet] = await Promise.all(
     ['Loud', 'Quiet'].map(() => world.token(alice, acme, { scopes: ['agents:read'] })),
   );

@@ -109,7 +109,7 @@ const arrivedAll = (): Promise<void> =>
     { timeout: 60_000, interval: 20 },
   );
 
-it('audit streams lose no event while their senders are killed, and what has arrived verifies', {
+it('no audit event is lost while the sending processes are killed, and the delivered log verifies', {
   timeout: 600_000,
 }, async () => {
   let [requests, killed] = [0, 0];

@@ -52,8 +52,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => restore());
 
-describe('An audit log', () => {
-  it('has a Merkle tree of its entries and a checkpoint each hour, even for an hour without entries', async () => {
+describe('the tree of an audit log', () => {
+  it('an audit log has a Merkle tree of its entries and a checkpoint each hour, even for an hour without entries', async () => {
     expect(notes.map((note) => Number(note.split('\n')[1]))).toEqual(sizes);
     expect(new Set(notes).size).toBe(3);
     const events = await world.knex('audit_events').where({ orgId: acme.id }).orderBy('number');
@@ -84,7 +84,7 @@ describe('An audit log', () => {
     });
   });
 
-  it('is verified over the entries that its retention has kept, also after a rotation of the signing key', async () => {
+  it('an audit log verifies over the entries that its retention has kept, even after the signing key was replaced', async () => {
     await rotateAuditKey();
     world.clock.turn(hours(1));
     await signCheckpoints();
@@ -115,7 +115,7 @@ describe('An audit log', () => {
   });
 });
 
-describe('The verification of an audit log reports', () => {
+describe('verification of an audit log', () => {
   const at = (number: number) => `org_id = '$org' and number = ${number}`;
   const changedTile = `update audit_tiles set hashes = overlay(hashes placing sha256('x') from 5 * 32 + 1) where level = 0 and index = 0 and org_id = '$org'`;
   const changedUpperTile = `update audit_tiles set hashes = sha256('x') || substring(hashes from 33) where org_id = '$org' and level = 1`;
@@ -191,12 +191,12 @@ describe('The verification of an audit log reports', () => {
     ],
   ];
 
-  test.each(mutants)('%s', async (_, change, finding) => {
+  test.each(mutants)('verification reports %s', async (_, change, finding) => {
     await world.knex.raw(change.replaceAll('$org', acme.id));
     expect(await findings()).toContainEqual(typeof finding === 'string' ? finding : expect.stringMatching(finding));
   });
 
-  it('entries before a checkpoint when an entry was edited and its leaf replaced to match', async () => {
+  it('verification reports the entries before a checkpoint when an entry was edited and its leaf replaced to match', async () => {
     const event = (await AuditEvent.find({ orgId: acme.id, number: 310 }))!;
     const changed = { ...event, actorId: 'usr_x' };
     await world.knex('audit_events').where({ orgId: acme.id, number: 310 }).update({ actorId: 'usr_x' });
@@ -210,7 +210,7 @@ describe('The verification of an audit log reports', () => {
     ]);
   });
 
-  it('a database that was restored to an earlier state, when it gets a checkpoint that was stored elsewhere', async () => {
+  it('verification detects a database restored to an earlier state, given a checkpoint that was stored elsewhere', async () => {
     await log.restoreEarlier();
     expect(await findings()).toEqual([]);
     expect(await findings(notes[0])).toEqual([]);
@@ -227,7 +227,7 @@ describe('The verification of an audit log reports', () => {
     ]);
   });
 
-  it('a changed tree even before it is signed: the log gets no checkpoint, and other logs get theirs', async () => {
+  it('an audit log with a changed tree gets no further checkpoint; other logs get theirs', async () => {
     const globex = await world.found(await world.person('Gina'), 'Globex');
     await numberAllChanges();
     await world.knex.raw(changedUpperTile.replaceAll('$org', acme.id));
@@ -251,7 +251,7 @@ describe('admin audit:verify', () => {
       PUBLIC_URL: world.url,
     });
 
-  it('prints the state of each log, and exits with 1 and the changed entries of a log', async () => {
+  it('`admin audit:verify` prints the state of each log, and exits with 1 when a log was changed', async () => {
     const file = path.join(folder, 'kept.txt');
     writeFileSync(file, notes.join('\n'));
     const { code, stdout } = await verify('--checkpoints', file);

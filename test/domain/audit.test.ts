@@ -35,8 +35,8 @@ const budget = { subject: 'organization', period: 'day', amountUsd: 5 };
 const rename = (name: string, ask: object = { session }) =>
   world.rest('PATCH', `/organizations/${acme.id}`, { ...ask, body: { name } });
 
-describe('An event of the audit log', () => {
-  it('says who changed what and when, with which credential, through which surface and from which address', async () => {
+describe('events of the audit log', () => {
+  it('an audit event says who changed what and when, with which credential, by which interface and from which IP address', async () => {
     const created = await world.rest('POST', '/budgets', {
       session,
       body: budget,
@@ -69,7 +69,7 @@ describe('An event of the audit log', () => {
     });
   });
 
-  it('the event of a call that is repeated with its Idempotency-Key is logged only once', async () => {
+  it('a call that is repeated with its Idempotency-Key is logged once', async () => {
     const headers = { 'idempotency-key': 'audit-key-1' };
     const body = { email: 'once@example.com', role: 'viewer' };
     for (const _ of [1, 2]) await world.rest('POST', '/invites', { session, body, headers });
@@ -79,7 +79,7 @@ describe('An event of the audit log', () => {
     ]);
   });
 
-  it('the event of a call with an Idempotency-Key names its caller, also for a change outside a transaction', async () => {
+  it('the event of a call with an Idempotency-Key names its caller, even for a change outside a transaction', async () => {
     const { body } = await world.rest('POST', '/budgets', { session, body: { ...budget, period: 'month' } });
     const query = `mutation { deleteBudget(budgetId: "${body.id}") { ok } }`;
     await world.graphql(query, { session, headers: { 'idempotency-key': 'audit-key-2' } });
@@ -87,7 +87,7 @@ describe('An event of the audit log', () => {
     expect(data).toMatchObject([{ action: 'budget.deleted', operation: 'deleteBudget', actor: { id: alice.id } }]);
   });
 
-  it('shows that a secret was set, not the secret', async () => {
+  it('an audit event shows that a secret was set, not the secret', async () => {
     const body = {
       scope: 'organization',
       kind: 'secret',
@@ -105,7 +105,7 @@ describe('An event of the audit log', () => {
     expect(stored).not.toMatch(/hunter|x[0-9a-f]{40}/);
   });
 
-  it('has the beginning of a long text, also when an emoji is where it is cut', async () => {
+  it('an audit event contains the beginning of a long text, even when the cut divides an emoji', async () => {
     const project = { name: 'Long', repoFullName: 'acme/long' };
     const { body } = await world.rest('POST', '/projects', { session, body: project });
     const query = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
@@ -115,12 +115,12 @@ describe('An event of the audit log', () => {
     expect(event.changes).toContainEqual({ path: 'body', before: null, after: `${'a'.repeat(999)}\uFFFD…` });
   });
 
-  it('the event of a run is recorded without planning the body of a function again', async () => {
+  it('recording the event of a run does not plan the body of a function again', async () => {
     const { rows } = await world.knex.raw('explain (verbose, format json) select audit_run(r) from runs r');
     expect(rows[0]['QUERY PLAN'][0].Plan.Output[0]).toMatch('jsonb_build_object');
   });
 
-  it('about a member has the current name of the person', async () => {
+  it('an audit event about a member has the current name of the person', async () => {
     const { data } = await list('?action=member.added&order=oldest&limit=1');
     expect(data[0].targets).toEqual([{ type: 'member', id: alice.id, name: alice.name }]);
   });
@@ -150,7 +150,7 @@ describe('An event of the audit log', () => {
     expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
   });
 
-  it('the event of a job or a command names the job or the command, and a change outside the service has an unknown actor', async () => {
+  it('the event of a job or an operator’s command names it; a change made outside the service has an unknown actor', async () => {
     const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
     await asService('system', 'scheduler', 'a job', () => set('By a job'));
     await asService('operator', 'operator', 'org:rename', () => set('By the operator'));
@@ -165,7 +165,7 @@ describe('An event of the audit log', () => {
     ]);
   });
 
-  it('the event of a sign-in is in the log of each organization of the person', async () => {
+  it('a sign-in is recorded in the log of each organization of the person', async () => {
     const other = await world.found(alice, 'Beside');
     const form = (fields: Record<string, string>) => ({
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
@@ -189,7 +189,7 @@ describe('An event of the audit log', () => {
   });
 });
 
-describe('Numbers of audit events', () => {
+describe('numbers of audit events', () => {
   const numbersFrom = async (start: number): Promise<number[]> => {
     const found: number[] = [];
     let cursor: string | null = null;
@@ -202,7 +202,7 @@ describe('Numbers of audit events', () => {
   };
   const last = async (): Promise<number> => (await list('?limit=1')).data[0].number;
 
-  it('follow the order of the commits, not that of the writes', async () => {
+  it('events are numbered in the order of the commits, not of the writes', async () => {
     const start = await last();
     const early = await world.knex.transaction();
     await early('budgets').where({ orgId: acme.id }).update({ amountUsd: 8 });
@@ -213,7 +213,7 @@ describe('Numbers of audit events', () => {
     expect((await list('?limit=1')).data[0].action).toBe('budget.updated');
   });
 
-  it('have no gaps under concurrent writers and readers, and a reader who follows them misses none', async () => {
+  it('event numbers have no gaps under concurrent writers and readers, and a reader who follows them misses no event', async () => {
     const start = await last();
     const seen = new Set<number>();
     const writes = Array.from({ length: 30 }, (_, i) =>
@@ -230,7 +230,7 @@ describe('Numbers of audit events', () => {
     expect([...seen].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => start + 1 + i));
   });
 
-  it('exist only with their change: a writer that is killed before its commit leaves neither', async () => {
+  it('a writer that is killed before its commit leaves neither a change nor an event', async () => {
     const start = await last();
     const killed = await world.knex.transaction();
     await killed('budgets').where({ orgId: acme.id }).update({ amountUsd: 9 });
@@ -241,7 +241,7 @@ describe('Numbers of audit events', () => {
     expect((await world.knex('budgets').where({ orgId: acme.id }).first()).amountUsd).toBe(8);
   });
 
-  it('are assigned in each organization, even if the changes of another one cannot be read', async () => {
+  it('events of an organization are numbered even when those of another organization cannot be read', async () => {
     await numberAllChanges();
     const later = await world.found(alice, 'Later');
     const unreadable = { orgId: acme.id, source: 'budgets', origin: 'no JSON', after: { id: 'bud_1' } };
@@ -251,7 +251,7 @@ describe('Numbers of audit events', () => {
     expect(await world.knex('audit_changes').where({ orgId: acme.id }).del()).toBe(1);
   });
 
-  it('numbers and times of audit events never decrease, even if a clock is set back', async () => {
+  it('numbers and recording times of audit events never decrease, even if a clock is set back', async () => {
     await rename('Now');
     const before = (await list('?limit=1')).data[0];
     world.clock.turn(-hours(1));
@@ -267,8 +267,8 @@ describe('Numbers of audit events', () => {
   });
 });
 
-describe('The audit log', () => {
-  it('is read with filters, in pages whose cursors are valid only for these filters', async () => {
+describe('reading and retention of the audit log', () => {
+  it('the audit log is read with filters, in pages whose cursors are valid only for these filters', async () => {
     const { data, nextCursor } = await list('?targetType=invite&limit=2');
     const next = await list(`?targetType=invite&limit=2&cursor=${nextCursor}`);
     expect(next.data[0].number).toBeLessThan(data[1].number);
@@ -281,7 +281,7 @@ describe('The audit log', () => {
     }
   });
 
-  it('is read only by admins whose credential has the scope, and never by another organization', async () => {
+  it('the audit log is readable only by admins whose credential has the scope, and only in their own organization', async () => {
     const viewer = await world.person('Viewer');
     await world.join(acme, viewer, 'viewer');
     const member = await world.person('Member');
@@ -301,7 +301,7 @@ describe('The audit log', () => {
     expect(JSON.stringify(foreign)).not.toContain(acme.id);
   });
 
-  it('is kept as long as an admin has chosen; the change of the retention is an event, and the numbers of events stay the same', async () => {
+  it('an admin chooses how long audit events are kept; the choice is itself an event, and the remaining events keep their numbers', async () => {
     const set = (days: number, by: Session) =>
       world.graphql(`mutation { setAuditRetention(days: ${days}) { days } }`, { session: by });
     const member = await world.person('Retainer');
@@ -332,7 +332,7 @@ describe('The audit log', () => {
     expect(left.map(({ changes }: Body) => changes[0]?.after)).toContain('Kept');
   });
 
-  it('gets the partition of the next quarter ahead of time; a partition that is older than every retention is dropped as a whole', async () => {
+  it('the audit log gets the partition of the next quarter ahead of time, and drops partitions older than every retention', async () => {
     const names = async (query: string) => (await world.knex.raw(query)).rows.map(({ name }: Body) => name);
     const partitions = () =>
       names(`select inhrelid::regclass::text as name from pg_inherits
@@ -358,7 +358,7 @@ describe('The audit log', () => {
     expect((await list('?limit=1')).data[0].number).toBeGreaterThan(Number(last));
   });
 
-  it('is erased with its organization, and no event of the erasure remains', async () => {
+  it('the audit log is erased with its organization, and no event of the erasure remains', async () => {
     const body = { confirmSlug: (await world.knex('organizations').where({ id: acme.id }).first()).slug };
     expect((await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body })).status).toBe(201);
     await settleClosures();

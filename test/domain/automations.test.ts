@@ -27,8 +27,8 @@ const get = async (id: string) => (await world.rest('GET', `/automations/${id}`,
 const runs = async (id: string) =>
   (await world.rest('GET', `/automations/${id}/runs`, { token: owner.token })).body.data;
 
-describe('an automation', () => {
-  it('201, 200 · is created, read, listed, changed and deleted by its own paths', async () => {
+describe('automations', () => {
+  it('201, 200 · an automation is created, read, listed, changed and deleted under /automations', async () => {
     const { status, body: created } = await create();
     expect(status).toBe(201);
     expect(created).toEqual({
@@ -61,7 +61,7 @@ describe('an automation', () => {
     expect((await world.rest('GET', `/automations/${created.id}`, { token: owner.token })).status).toBe(404);
   });
 
-  it('200 · is run by a person and by its schedule, with its own run records', async () => {
+  it('200 · a person and a schedule start runs of an automation, which has its own run records', async () => {
     const { body: created } = await create();
     const { status, body: started } = await world.rest('POST', `/automations/${created.id}/run`, {
       token: owner.token,
@@ -104,13 +104,13 @@ describe('an automation', () => {
     });
   });
 
-  it('200 · can be created from the templates of scheduled tasks', async () => {
+  it('200 · the templates of automations are those of scheduled tasks', async () => {
     const templates = async (path: string) =>
       (await world.rest('GET', `${path}/templates`, { token: owner.token })).body;
     expect(await templates('/automations')).toEqual(await templates('/scheduled-tasks'));
   });
 
-  it('404 · is not found as a scheduled task, and a scheduled task is not found as an automation', async () => {
+  it('404 · an automation is not found as a scheduled task, nor a scheduled task as an automation', async () => {
     const { body: automation } = await create();
     const body = { projectId, name: 'Task', prompt: 'Do it.', triggers: [trigger] };
     const { body: task } = await world.rest('POST', '/scheduled-tasks', { token: owner.token, body });
@@ -128,7 +128,7 @@ describe('an automation', () => {
     expect(await runs(automation.id)).toEqual([]);
   });
 
-  it('403 · requires its own scopes', async () => {
+  it('403 · automations require scopes of their own; those of scheduled tasks do not suffice', async () => {
     const { body: created } = await create();
     const scopes = ['scheduled-tasks:read', 'scheduled-tasks:write', 'automations:read'];
     const token = await world.token(owner.person, owner.organization, { scopes });
@@ -139,7 +139,7 @@ describe('an automation', () => {
     expect(run.body.description).toContain('missing-scope:missions:run');
   });
 
-  it('404 or empty · does not exist for another organization', async () => {
+  it('404 · an automation does not exist for another organization, whose list is empty', async () => {
     const { body: created } = await create();
     expect((await world.rest('GET', `/automations/${created.id}`, { token: stranger.token })).status).toBe(404);
     expect(
@@ -147,7 +147,7 @@ describe('an automation', () => {
     ).toEqual([]);
   });
 
-  it('is skipped while its previous run is open, if skipIfPreviousOpen is set', async () => {
+  it('an automation with skipIfPreviousOpen is skipped while its previous run is open', async () => {
     const daily = { kind: 'schedule', schedule: { interval: 'daily', time: '18:00', timezone: 'UTC' } };
     const { body: created } = await create({ skipIfPreviousOpen: true, triggers: [daily] });
     world.clock.turn(created.nextRunAt - present());
@@ -158,7 +158,7 @@ describe('an automation', () => {
   });
 });
 
-it('403 · creating an automation, or changing its prompt or schedule, requires missions:run', async () => {
+it('403 · creating an automation, or changing its prompt, requires missions:run', async () => {
   const writer = await world.token(owner.person, owner.organization, {
     scopes: ['automations:read', 'automations:write'],
   });

@@ -87,8 +87,8 @@ const paid = (checkoutId: string, more: object = {}) => ({
   ...more,
 });
 
-describe('a new organization', () => {
-  it('200 · can read offers with prices and limits', async () => {
+describe('plans of a new organization', () => {
+  it('200 · a new organization can read offers with prices and limits', async () => {
     expect(await get('/offers')).toEqual({
       currency: 'USD',
       trialCredits: 100,
@@ -112,7 +112,7 @@ describe('a new organization', () => {
     });
   });
 
-  it('200 · has trial credits, and a summary with every member', async () => {
+  it('200 · a new organization has 100 trial credits, and its billing summary counts what is spent', async () => {
     const endsAt = present() + days(30);
     expect(await get('/summary')).toEqual({
       orgId: acme.id,
@@ -141,7 +141,7 @@ describe('a new organization', () => {
     expect(await get('/summary')).toMatchObject({ balance: 7, low: true, usage: { missions: 1, creditsSpent: 92.5 } });
   });
 
-  it('402 · creates no more projects than its plan allows, even concurrently', async () => {
+  it('402 · an organization cannot create more projects than its plan allows, even concurrently', async () => {
     await world.knex.raw(
       `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
         select 'prj_' || :orgId || n, :orgId, 'p' || n, 'P', 'active', 'builtin', 'acme', 'p' || n, 0 from generate_series(1, 98) n`,
@@ -161,8 +161,8 @@ describe('a new organization', () => {
   });
 });
 
-describe('a pack of credits', () => {
-  it('303 · is paid on a page that says that the payment is a test, and counts once', async () => {
+describe('packs of credits', () => {
+  it('303 · a pack is paid on a page that says that the payment is a test; two concurrent payments count once', async () => {
     const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity: 2, startNowConsent: true });
     expect([status, body.url]).toEqual([201, `${world.url}${checkoutPage()}/${body.checkoutId}`]);
     const page = await world.request('GET', `${checkoutPage()}/${body.checkoutId}`, { session });
@@ -196,7 +196,7 @@ describe('a pack of credits', () => {
     expect(await get('/summary')).toMatchObject({ plan: 'pack', balance: 300, projects: { limit: 250 } });
   });
 
-  it('cannot be paid: 409 after a day, 403 without the permission', async () => {
+  it('409, 403 · a checkout cannot be paid after a day, and is not shown to a member without the permission', async () => {
     const id = await checkout();
     const member = await world.person(`Member-${founded}`);
     await world.join(acme, member, 'member');
@@ -208,12 +208,12 @@ describe('a pack of credits', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it.each([-1, 0, 0.5, 101, 2 ** 53])('400 · rejects a quantity of %s', async (quantity) => {
+  it.each([-1, 0, 0.5, 101, 2 ** 53])('400 · a pack cannot be bought in a quantity of %s', async (quantity) => {
     const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity });
     expect([status, body.description]).toEqual([400, expect.stringMatching(/^quantity: must be/)]);
   });
 
-  it('400 · is refused with a body for a team plan, or without the required members; 404 for another organization', async () => {
+  it('400 · a checkout refuses members of another offer and missing ones; 404 for another organization', async () => {
     expect((await post('/checkout-sessions', { offer: 'pack', teamPlan: 'team-5' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'team' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'pack', orgId: 'org_other' })).status).toBe(404);
@@ -221,7 +221,7 @@ describe('a pack of credits', () => {
 });
 
 describe('payment events', () => {
-  it('200 · count once when they are repeated or concurrent', async () => {
+  it('200 · a payment counts once when its events are repeated or concurrent', async () => {
     const id = await checkout();
     const answers = await Promise.all(Array.from({ length: 5 }, () => event(paid(id))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -231,7 +231,7 @@ describe('payment events', () => {
     expect((await readPosition(acme.id)).owned).toBe(200 * credit);
   });
 
-  it('400 · change nothing when forged, for another organization, another amount, or unknown', async () => {
+  it('400 · a payment event changes nothing when it is forged, unknown, or for another organization or amount', async () => {
     const id = await checkout();
     const stranger = await world.found(await world.person(`Mallory-${founded}`), `Globex ${founded}`);
     const statuses = [
@@ -250,7 +250,7 @@ describe('payment events', () => {
     expect((await get('/orders')).orders).toHaveLength(1);
   });
 
-  it('200 · a payment after the expiry is accepted; an expiry after the payment is ignored', async () => {
+  it('200 · a payment after the checkout has expired is accepted; an expiry after the payment is ignored', async () => {
     const id = await checkout();
     const expired = { id: `gone_${id}`, at: present(), type: 'checkout_expired', checkoutId: id };
     expect((await event(expired)).status).toBe(200);
@@ -261,8 +261,8 @@ describe('payment events', () => {
   });
 });
 
-describe('a withdrawal', () => {
-  it('201 · refunds an order in full when none of its credits are spent, once', async () => {
+describe('withdrawals from orders', () => {
+  it('201 · an order is withdrawn once, and refunded in full while none of its credits are spent', async () => {
     const order = await buy();
     const answers = await Promise.all([withdraw(order, { reason: 'By mistake.' }), withdraw(order)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -283,7 +283,7 @@ describe('a withdrawal', () => {
     expect(await get('/summary')).toMatchObject({ plan: 'free', balance: 100 });
   });
 
-  it('201 · refunds the part of the order that is not spent, rounded up to the cent', async () => {
+  it('201 · a withdrawal refunds the unspent part of the order, rounded up to the cent', async () => {
     const order = await buy();
     // The trial expires first, so it is spent first.
     await spend(100 + 33.337);
@@ -305,7 +305,7 @@ describe('a withdrawal', () => {
     },
   );
 
-  it('409 · is possible until the last millisecond of the window, and refused one millisecond later', async () => {
+  it('409 · a withdrawal is possible until the last millisecond of its period, and refused one millisecond later', async () => {
     const [early, late] = [await buy(), await buy()];
     await later(billing.withdrawalMs);
     expect((await withdraw(early)).status).toBe(201);
@@ -314,7 +314,7 @@ describe('a withdrawal', () => {
     expect([status, body.description]).toEqual([409, expect.stringContaining('could be withdrawn until 20')]);
   });
 
-  it('409 · is refused after all credits are spent; 404 for another organization', async () => {
+  it('409 · a withdrawal is refused after all credits are spent; 404 for another organization', async () => {
     const order = await buy();
     await spend(200);
     expect((await withdraw(order)).status).toBe(409);
@@ -325,7 +325,7 @@ describe('a withdrawal', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('refunds the credits in full when the person did not consent to an immediate start', async () => {
+  it('an order without consent to an immediate start keeps its credits until the withdrawal period ends, and is refunded in full', async () => {
     const order = await buy({ startNowConsent: false });
     await spend(150);
     expect(await get('/summary')).toMatchObject({ balance: 100, canStartMission: false });
@@ -338,13 +338,13 @@ describe('a withdrawal', () => {
   });
 });
 
-describe('an order over GraphQL', () => {
+describe('orders over GraphQL', () => {
   const orders = async (as = session) => {
     const text = '{ billingOrders { orders { number teamPlan refundUsd withdrawal { credits refundUsd } } } }';
     return (await world.graphql(text, { session: as })).body.data.billingOrders.orders;
   };
 
-  it('200 · shows the refund that a withdrawal pays, and null when none is possible', async () => {
+  it('200 · an order shows the refund that a withdrawal pays, and null when none is possible', async () => {
     const order = await buy();
     await spend(100 + 33.337);
     const left = { number: 1, teamPlan: null, refundUsd: null, withdrawal: { credits: 66.663, refundUsd: 66.67 } };
@@ -363,7 +363,7 @@ describe('an order over GraphQL', () => {
     expect((await orders())[0].withdrawal).toBeNull();
   });
 
-  it('403 · can be read by an admin, and not changed', async () => {
+  it('403 · an admin can read orders, but not withdraw them or change the subscription and settings', async () => {
     const id = await buy();
     const admin = await world.person(`Admin-${founded}`);
     await world.join(acme, admin, 'admin');
@@ -383,10 +383,10 @@ describe('an order over GraphQL', () => {
   });
 });
 
-describe('a team plan', () => {
+describe('team plans', () => {
   const team = () => buy({ offer: 'team', teamPlan: 'team-5' });
 
-  it('200 · renews with new credits, while unused ones expire', async () => {
+  it('200 · a team plan renews with new credits, while unused ones expire', async () => {
     await get('/summary');
     world.clock.turn(1);
     await team();
@@ -413,7 +413,7 @@ describe('a team plan', () => {
     ]);
   });
 
-  it('200 · changes with the next period, which is charged at the price of the new plan', async () => {
+  it('200 · a team plan changes with the next period, which is charged at the price of the new plan', async () => {
     await team();
     const { body } = await change('/subscription', { plan: 'team-20' });
     expect(body.subscription).toMatchObject({ plan: 'team-5', nextPlan: 'team-20' });
@@ -423,7 +423,7 @@ describe('a team plan', () => {
     expect((await get('/orders')).orders[0]).toMatchObject({ credits: 1_200, amountUsd: 900 });
   });
 
-  it('200 · ends with its period when canceled, unless the cancellation is revoked', async () => {
+  it('200 · a canceled team plan ends with its period, unless the cancellation is revoked', async () => {
     await team();
     expect((await change('/subscription', { cancelAtPeriodEnd: true })).body.subscription.status).toBe('canceling');
     expect((await change('/subscription', { cancelAtPeriodEnd: false })).body.subscription.status).toBe('active');
@@ -434,7 +434,7 @@ describe('a team plan', () => {
     expect((await change('/subscription', { plan: 'team-20' })).status).toBe(409);
   });
 
-  it('201 · a withdrawal from its order ends the plan at once', async () => {
+  it('201 · a withdrawal from the order of a team plan ends the plan at once', async () => {
     // The trial expires first, so it is spent first.
     await get('/summary');
     world.clock.turn(1);
@@ -469,13 +469,13 @@ describe('credit requests, policies and the ledger', () => {
     expect((await ask('Again.')).body.appended).toBe(false);
   });
 
-  it('200 · the policy for trackers is stored', async () => {
+  it('200 · the policy for missions started by trackers is stored; 400 for an unknown value', async () => {
     expect((await change('/settings', { trackerTriggers: 'members' })).body.trackerTriggers).toBe('members');
     expect((await get('/summary')).trackerTriggers).toBe('members');
     expect((await change('/settings', { trackerTriggers: 'some' })).status).toBe(400);
   });
 
-  it('200 · lists the ledger by cursor, each change once', async () => {
+  it('200 · the ledger is listed by cursor, each change once', async () => {
     for (let n = 0; n < 5; n++) {
       await spend(1 + n);
       world.clock.turn(1);

@@ -34,8 +34,8 @@ afterAll(close);
 beforeEach(reset);
 afterEach(check);
 
-describe('a connection to Slack', () => {
-  it('is checked, shows no secret, and is the only one of its workspace', async () => {
+describe('connections to Slack', () => {
+  it('a connection is checked when it is created, shows no secret, and is the only one of its workspace', async () => {
     expect(connection).toMatchObject({
       workspaceId: 'T0ACME',
       problem: null,
@@ -64,7 +64,7 @@ describe('a connection to Slack', () => {
     expect(JSON.stringify(rows)).not.toMatch(/xoxb-of-acme|signing-secret-of/);
   });
 
-  it('answers the challenge, and refuses forged, old and unsigned requests', async () => {
+  it('a connection answers Slack’s URL verification, and refuses forged, old and unsigned requests', async () => {
     const challenge = JSON.stringify({ token: 'legacy', challenge: 'c-1', type: 'url_verification' });
     expect((await send(challenge)).body).toEqual({ challenge: 'c-1' });
     const body = mention('mend it');
@@ -77,7 +77,7 @@ describe('a connection to Slack', () => {
     expect(await newest()).toBeUndefined();
   });
 
-  it('is rotated: the earlier signing secret is refused', async () => {
+  it('a connection refuses its earlier signing secret after the rotation, and a token of another workspace', async () => {
     const rotate = (input: object) =>
       world.field(
         'mutation ($id: String!, $input: RotateChatRequest!) { rotateChat(chatId: $id, input: $input) { workspaceId } }',
@@ -97,7 +97,7 @@ describe('a connection to Slack', () => {
 });
 
 describe('Slack events', () => {
-  it('start a mission once, even when they are sent repeatedly or an answer of Slack is lost', async () => {
+  it('a Slack event starts one mission, even when it is sent repeatedly or an answer of Slack is lost', async () => {
     await bind('C0DEV', shop);
     const body = mention('mend it');
     const headers = signedBySlack(signingSecret, body);
@@ -113,7 +113,7 @@ describe('Slack events', () => {
     expect(slack.messages).toHaveLength(1);
   });
 
-  it('start nothing when they are from programs, from other workspaces, or from people without permission', async () => {
+  it('Slack events from programs, other workspaces and people without permission start nothing', async () => {
     await bind('C0DEV', shop);
     slack.users.set('UGUEST', { name: 'Ada', email: 'ada@example.com', more: { team_id: 'T0ELSE' } });
     slack.users.set('UNEW', { name: 'Ada', email: 'ada@example.com', more: { is_email_confirmed: false } });
@@ -150,7 +150,7 @@ describe('Slack events', () => {
     expect(await runs()).toEqual([run]);
   });
 
-  it('never reach a mission when they are from another organization’s workspace', async () => {
+  it('a button pressed in another organization’s workspace does not reach a mission', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await planned();
     await reported();
@@ -170,14 +170,14 @@ describe('Slack events', () => {
   });
 });
 
-describe('an error from Slack', () => {
+describe('errors from Slack', () => {
   const problemOf = async () => {
     const query = '{ chatConnections { data { problem integration { checkFailure brokenSince } } } }';
     return (await world.field(query, { token: ada.token })).data[0];
   };
 
   it.each(['invalid_auth', 'account_inactive'])(
-    '%s is shown on the page until the token is replaced',
+    'the error %s of Slack is shown by the connection until the token is replaced',
     async (error) => {
       await bind('C0DEV', shop);
       await heard(mention('mend it'));
@@ -202,7 +202,7 @@ describe('an error from Slack', () => {
     },
   );
 
-  it('delays calls for the time that Slack requests when its rate limit is exceeded', async () => {
+  it('calls to Slack wait for the time that Slack requests when its rate limit is exceeded', async () => {
     await bind('C0DEV', shop);
     await heard(mention('mend it'));
     await world.knex('runs').update({ status: 'failed', reason: 'It broke.', finishedAt: 1 });

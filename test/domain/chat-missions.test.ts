@@ -42,8 +42,8 @@ async function finish(held: Json): Promise<void> {
   await runtime.finish(held);
 }
 
-describe('a mission in Slack', () => {
-  it('goes from a mention through its plan and a question to its outcome, in one thread', async () => {
+describe('missions in Slack', () => {
+  it('a mission reports its plan, a question and its outcome in the thread of the mention that started it', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await bind('C0DEV', shop);
     const delivery = await heard(mention('mend the date test &amp; &lt;more&gt;'));
@@ -101,7 +101,7 @@ describe('a mission in Slack', () => {
     expect(new Set(slack.messages.map(({ thread_ts }) => thread_ts)).size).toBe(1);
   });
 
-  it('starts by a direct message and answers in its thread; messages written by the app itself are not stored', async () => {
+  it('a direct message starts a mission and gets its answers in the thread; messages by the app itself are not stored', async () => {
     const direct = (text: string, more: object = {}) =>
       slack.event({
         type: 'message',
@@ -129,7 +129,7 @@ describe('a mission in Slack', () => {
     expect(slack.answers.at(-1)).toContain('Direct messages have no project of their own');
   });
 
-  it('posts the notifications that its person has chosen, and always updates its first message', async () => {
+  it('a mission posts only the notifications that its person has chosen, but always updates its first message', async () => {
     const choose = (input: object) =>
       world.field('mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind } }', {
         session,
@@ -155,7 +155,7 @@ describe('a mission in Slack', () => {
     for (const kind of ['approval', 'completed']) await choose({ kind, origin: true });
   });
 
-  it('is canceled by the rejection of its plan; a late approval does nothing', async () => {
+  it('rejecting the plan cancels the mission; a late approval does nothing', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await planned();
     await reported();
@@ -170,7 +170,7 @@ describe('a mission in Slack', () => {
     expect(slack.answers).toEqual(['The run has ended (canceled): it can no longer be steered.']);
   });
 
-  it('gets the messages of its thread, and continues with them after its end within the bounds of the project', async () => {
+  it('messages in the thread reach the mission, and continue it after its end within the limits of the project', async () => {
     await bind('C0DEV', shop);
     await heard(mention('mend the date test'));
     const held = await claim();
@@ -210,7 +210,7 @@ describe('a mission in Slack', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('is started by a command in a channel that another command has bound to a project', async () => {
+  it('a command starts a mission in the project to which the channel is bound, or in a project that it names', async () => {
     const help = await send(slack.command('UADA', ''));
     expect(help.body).toMatchObject({ response_type: 'ephemeral', text: expect.stringContaining('/agent') });
     expect((await send(slack.command('UADA', 'mend it'))).body).toEqual({

@@ -90,8 +90,8 @@ const go = (runId: string, more: object = {}, token = alice.token) => {
   return graphql(continuing, { runId, prompt: 'Now in UTC.', ...more }, token);
 };
 
-describe('a step whose runtime was lost', () => {
-  it('restarts from its checkpoint in its session, with the messages sent since the checkpoint', async () => {
+describe('steps whose runtime was lost', () => {
+  it('a lost step restarts from its checkpoint in the same session, with the messages sent since the checkpoint', async () => {
     const one = await held();
     expect(one.step).toMatchObject({ checkpoint: null, preamble: null, resumePrompt: null });
     await keep(one, { sessionId: 'session-1' });
@@ -116,7 +116,7 @@ describe('a step whose runtime was lost', () => {
     expect(step.preamble).toMatch(/^# What has happened so far[\s\S]*- Alice: Use UTC\.[\s\S]*# What to do now$/);
   });
 
-  it('restarts without a checkpoint, with a preamble that explains it', async () => {
+  it('a lost step without a checkpoint restarts with a preamble that explains the interruption', async () => {
     const one = await held();
     await lose();
     const { step } = await claim();
@@ -129,15 +129,15 @@ describe('a step whose runtime was lost', () => {
     expect(step.preamble).toContain('was begun, and was interrupted when its machine was lost');
   });
 
-  it('restarts unchanged when it is a script', async () => {
+  it('a lost script restarts without a preamble', async () => {
     await held({ agentId: 'agn_builtin_shell' });
     await lose();
     expect((await claim()).step).toMatchObject({ checkpoint: null, preamble: null });
   });
 });
 
-describe('a checkpoint', () => {
-  it('is shown with its step, and replaced by a newer one', async () => {
+describe('checkpoints of a step', () => {
+  it('a checkpoint is shown with its step, and replaced by a newer one', async () => {
     const one = await held();
     await keep(one);
     world.clock.turn(seconds(5));
@@ -162,7 +162,7 @@ describe('a checkpoint', () => {
     expect(run.body.data.run.artifacts).toEqual([]);
   });
 
-  it('404, 409 · is refused for a step of another run and for a lost lease', async () => {
+  it('404, 409 · a checkpoint is refused for a step of another run and for a lost lease', async () => {
     const [one, two] = [await held(), await held()];
     const input = { runId: one.runId, leaseId: one.leaseId, contentKey: 'cnt_x', commitSha: commit('a') };
     expect(await runtime.ask('reportCheckpoint', { ...input, stepId: two.step.stepId })).toMatchObject({
@@ -172,7 +172,7 @@ describe('a checkpoint', () => {
     expect(await runtime.ask('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
   });
 
-  it('409 · is refused for a step of a researcher, which may not change files', async () => {
+  it('409 · a checkpoint is refused for a researcher, which may not change files', async () => {
     const { runId, leaseId, step } = await held();
     await world.knex('run_steps').where({ id: step.stepId }).update({ role: 'researcher' });
     const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };
@@ -182,7 +182,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('is accepted for a canceled run from the runtime that had claimed it', async () => {
+  it('a checkpoint of a canceled run is accepted from the runtime that had claimed it', async () => {
     const one = await held();
     await graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', { runId: one.runId });
     await keep(one);
@@ -190,8 +190,8 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('a run that has ended', () => {
-  it('is continued from its newest checkpoint, in the session of its agent', async () => {
+describe('continuing a run that has ended', () => {
+  it('an ended run continues from its newest checkpoint, in the session of its agent', async () => {
     const one = await held();
     await keep(one);
     await end(one);
@@ -234,7 +234,7 @@ describe('a run that has ended', () => {
     });
   });
 
-  it('404, 409 · cannot be continued before its end, without a checkpoint, or by another organization', async () => {
+  it('404, 409 · a run cannot be continued before its end, without a checkpoint, or by another organization', async () => {
     const one = await held();
     expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: expect.stringContaining('not ended') });
     await end(one);
@@ -248,7 +248,7 @@ describe('a run that has ended', () => {
     expect(await go(one.runId, {}, reader)).toMatchObject({ code: 'missing_scope' });
   });
 
-  it('409 · is not continued once the checkpoint has expired', async () => {
+  it('409 · a run cannot be continued once its checkpoint has expired', async () => {
     const one = await held();
     await keep(one);
     await end(one);

@@ -65,8 +65,8 @@ async function withoutTable(table: string, work: () => Promise<void>): Promise<v
 }
 const jobs = () => world.knex('background.job').where({ name: 'export organization' });
 
-describe('exportOrganization', () => {
-  it('409 · is refused while the organization is open; 403 · for anybody but owners', async () => {
+describe('requesting the export of a closed organization', () => {
+  it('409, 403 · an export is refused while the organization is open, and to everybody but owners', async () => {
     expect(await request()).toBe('conflict');
     expect(await read()).toBe('not_found');
     expect(await request({ token: secret })).toBe('forbidden');
@@ -75,7 +75,7 @@ describe('exportOrganization', () => {
     expect(await request({ session: await world.session(admin, sample.organization.id) })).toBe('forbidden');
   });
 
-  it('repeated requests, even before the closure is settled, share one export', async () => {
+  it('repeated requests share one export, which is prepared once the closure is settled', async () => {
     await close(sample, session);
     expect(await read()).toBe('not_found');
     const first = await request();
@@ -89,7 +89,7 @@ describe('exportOrganization', () => {
     expect(await read()).toEqual(first);
   });
 
-  it('reports a failure, and is retried by the queue and by a new request', async () => {
+  it('a failed export is shown as failed, and is retried by the queue and by a new request', async () => {
     openStorage({ ...folderStorage(world.contents), write: () => Promise.reject(new Error('The disk is full.')) });
     await world.delivered();
     expect(await read()).toMatchObject({ status: 'failed', url: null });
@@ -112,8 +112,8 @@ describe('exportOrganization', () => {
   });
 });
 
-describe('the archive of an organization', () => {
-  it('contains JSON lines with a manifest, only of this organization and without secrets', async () => {
+describe('the archive of a closed organization', () => {
+  it('the archive contains JSON lines with a manifest, only of this organization and without secrets', async () => {
     const { url, sizeBytes } = await read();
     const answer = await fetch(url);
     expect(answer.headers.get('content-disposition')).toBe(
@@ -168,7 +168,7 @@ describe('the archive of an organization', () => {
     return texts.filter((text) => text.length > 8).map((text) => text.replace(/^\\x/, ''));
   }
 
-  it('404 · is hidden from others; 403 · refuses an address that has expired or is of another organization', async () => {
+  it('404, 403 · the archive is hidden from other organizations, and its download URL is refused when altered or expired', async () => {
     const { url } = await read();
     const theirs = { session: await world.session(stranger, neighbor.id) };
     expect([await read(theirs), await request(theirs)]).toEqual(['not_found', 'not_found']);
@@ -180,7 +180,7 @@ describe('the archive of an organization', () => {
     expect([part.status, await part.text()]).toEqual([206, 'PK']);
   });
 
-  it('is erased with the organization, and cannot be requested at the end of the thirty days', async () => {
+  it('the archive is erased with the organization, and can no longer be requested in the last hour before', async () => {
     world.clock.turn(days(30) - hours(1));
     session = await world.session(sample.owner, sample.organization.id);
     const { url } = await read();
@@ -195,7 +195,7 @@ describe('the archive of an organization', () => {
   });
 });
 
-describe('a model whose rows belong to an organization', () => {
+describe('models in the archive', () => {
   /** Tables that no archive includes, each with its reason. */
   const leftOut: Record<string, string> = {
     cell_organizations: 'says where organizations are that this cell does not serve',
@@ -209,7 +209,7 @@ describe('a model whose rows belong to an organization', () => {
     org_exports: 'the archive itself',
   };
 
-  it('is exported or excluded with a reason; other models are not listed', async () => {
+  it('each model with rows of an organization is exported, or excluded with a reason', async () => {
     const tree = readTree(new URL('../..', import.meta.url).pathname, ['src/domain']);
     const declared = Object.entries(tree).flatMap(([file, text]) =>
       [...text.matchAll(/^export class (\w+) extends table\(/gm)].map(([, name]) => [file, name!] as const),

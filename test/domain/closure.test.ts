@@ -45,7 +45,7 @@ const sendAllRefunds = async () => {
 const named = () => ({ 'x-org-id': org.id });
 
 describe('POST /organizations/{orgId}/closure', () => {
-  it('names the field when the slug does not match, and closes nothing', async () => {
+  it('400 · closing an organization with a wrong slug names the field, and closes nothing', async () => {
     const { status, body } = await close('other');
     expect([status, body.code]).toEqual([400, 'invalid_request']);
     expect(body.description).toContain('confirmSlug');
@@ -53,7 +53,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect((await read('/projects')).status).toBe(200);
   });
 
-  it('requires a signed-in owner', async () => {
+  it('403 · closing an organization requires a signed-in owner', async () => {
     const admin = await world.person(`Admin-of-${org.slug}`);
     await world.join(org, admin, 'admin');
     const asAdmin = await close(org.slug, await world.session(admin, org.id));
@@ -65,7 +65,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(await closureOf()).toBe(undefined);
   });
 
-  it('ends credentials, missions, schedules, sandboxes and credits', async () => {
+  it('closing an organization ends its credentials, missions, schedules, sandboxes and credits', async () => {
     const token = await world.token(owner, org);
     const { status, body } = await close();
     expect(status).toBe(201);
@@ -108,7 +108,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(last).toMatchObject({ kind: 'expiry', balanceAfter: 0 });
   });
 
-  it('concurrent requests of several owners create one closure', async () => {
+  it('concurrent requests of two owners create one closure', async () => {
     const second = await world.person(`Second-of-${org.slug}`);
     await world.join(org, second, 'owner');
     const sessions = [session, await world.session(second, org.id)];
@@ -123,7 +123,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     ]);
   });
 
-  it('admits no new credential, member or mission concurrently', async () => {
+  it('no credential, member or mission that is created during the closure outlives it', async () => {
     const guest = await world.person(`Guest-of-${org.slug}`);
     const token = await world.token(owner, org);
     const invite = (await world.rest('POST', '/invites', { session, body: { email: guest.email, role: 'admin' } }))
@@ -146,43 +146,46 @@ describe('POST /organizations/{orgId}/closure', () => {
   });
 });
 
-describe('a closure interrupted between two steps', () => {
-  it.each(steps.map((_, index) => [index] as const))('continues after step %d', async (index) => {
-    // Closes every connection at the beginning of the step, as if the process were killed.
-    const trap = `lost_${index}`;
-    await world.knex.raw(
-      `create function ${trap}() returns trigger language plpgsql as $$
+describe('an interrupted closure', () => {
+  it.each(steps.map((_, index) => [index] as const))(
+    'a closure that is interrupted in step %d continues with that step',
+    async (index) => {
+      // Closes every connection at the beginning of the step, as if the process were killed.
+      const trap = `lost_${index}`;
+      await world.knex.raw(
+        `create function ${trap}() returns trigger language plpgsql as $$
         begin if new.steps_done > ${index} then raise exception 'lost' using errcode = '57P01'; end if; return new; end $$`,
-    );
-    await world.knex.raw(
-      `create trigger ${trap} before update on org_closures for each row execute function ${trap}()`,
-    );
-    try {
-      expect((await close()).status).toBe(201);
+      );
+      await world.knex.raw(
+        `create trigger ${trap} before update on org_closures for each row execute function ${trap}()`,
+      );
+      try {
+        expect((await close()).status).toBe(201);
+        await settleMissions();
+        await expect(settleClosures()).rejects.toThrow();
+        expect((await closureOf()).stepsDone).toBe(index);
+      } finally {
+        await world.knex.raw(`drop trigger ${trap} on org_closures`);
+        await world.knex.raw(`drop function ${trap}()`);
+      }
+      await settleClosures();
       await settleMissions();
-      await expect(settleClosures()).rejects.toThrow();
-      expect((await closureOf()).stepsDone).toBe(index);
-    } finally {
-      await world.knex.raw(`drop trigger ${trap} on org_closures`);
-      await world.knex.raw(`drop function ${trap}()`);
-    }
-    await settleClosures();
-    await settleMissions();
-    await settleClosures();
-    await settleClosures();
-    const { stepsDone, settlements, settledAt } = await closureOf();
-    expect([stepsDone, settlements.length, settledAt === null]).toEqual([steps.length, 5, false]);
-  });
+      await settleClosures();
+      await settleClosures();
+      const { stepsDone, settlements, settledAt } = await closureOf();
+      expect([stepsDone, settlements.length, settledAt === null]).toEqual([steps.length, 5, false]);
+    },
+  );
 });
 
-describe('a closed organization', () => {
+describe('closed organizations', () => {
   beforeEach(async () => {
     await close();
     await settleMissions();
     await settleClosures();
   });
 
-  it('is read-only for its owners', async () => {
+  it('409 · a closed organization is read-only for its owners', async () => {
     expect((await world.rest('GET', '/projects', { session })).body.data.length).toBe(2);
     const writes: [string, string, object?][] = [
       ['POST', '/projects', { name: 'New', repoFullName: 'new/project' }],
@@ -202,7 +205,7 @@ describe('a closed organization', () => {
     expect(body.errors[0].extensions.code).toBe('organization_closed');
   });
 
-  it('is reachable for owners whose request names it, and does not exist for other members', async () => {
+  it('a closed organization is reachable for owners whose request names it, and does not exist for other members', async () => {
     const other = await world.session(owner);
     expect((await read('/me', other)).body.orgId).toBe(null);
     expect((await world.rest('GET', '/projects', { session: other, headers: named() })).status).toBe(200);
@@ -214,14 +217,14 @@ describe('a closed organization', () => {
     expect((await read('/organizations', theirs)).body.orgs).toEqual([]);
   });
 
-  it('is closed once: closing it again returns the same closure', async () => {
+  it('closing a closed organization returns the same closure', async () => {
     const before = await closureOf();
     const { status, body } = await close();
     expect([status, body.closedAt]).toEqual([201, before.closedAt]);
     expect(await closureOf()).toEqual(before);
   });
 
-  it.each(['pack', 'team'] as const)('refunds late payments: %s', async (offer) => {
+  it.each(['pack', 'team'] as const)('a payment after the closure is refunded: %s', async (offer) => {
     const id = `chk_late_${offer}_${org.id}`;
     const plan = offer === 'team' ? 'team-5' : null;
     await world.knex('billing_checkouts').insert({
@@ -248,7 +251,7 @@ describe('a closed organization', () => {
     );
   });
 
-  it('is erased after thirty days, with every row that names it', async () => {
+  it('a closed organization is erased after thirty days, with every row that names it', async () => {
     const { rows } = await world.knex.raw(
       "select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'org_id'",
     );

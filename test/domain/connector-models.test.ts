@@ -89,8 +89,8 @@ const settle = async ({ runId, leaseId, step: { stepId } }: Json, callId: string
   return Number((await world.knex('runs').where({ id: runId }).first()).missionCostUsd);
 };
 
-describe('listing models of a connector', () => {
-  it('replaces its models over GraphQL; REST omits them', async () => {
+describe('models that a connector lists', () => {
+  it('the models of a connector are replaced over GraphQL; REST omits them', async () => {
     const cached = { ...qwen, id: 'other', prices: { input: 1, output: 0, cacheRead: 0.1, cacheWrite: null } };
     const { data } = await name(compatible, [qwen, cached]);
     const named = [{ ...qwen, prices: { ...qwen.prices, cacheRead: null, cacheWrite: null } }, cached];
@@ -100,7 +100,7 @@ describe('listing models of a connector', () => {
     expect(body.integrations[0]).not.toHaveProperty('models');
   });
 
-  it('is possible when the connector is created; no connector is created when a model is refused', async () => {
+  it('a new connector can list models, and is not created when one of them is refused', async () => {
     const query = `mutation ($vendor: Vendor!, $kind: VendorKind, $models: [ConnectorModelRequest!]) {
       connectIntegration(vendor: $vendor, vendorKind: $kind, displayName: "Models", credentials: "sk-1", models: $models)
         { models { id name prices { input output cacheRead cacheWrite } } } }`;
@@ -124,7 +124,7 @@ describe('listing models of a connector', () => {
     expect(await world.knex('integrations').count()).toEqual(before);
   });
 
-  it('is refused with the field and the reason', async () => {
+  it('400 · an invalid list of models is refused with the field and the reason', async () => {
     await name(compatible, [qwen]);
     expect(await refusal(own, [qwen])).toMatch(/^models\.0\.id: must not be qwen3-coder, which the connector https/);
     expect(
@@ -142,14 +142,14 @@ describe('listing models of a connector', () => {
     expect((await name(own, [qwen], mallory.token)).errors[0].extensions.code).toBe('not_found');
   });
 
-  it('gives a model to one of two connectors that name it concurrently', async () => {
+  it('one of two connectors that list a model concurrently gets it', async () => {
     const answers = await Promise.all([name(own, [qwen]), name(compatible, [qwen])]);
     expect(answers.filter(({ errors }) => errors)).toHaveLength(1);
   });
 });
 
-describe('agents', () => {
-  it('agents can use the models that a connector lists, in addition to the catalog, with OpenCode and ACP harnesses', async () => {
+describe('agents with models of a connector', () => {
+  it('agents with OpenCode and ACP harnesses can use the models that a connector lists, in addition to the catalog', async () => {
     await name(compatible, [qwen]);
     const modelsOf = async ({ token } = alice, harness = 'opencode') => {
       const { body } = await world.rest('GET', '/agents/catalog', { token });
@@ -175,11 +175,11 @@ describe('agents', () => {
   });
 });
 
-describe('missions', () => {
+describe('missions with models of a connector', () => {
   const agentWith = async (model = qwen.id, harness = 'opencode') =>
     (await createAgent(harness, model)).body.id as string;
 
-  it('use the connector that names the model, with the API of its server', async () => {
+  it('a mission uses the connector that lists its model, with the API of that server', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith());
     expect(await claim({ harnesses: ['claude-code'] })).toBeNull();
@@ -197,7 +197,7 @@ describe('missions', () => {
     expect((await claim()).step.agent.model).toBe('messages/zai/glm');
   });
 
-  it('are sent to a runtime with an ACP harness and without a key of its own', async () => {
+  it('a mission of an ACP harness goes to a runtime without a key of its own', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith(qwen.id, 'acp'));
     expect(await claim({ modelVendors: [] })).toBeNull();
@@ -205,7 +205,7 @@ describe('missions', () => {
     expect(step.agent).toEqual({ harness: 'acp', model: 'compatible/qwen3-coder' });
   });
 
-  it('pay the prices of the connector as they were when the call was reserved, within the budget', async () => {
+  it('a model call costs the price of the connector at the time of its reservation, within the budget', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith(), 1);
     const held = await claim();
@@ -222,7 +222,7 @@ describe('missions', () => {
     expect((await world.knex('runs').where({ id: held.runId }).first()).missionCostIncomplete).toBe(false);
   });
 
-  it('pay the price of the connector that names a model of the catalog, else the list price', async () => {
+  it('a model of the catalog costs the price of the connector that lists it, else the list price', async () => {
     const ours = { id: 'gpt-5-mini', name: 'Ours', prices: { input: 1, output: 1 } };
     const agentId = await agentWith('gpt-5-mini');
     const costOf = async () => {
@@ -241,7 +241,7 @@ describe('missions', () => {
     expect(await costOf()).toEqual([compatible, 1]);
   });
 
-  it('missions wait with the reason while no connector lists the model', async () => {
+  it('a mission waits while no connector lists its model, and shows the reason', async () => {
     await name(compatible, [qwen]);
     const agentId = await agentWith();
     const { id } = (await start(agentId)).data.startMission;

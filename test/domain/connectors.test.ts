@@ -21,8 +21,8 @@ const assign = (llmConnectorId: string, more: object = {}) =>
 const usable = async () =>
   (await world.rest('GET', '/orchestrator', { token: alice.token })).body.assignedCredentialUsableForInference;
 
-describe('a model connector', () => {
-  it('stores its key sealed and never returns it; projects without a connector get the new one', async () => {
+describe('model connectors', () => {
+  it('a connector stores its key sealed and never returns it; projects without a connector get the new one', async () => {
     const connector = await connect();
     expect(connector).toEqual({
       id: expect.stringMatching(/^int_/),
@@ -47,7 +47,7 @@ describe('a model connector', () => {
     expect((await connectorOf()).llmConnectorId).toBe(connector.id);
   });
 
-  it('is checked by a call to its vendor, rotated, revoked, and deleted', async () => {
+  it('a connector is checked by a call to its vendor, rotated, revoked and deleted', async () => {
     const [one, two] = [await connect(), await connect({ displayName: 'Second' })];
     expect(await act('check', one.id)).toMatchObject({ checkedAt: present(), checkFailure: null });
     expect(models.seen).toHaveLength(3);
@@ -89,14 +89,14 @@ describe('a model connector', () => {
     });
   });
 
-  it('calls OpenAI at an address that contains the API version, with the key in the Authorization header', async () => {
+  it('a connector calls OpenAI below a base URL that contains the API version, with the key in the Authorization header', async () => {
     const { id } = await connect({ vendor: 'openai', baseUrl: `${models.url}/v1` });
     expect(await act('check', id)).toMatchObject({ checkFailure: null });
     const asked = { path: '/v1/models', headers: { authorization: 'Bearer sk-right' } };
     expect(models.seen).toMatchObject([asked, asked]);
   });
 
-  it('requires an admin of its organization', async () => {
+  it('403 · members of an organization cannot create or manage its connectors; other organizations do not find them', async () => {
     const { id } = await connect();
     const member = await createMember(world, alice.organization, 'Bob', 'member');
     expect(await connect({}, member.token)).toMatchObject({ code: 'missing_scope' });
@@ -127,13 +127,13 @@ describe('a model connector', () => {
     ['vendorKind: must be one of tracker for builtin', { vendor: 'builtin', vendorKind: 'scm', credentials: null }],
     ['credentials: must be absent for builtin', { vendor: 'builtin' }],
     ['baseUrl: must be absent for linear', { vendor: 'linear' }],
-  ])('400 · is refused: %s', async (words, more) => {
+  ])('400 · an invalid connector is refused: %s', async (words, more) => {
     const { code, description } = await connect(more);
     expect([code, description]).toEqual(['invalid_request', expect.stringContaining(words)]);
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('connects to public addresses only, even at later checks', async () => {
+  it('a connector reaches public IP addresses only, even at later checks', async () => {
     const { id } = await connect();
     openOutbound({ allowLoopback: false, resolve: async () => [{ address: '10.0.0.7', family: 4 }] });
     try {
@@ -149,15 +149,15 @@ describe('a model connector', () => {
     }
   });
 
-  it('409 · is refused beyond twenty per organization, even concurrently', async () => {
+  it('409 · an organization has at most twenty connectors, even when they are created concurrently', async () => {
     for (let i = 0; i < 19; i++) await connect();
     const codes = (await Promise.all([connect(), connect(), connect()])).map(({ code }) => code ?? 'created');
     expect(codes.sort()).toEqual(['conflict', 'conflict', 'created']);
   });
 });
 
-describe('whether the assigned credentials are usable', () => {
-  it('is checked at the vendor and cached: true for five minutes, false for one minute', async () => {
+describe('usability of the orchestrator’s credentials', () => {
+  it('the credentials are checked at the vendor, and the result is cached: success for five minutes, failure for one', async () => {
     const { id } = await connect();
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(true);
     models.settings.key = 'sk-other';
@@ -175,7 +175,7 @@ describe('whether the assigned credentials are usable', () => {
     expect(await usable()).toBe(false);
   });
 
-  it('is false for a connector of another vendor and for a server that does not answer', async () => {
+  it('the credentials are not usable when the connector is of another vendor or its server does not answer', async () => {
     const { id } = await connect({ baseUrl: 'http://127.0.0.1:9' });
     world.clock.turn(vendorChecks.failedMs);
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(false);

@@ -25,8 +25,8 @@ async function atOnce<T>(runs: readonly string[], work: (id: string) => Promise<
   return results;
 }
 
-describe('concurrent spends', () => {
-  it('never overdraw: of 200 concurrent starts and settlements, as many succeed as there are credits', {
+describe('concurrent spending of credits', () => {
+  it('of 200 missions that start concurrently, only as many succeed as there are credits, and settlements never overdraw', {
     timeout: 120_000,
   }, async () => {
     const orgId = await organization();
@@ -46,7 +46,7 @@ describe('concurrent spends', () => {
   });
 });
 
-describe('random histories of the ledger', () => {
+describe('random histories of the credit ledger', () => {
   interface ModelLot {
     id: string;
     order: string | null;
@@ -166,7 +166,7 @@ describe('random histories of the ledger', () => {
     };
   }
 
-  it('agree with a model of the ledger, and their books balance', { timeout: 300_000 }, async () => {
+  it('random histories agree with a model of the ledger, and their books balance', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const orgId = await organization();

@@ -16,7 +16,7 @@ const { world, organization, accounts, checkBooks, close } = await openCreditWor
 afterAll(close);
 
 describe('trial credits', () => {
-  it('are granted once for concurrent first requests', async () => {
+  it('trial credits are granted once for concurrent first requests', async () => {
     const orgId = await organization();
     await Promise.all(Array.from({ length: 12 }, () => readPosition(orgId)));
     const { owned, lots } = await readPosition(orgId);
@@ -24,7 +24,7 @@ describe('trial credits', () => {
     await checkBooks(orgId);
   });
 
-  it('go to the first organization that a person founded, even under concurrent use', async () => {
+  it('trial credits go to one of the organizations that a person founds, even concurrently, and to none founded later', async () => {
     const founder = await world.person('Founder-of-many');
     const orgs: string[] = [];
     for (let n = 1; n <= 3; n++) orgs.push((await world.found(founder, `Many ${n}`)).id);
@@ -37,7 +37,7 @@ describe('trial credits', () => {
     expect((await readPosition(id)).lots.map(({ kind }) => kind)).toEqual(['grant']);
   });
 
-  it('expire after thirty days, except for reservations of missions', async () => {
+  it('trial credits expire after thirty days, except those reserved for missions', async () => {
     const orgId = await organization();
     await start(orgId, 'run_late');
     world.clock.turn(credits.trialLastsMs);
@@ -57,7 +57,7 @@ describe('trial credits', () => {
 
 const startable = (orgId: string) => transaction((trx) => startableMissions(trx, orgId));
 
-describe('the database refuses', () => {
+describe('refusals of the credit ledger’s database', () => {
   const refused = (statement: string, orgId: string) => world.knex.raw(statement, { orgId });
 
   it('the database refuses to change or delete entries of the ledger', async () => {
@@ -76,7 +76,7 @@ describe('the database refuses', () => {
     await checkBooks(orgId);
   });
 
-  it('entries that do not balance, overdraw, or are added to an earlier transfer', async () => {
+  it('the database refuses entries that do not balance, overdraw an account, or are added to an earlier transfer', async () => {
     const orgId = await organization();
     await open(orgId);
     const [lot] = await readLots(orgId);
@@ -106,14 +106,14 @@ describe('the database refuses', () => {
     await checkBooks(orgId);
   });
 
-  it.each([-1, 0, 0.5, Number.NaN, 2 ** 53, 1_000_001])('a grant of %s credits', async (amount) => {
+  it.each([-1, 0, 0.5, Number.NaN, 2 ** 53, 1_000_001])('a grant of %s credits is refused', async (amount) => {
     const orgId = await organization();
     await expect(grant(orgId, amount)).rejects.toThrow('credits: must be an integer 1 to 1000000.');
   });
 });
 
 describe('credits of missions', () => {
-  it('are spent in the order of their expiry, and unused ones are returned', async () => {
+  it('credits are spent in the order of their expiry, and unused ones are returned', async () => {
     const orgId = await organization();
     await grant(orgId, 5);
     await grant(orgId, 1, { expiresAt: present() + days(1) });
@@ -131,7 +131,7 @@ describe('credits of missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are settled once, even when a late cost follows', async () => {
+  it('a mission is settled by the difference when the same or a later cost is reported again', async () => {
     const orgId = await organization();
     await start(orgId, 'run_twice');
     for (const cost of [3, 3, 4, 4]) await book(orgId, 'run_twice', cost * credit, true);
@@ -139,13 +139,13 @@ describe('credits of missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are settled even without a reservation, because the previous release made none', async () => {
+  it('a mission that the previous release started without a reservation is settled', async () => {
     const orgId = await organization();
     await book(orgId, 'run_old', 2 * credit, true);
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
   });
 
-  it('cover a cost above the balance only partly, and later credits do not cover the rest', async () => {
+  it('a cost above the balance is paid only in part, and later credits do not pay the rest', async () => {
     const orgId = await organization();
     await start(orgId, 'run_dear');
     await book(orgId, 'run_dear', 120 * credit, true);
@@ -155,7 +155,7 @@ describe('credits of missions', () => {
     await checkBooks(orgId);
   });
 
-  it('end a mission when none are left, unless more are granted in time', async () => {
+  it('a mission is ended when no credits are left, unless more are granted in time', async () => {
     const orgId = await organization();
     await start(orgId, 'run_long');
     const exhausted = () => world.knex('credit_exhaustions').where({ orgId }).select('runId', 'reason');
@@ -173,7 +173,7 @@ describe('credits of missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are refunded once, never more than the mission spent', async () => {
+  it('concurrent refunds return the credits of a mission once, and no more than it spent', async () => {
     const orgId = await organization();
     await start(orgId, 'run_bad');
     await book(orgId, 'run_bad', 7 * credit, true);
@@ -184,8 +184,8 @@ describe('credits of missions', () => {
   });
 });
 
-describe('a ledger of any length', () => {
-  it('is read by its indexes: balances, refunds, and the usage of a period', async () => {
+describe('the credit ledger at any length', () => {
+  it('balances, refunds and the usage of a period are read by indexes', async () => {
     const reads = [
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Scan Backward using credit_entries_pkey'],
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Cond: .*lot_id = .*account = .*run_id = '],
@@ -202,7 +202,7 @@ describe('a ledger of any length', () => {
     }
   });
 
-  it('gets the usage that the previous release did not record, in batches, while missions are settled', async () => {
+  it('a migration adds the usage that the previous release did not record, in batches, while missions are settled', async () => {
     const orgId = await organization();
     const { knex } = world;
     const spend = async (id: string) => {
