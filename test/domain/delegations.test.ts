@@ -47,7 +47,7 @@ async function signedIn({ person, organization }: Human, resource: 'api' | 'mcp'
 }
 
 describe('the list of delegations', () => {
-  it('200 · lists the agents that the person claimed and the clients they signed in to, newest first', async () => {
+  it('200 · a person lists the agents they claimed and the clients they signed in to, newest first', async () => {
     const alice = await world.human();
     const { body: agent } = await world.identity({
       type: 'service_auth',
@@ -108,7 +108,7 @@ describe('the list of delegations', () => {
     ]);
   });
 
-  it('200 · leaves out unclaimed agents and agents of others; shows expired ones as expired', async () => {
+  it('200 · the list omits unclaimed agents and agents of others, and shows expired ones as expired', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     await world.begun(alice);
     await world.claimed(bob);
@@ -118,7 +118,7 @@ describe('the list of delegations', () => {
     expect((await list(alice)).map((one: { status: string }) => one.status)).toEqual(['expired']);
   });
 
-  it('200 · shows the current organization only', async () => {
+  it('200, 404 · another organization of the same person neither lists the delegation nor revokes it', async () => {
     const alice = await world.human();
     const { registrationId } = await world.claimed(alice);
     const elsewhere = await world.found(alice.person, 'Elsewhere');
@@ -127,7 +127,7 @@ describe('the list of delegations', () => {
     expect((await world.rest('DELETE', `/agent-delegations/${registrationId}`, there)).status).toBe(404);
   });
 
-  it('403 · is refused to tokens of people and agents; 401 · is refused without a credential', async () => {
+  it('403, 401 · the list is refused to tokens of people and agents, and without a credential', async () => {
     const alice = await world.human();
     const { access_token, registrationId } = await world.claimed(alice);
     for (const token of [access_token, await world.token(alice.person, alice.organization)]) {
@@ -139,8 +139,8 @@ describe('the list of delegations', () => {
   });
 });
 
-describe('revoking an agent', () => {
-  it('200 · ends its tokens at once and its assertion, and returns the number of live tokens; a second call returns already-revoked', async () => {
+describe('revoking the delegation of an agent', () => {
+  it('200 · revoking an agent ends its tokens and its assertion at once; a second call returns already-revoked', async () => {
     const alice = await world.human();
     const { agent, registrationId, access_token, identity_assertion } = await world.claimed(alice);
     const tokens = [access_token];
@@ -163,7 +163,7 @@ describe('revoking an agent', () => {
     expect((await list(alice)).map((one: { status: string }) => one.status)).toEqual(['revoked']);
   });
 
-  it('200 · prevents an agent that has not collected its token yet from getting it', async () => {
+  it('200 · an agent that is revoked before it collects its token does not get one', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     await world.decide(alice, ceremony);
@@ -172,7 +172,7 @@ describe('revoking an agent', () => {
     expect((await world.openPage(alice, ceremony)).status).toBe(410);
   });
 
-  it('200 · ends the link of a provider’s user, and the next assertion asks the person again', async () => {
+  it('200 · revoking the agent of a provider’s user ends the link, and the next assertion asks the person again', async () => {
     const alice = await world.human();
     const { subject, registrationId } = await world.linked(alice);
     await revoke(alice, registrationId);
@@ -182,7 +182,7 @@ describe('revoking an agent', () => {
     expect((await world.openPage(alice, body.claim)).body).not.toContain('This would be your first link');
   });
 
-  it('404 · is refused for another person’s agent, an unclaimed one, a personal access token and a malformed id', async () => {
+  it('404 · a person cannot revoke an agent of another person, an unclaimed agent, an access token or a malformed id', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     const { registrationId, access_token } = await world.claimed(bob);
     const unclaimed = await world.anonymous();
@@ -196,7 +196,7 @@ describe('revoking an agent', () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6])(
-    'succeeds for one of two concurrent calls; the other returns already-revoked (%i)',
+    'one of two concurrent calls revokes the agent; the other returns already-revoked (%i)',
     async () => {
       const alice = await world.human();
       const { registrationId } = await world.claimed(alice);
@@ -206,17 +206,20 @@ describe('revoking an agent', () => {
     },
   );
 
-  it.each([1, 2, 3, 4, 5, 6])('leaves no token even while the agent exchanges its assertion (%i)', async () => {
-    const alice = await world.human();
-    const { registrationId, identity_assertion } = await world.claimed(alice);
-    const [revoked, ...exchanges] = await Promise.all([
-      revoke(alice, registrationId),
-      ...Array.from({ length: 4 }, () => world.exchange(identity_assertion)),
-    ]);
-    const issued = exchanges.filter(({ status }) => status === 200);
-    expect(revoked.body.revokedTokens).toBe(1 + issued.length);
-    for (const { body } of issued) expect((await world.me(body.access_token)).status).toBe(401);
-  });
+  it.each([1, 2, 3, 4, 5, 6])(
+    'no token outlives the revocation, even when the agent exchanges its assertion meanwhile (%i)',
+    async () => {
+      const alice = await world.human();
+      const { registrationId, identity_assertion } = await world.claimed(alice);
+      const [revoked, ...exchanges] = await Promise.all([
+        revoke(alice, registrationId),
+        ...Array.from({ length: 4 }, () => world.exchange(identity_assertion)),
+      ]);
+      const issued = exchanges.filter(({ status }) => status === 200);
+      expect(revoked.body.revokedTokens).toBe(1 + issued.length);
+      for (const { body } of issued) expect((await world.me(body.access_token)).status).toBe(401);
+    },
+  );
 
   it('the operator can revoke any registration, claimed or not', async () => {
     const agent = await world.anonymous();
@@ -229,8 +232,8 @@ describe('revoking an agent', () => {
   });
 });
 
-describe('revoking a sign-in', () => {
-  it('200 · ends its tokens at once; a second call returns already-revoked', async () => {
+describe('revoking the sign-in of a client', () => {
+  it('200 · revoking a sign-in ends its tokens at once; a second call returns already-revoked', async () => {
     const alice = await world.human();
     const { signInId, token } = await signedIn(alice);
     expect((await world.me(token)).status).toBe(200);
@@ -241,7 +244,7 @@ describe('revoking a sign-in', () => {
   });
 });
 
-describe('over GraphQL', () => {
+describe('delegations over GraphQL', () => {
   it('a delegation shows the project that it is bound to', async () => {
     const alice = await world.human();
     const body = { name: 'Shop', repoFullName: 'our/shop' };

@@ -32,7 +32,7 @@ const inStatus = (status: Environment['status']) =>
   openEnvironment(shop, { status, ...(status === 'destroyed' && { destroyedAt: present() }) });
 
 describe('GET /environments', () => {
-  it('200 · lists the newest first, with every field that GET by id returns', async () => {
+  it('200 · environments are listed newest first, with every field that GET by id returns', async () => {
     const older = await openEnvironment(shop);
     world.clock.turn(1);
     const more = { issueId: 'WEB-12', prNumber: 34, workerName: 'shop-pr-34', expiresAt: present() + days(1) };
@@ -52,7 +52,7 @@ describe('GET /environments', () => {
     expect((await get(`/${newer.id}`)).body).toEqual({ environment: shown });
   });
 
-  it('200 · filters by issue, project and status, alone and together, page by page', async () => {
+  it('200 · environments are filtered by issue, project and status, alone and together, page by page', async () => {
     const [one, two, three] = [
       await openEnvironment(shop, { issueId: 'WEB-7' }),
       await openEnvironment(other, { issueId: 'WEB-7', status: 'failed' }),
@@ -72,13 +72,13 @@ describe('GET /environments', () => {
     expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
   });
 
-  it.each(environmentStatuses)('200 · filters by status %s', async (status) => {
+  it.each(environmentStatuses)('200 · environments are filtered by the status %s', async (status) => {
     const environment = await inStatus(status);
     expect(await ids(`?status=${status}`)).toContain(environment.id);
     expect(await statusOf(environment)).toBe(status);
   });
 
-  it('200 · a project-bound token sees its project’s environments; the list is empty for projects out of reach', async () => {
+  it('200 · a project-bound token lists only environments of its project; the filter by an inaccessible project finds nothing', async () => {
     const [ours, theirs] = [await openEnvironment(shop), await openEnvironment(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -97,12 +97,12 @@ describe('GET /environments', () => {
     ['limit=501', 'limit: must be at most 500.'],
     ['status=asleep', 'status: must be one of provisioning, active, destroying, destroyed, failed.'],
     [`issueId=${'i'.repeat(201)}`, 'issueId: must be at most 200 characters.'],
-  ])('400 · refuses the query %s', async (query, words) => {
+  ])('400 · a list of environments is refused for the query %s', async (query, words) => {
     const { status, body } = await get(`?${query}`);
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('200 · accepts each value at its bound', async () => {
+  it('200 · environments are listed with the smallest and the largest limit, and with the longest issue id', async () => {
     for (const query of ['limit=1', 'limit=500', `issueId=${'i'.repeat(200)}`]) {
       expect((await get(`?${query}`)).status).toBe(200);
     }
@@ -111,7 +111,7 @@ describe('GET /environments', () => {
 
 describe('DELETE /environments/{environmentId}', () => {
   it.each(['provisioning', 'active', 'destroying', 'failed'] as const)(
-    '200 · an environment that is %s becomes destroying',
+    '200 · destroying an environment that is %s sets its status to destroying',
     async (status) => {
       const environment = await inStatus(status);
       const answer = await destroy(environment);
@@ -121,7 +121,7 @@ describe('DELETE /environments/{environmentId}', () => {
     },
   );
 
-  it('200 · a destroyed environment stays unchanged', async () => {
+  it('200 · destroying a destroyed environment changes nothing', async () => {
     const environment = await inStatus('destroyed');
     const before = (await get(`/${environment.id}`)).body;
     expect((await destroy(environment)).status).toBe(200);
@@ -134,13 +134,13 @@ describe('DELETE /environments/{environmentId}', () => {
     expect(await statusOf(environment)).toBe('failed');
   });
 
-  it('200 · all concurrent requests succeed', async () => {
+  it('200 · ten concurrent requests to destroy an environment all succeed', async () => {
     const environment = await openEnvironment(shop);
     const answers = await Promise.all(Array.from({ length: 10 }, () => destroy(environment)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
   });
 
-  it('403 without the scope, 404 out of reach, and the environment stays as it was', async () => {
+  it('403, 404 · an environment is not destroyed without the scope, or from outside its project or organization', async () => {
     const [ours, beside, theirs] = [
       await openEnvironment(shop),
       await openEnvironment(other),
@@ -167,7 +167,7 @@ it('the status of an environment changes only along the allowed transitions', ()
   });
 });
 
-it('over GraphQL a project links to its newest 20 environments, and each links back; a project-bound token reaches those of its project only', async () => {
+it('GraphQL links a project to its newest 20 environments and back; a project-bound token gets those of its project only', async () => {
   for (let i = 0; i < 21; i++) await openEnvironment(other);
   const query = '{ projects { data { id environments { environmentId project { id } } } } }';
   const of = async (token: string) => {

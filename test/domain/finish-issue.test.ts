@@ -69,8 +69,8 @@ async function taken(tracker: 'builtin' | 'linear'): Promise<Held> {
 const runOf = ({ runId }: Held) => world.knex('runs').where({ id: runId }).first();
 const waiting = () => world.knex('background.job').where({ name: 'finish issue' });
 
-describe('a run that has ended', () => {
-  it('closes its issue in the built-in tracker', async () => {
+describe('the end of a run in its tracker', () => {
+  it('the end of a run closes its issue in the built-in tracker', async () => {
     const held = await taken('builtin');
     await runtime.finish(held);
     expect(await waiting()).toMatchObject([{ data: { runId: held.runId } }]);
@@ -79,7 +79,7 @@ describe('a run that has ended', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('reports its outcome, cost and address to a vendor’s tracker', async () => {
+  it('a vendor’s issue gets a comment with the outcome, the cost and the URL of the run', async () => {
     const held = await taken('linear');
     const { runId, leaseId } = held;
     await runtime.report('reportCost', { runId, leaseId, costId: 'one', usd: 1.255, incomplete: true });
@@ -90,7 +90,7 @@ describe('a run that has ended', () => {
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-done');
   });
 
-  it('reports the reason when it failed; its issue stays open', async () => {
+  it('the comment on a failed run has the reason, and its issue stays open', async () => {
     const held = await taken('linear');
     await runtime.finish(held, { status: 'failed', error: 'exit code 1' });
     await world.delivered();
@@ -99,7 +99,7 @@ describe('a run that has ended', () => {
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-todo');
   });
 
-  it('reports a lost runtime as the reason', async () => {
+  it('the comment on a run that lost its runtime says so', async () => {
     await taken('linear');
     world.clock.turn(silenceMs.failed);
     await releaseSilentRuns();
@@ -109,8 +109,8 @@ describe('a run that has ended', () => {
   });
 });
 
-describe('the tracker of a run', () => {
-  it('is retried while unavailable, and gets one comment', async () => {
+describe('trackers that fail at the end of a run', () => {
+  it('an unavailable tracker is tried again, and gets one comment', async () => {
     const held = await taken('linear');
     await runtime.finish(held);
     linear.disturb('UpdateIssue', 'lose the answer');
@@ -124,7 +124,7 @@ describe('the tracker of a run', () => {
     expect([linear.comments.size, await waiting(), (await runOf(held)).lastError]).toEqual([1, [], null]);
   });
 
-  it('is not retried when it refuses; the run shows the refusal in addition to its own failure', async () => {
+  it('a refusal by the tracker is not retried; the run shows it in addition to its own failure', async () => {
     const held = await taken('linear');
     linear.issues.clear();
     await runtime.finish(held, { status: 'failed', error: 'exit code 1' });
@@ -136,7 +136,7 @@ describe('the tracker of a run', () => {
     ]);
   });
 
-  it('gets no report on a run of a deleted project', async () => {
+  it('nothing is reported for a run of a deleted project', async () => {
     const held = await taken('builtin');
     await runtime.finish(held);
     await world.knex('projects').where({ id: held.projectId }).delete();

@@ -90,7 +90,7 @@ const push = (held: Json, headSha: string) =>
 const finish = (held: Json) => host.finish(held);
 const pass = () => host.pass();
 
-describe('A GitLab connector', () => {
+describe('GitLab connectors', () => {
   const connect = (more: object = {}) =>
     world.graphql(
       `mutation ($credentials: String!, $baseUrl: String) {
@@ -101,13 +101,13 @@ describe('A GitLab connector', () => {
       { token: owner.token, variables: { credentials: token, ...more } },
     );
 
-  it('is created with a token of the scope api, and shows its account', async () => {
+  it('a GitLab connector is created with a token of the scope api, and shows its account', async () => {
     const { data } = (await connect()).body;
     expect(data.connectIntegration).toMatchObject({ externalOrgId: 'project_7_bot_a1', checkFailure: null });
     await world.knex('integrations').where({ id: data.connectIntegration.id }).delete();
   });
 
-  it('400 · is refused with the reason when GitLab does not accept the token, or its scopes are too few', async () => {
+  it('400 · a GitLab connector is refused when the token is rejected or lacks the scope api, or when its URL is not public', async () => {
     const refusal = async (more: object = {}) => (await connect(more)).body.errors[0].extensions.problem.description;
     expect(await refusal({ credentials: 'glpat-wrong' })).toBe(
       'credentials: GitLab rejected the credentials of the scm connector (401 Unauthorized): replace them.',
@@ -121,7 +121,7 @@ describe('A GitLab connector', () => {
 });
 
 describe('GitLab as source host', () => {
-  it('reads files of a project in a subgroup, and gives git access to it', async () => {
+  it('GitLab reads files of a project in a subgroup, and gives git access to it', async () => {
     const project = await record();
     shop().files.set('main:docs/read me.md', Buffer.from('Hello'));
     expect(await readRepositoryFile(project, 'docs/read me.md')).toMatchObject({ content: 'Hello' });
@@ -136,13 +136,13 @@ describe('GitLab as source host', () => {
     });
   });
 
-  it('regards the active members with at least the role Developer as people who may write', async () => {
+  it('active members of a GitLab project with at least the role Developer may write', async () => {
     const project = await record();
     const may = await Promise.all(['ada', 'bob', 'eve', 'nobody'].map((login) => mayWriteTo(project, login)));
     expect(may).toEqual([true, true, false, false]);
   });
 
-  it('409 · an error says what to correct: the token cannot see the project, or the rate is limited', async () => {
+  it('409 · errors of GitLab say whether they are temporary: a project that the token cannot see, a rate limit', async () => {
     const project = { ...(await record()), scmRepo: 'gone' };
     const { connector, host } = await hostOf(project);
     await expect(host.access(project, connector)).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('GitLab as source host', () => {
   });
 });
 
-it('GitLab as tracker gets one issue for a run, reads the texts of the issue, and closes it with one note; no text acts as a quick action', async () => {
+it('GitLab as tracker gets one issue for a run, returns its texts, and closes it with one note; no text acts as a quick action', async () => {
   const project = await record();
   const tracker = trackerOf(project);
   const runId = newId('run');
@@ -222,7 +222,7 @@ async function reviewsAndThreads(merge: Json, runId: string): Promise<void> {
   ]);
 }
 
-it('A label on a GitLab issue leads to a merged merge request: a pipeline and a review are answered on the way, and the issue is closed', async () => {
+it('a label on a GitLab issue leads to a merged merge request, after a failed pipeline and a review; the issue is then closed', async () => {
   await world.knex('projects').update({ autoMerge: true });
   await automation([{ kind: 'issue', label: 'agent' }]);
   const issue = gitlab.open(name, { title: 'Dates are wrong', description: 'Use UTC.' });
@@ -307,7 +307,7 @@ it('A label on a GitLab issue leads to a merged merge request: a pipeline and a 
   await world.knex('projects').update({ autoMerge: false });
 });
 
-it('A renamed GitLab project is read and written under its earlier path, until its event updates the projects of the service', async () => {
+it('a renamed GitLab project is reached by its earlier path until the rename event updates the projects of the service', async () => {
   const before = await record();
   const issue = gitlab.open(name, { title: 'Dates' });
   gitlab.rename(name, 'globex/store');
@@ -323,8 +323,8 @@ it('A renamed GitLab project is read and written under its earlier path, until i
   await world.knex('projects').update({ scmOwner, scmRepo, scmRepositoryKey: null });
 });
 
-describe('A GitLab event', () => {
-  it('401, 400 · is refused without the secret, with an old signature, and without its name', async () => {
+describe('GitLab events', () => {
+  it('401, 400 · a GitLab event is refused without the secret, with an old signature, or without its event name', async () => {
     const body = event({ object_kind: 'issue' });
     const status = async (headers: Record<string, string>) => (await send(body, headers)).status;
     const given = { secret: hook.secret, key: `key-${++events}` };
@@ -336,7 +336,7 @@ describe('A GitLab event', () => {
     expect(await status(unnamed)).toBe(400);
   });
 
-  it('starts its mission once, however often GitLab sends it; its secret token is not stored', async () => {
+  it('a GitLab event starts one mission, however often it arrives; its secret token is not stored', async () => {
     await automation([{ kind: 'issue' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const url = `${gitlab.site}/${name}/-/issues/1`;
@@ -352,7 +352,7 @@ describe('A GitLab event', () => {
     expect(JSON.stringify(stored)).not.toContain(hook.secret);
   });
 
-  it('matches a rule when an issue is opened with the label of the rule; not when the label is removed or a token wrote the issue', async () => {
+  it('an issue opened with the label of a rule starts a mission; a removed label or an issue written by a token does not', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const labels = [{ title: 'agent' }];
@@ -365,7 +365,7 @@ describe('A GitLab event', () => {
     expect(await issueEvent(1, { action: 'open' }, { labels })).toMatchObject({ status: 'started' });
   });
 
-  it('is answered on the issue where it mentions the agent, not on the merge request with the same number', async () => {
+  it('a mention on an issue is answered there, and not on the merge request with the same number', async () => {
     await world.knex('projects').update({ tracker: 'builtin' });
     await automation([{ kind: 'comment', mention: 'agent' }]);
     const issue = gitlab.open(name, { title: 'Dates are wrong' });
@@ -377,7 +377,7 @@ describe('A GitLab event', () => {
     await world.knex('projects').update({ tracker: 'gitlab' });
   });
 
-  it('affects only projects of its own server, even if another server has a project of the same path', async () => {
+  it('a GitLab event affects only projects of its own server, even if another server has a project of the same path', async () => {
     await automation([{ kind: 'issue' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const { hasCredentials: _, ...connector } = await world.knex('integrations').where({ vendorKind: 'scm' }).first();
@@ -392,7 +392,7 @@ describe('A GitLab event', () => {
     await world.knex('integrations').where({ id }).delete();
   });
 
-  it('starts nothing for a status set by a mission, for a job that may fail, or for a project of another source host', async () => {
+  it('a status set by a mission, a job that may fail, and an event for a project of another source host start nothing', async () => {
     await automation([{ kind: 'check' }, { kind: 'issue' }]);
     const failed = { id: 5, ref: 'main', sha: first, status: 'failed' };
     const own = [{ id: 1, name: 'mission', status: 'failed' }];

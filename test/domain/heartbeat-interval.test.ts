@@ -25,7 +25,7 @@ function hold(
   return interval;
 }
 
-it('is a second with few missions, grows with their number to ten seconds, and returns to a second', () => {
+it('the heartbeat interval is one second for few missions, grows with their number to ten seconds, and shrinks again', () => {
   const intervals = createHeartbeatIntervals();
   expect(hold(intervals, seconds(1_000), 30, 100)).toBe(1_000);
   expect(hold(intervals, seconds(1_030), 30, 600)).toBe(4_000);

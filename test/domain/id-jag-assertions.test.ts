@@ -15,7 +15,7 @@ afterEach(() => world.trust());
 const now = () => Math.floor(present() / 1_000);
 
 describe('the issuer of an assertion', () => {
-  it('400 · is refused with issuer_not_enabled when it is not trusted, and nothing is fetched from it', async () => {
+  it('400 · an assertion of an untrusted issuer is refused with issuer_not_enabled, and nothing is fetched from that issuer', async () => {
     const stranger = await openProvider();
     const answer = await world.present(stranger.idJag());
     expect([answer.status, answer.body]).toEqual([400, oauthError('issuer_not_enabled')]);
@@ -33,7 +33,7 @@ describe('the audience of an assertion', () => {
     ['the issuer with a slash', () => `${addresses().issuer}/`],
     ['the API', () => addresses().baseHost],
     ['a list with one entry', () => [addresses().issuer]],
-  ])('is accepted as %s (401 · interaction_required)', async (_what, aud) => {
+  ])('401 · an assertion whose audience is %s is valid, so the person is asked', async (_what, aud) => {
     expect(await world.outcome({ aud: aud() })).toEqual(believed);
   });
 
@@ -45,7 +45,7 @@ describe('the audience of an assertion', () => {
     ['no audience', () => undefined],
     ['an empty list', () => []],
     ['an object', () => ({})],
-  ])('400 · invalid_audience for %s', async (_what, aud) => {
+  ])('400 · an assertion is refused with invalid_audience for %s', async (_what, aud) => {
     expect(await world.outcome({ aud: aud() })).toEqual([400, 'invalid_audience']);
   });
 });
@@ -64,7 +64,7 @@ describe('the times of an assertion', () => {
     ['nbf in the past', () => ({ nbf: now() - 1 }), believed],
     ['valid for longer than an hour', () => ({ exp: now() + 3_601 }), [400, 'invalid_request']],
     ['valid for an hour', () => ({ exp: now() + 3_600 }), believed],
-  ])('%s', async (_what, claims, expected) => {
+  ])('the times of an assertion are checked: %s', async (_what, claims, expected) => {
     expect(await world.outcome(claims())).toEqual(expected);
   });
 });
@@ -72,7 +72,7 @@ describe('the times of an assertion', () => {
 describe('the signature of an assertion', () => {
   const refused = [400, 'invalid_signature'];
 
-  it('400 · an unsigned assertion and one that another key signed are refused', async () => {
+  it('400 · an unsigned assertion, one signed with another key, and one with an altered signature are refused', async () => {
     const unsecured = new UnsecuredJWT(world.provider.claimsOf()).encode();
     const [, body] = unsecured.split('.');
     const head = Buffer.from(JSON.stringify({ alg: 'none', typ: 'oauth-id-jag+jwt' })).toString('base64url');
@@ -87,7 +87,7 @@ describe('the signature of an assertion', () => {
     expect((await world.present(flipped)).body).toEqual(oauthError('invalid_signature'));
   });
 
-  it('400 · is refused with HS256 when keyed with public data of the provider: its JWK, its PEM', async () => {
+  it('400 · an assertion signed with HS256 and public data of the provider is refused', async () => {
     const jwk = world.provider.keys[0]!;
     const pem = await exportSPKI((await importJWK(jwk, 'ES256')) as CryptoKey);
     for (const secret of [JSON.stringify(jwk), pem, jwk.x!]) {
@@ -95,7 +95,7 @@ describe('the signature of an assertion', () => {
     }
   });
 
-  it('400 · a valid RS256 signature by a key of 1024 bits is refused', async () => {
+  it('400 · an assertion signed with RS256 and a key of 1024 bits is refused', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
     const header = { alg: 'RS256', kid: 'short', typ: 'oauth-id-jag+jwt' };
     world.provider.keys.push({ ...publicKey.export({ format: 'jwk' }), kid: 'short' } as JWK);
@@ -108,7 +108,7 @@ describe('the signature of an assertion', () => {
     world.provider.keys.pop();
   });
 
-  it('is accepted with RS256, PS256, ES384 and EdDSA (401 · interaction_required)', async () => {
+  it('401 · assertions signed with RS256, PS256, ES384 and EdDSA are valid, so the person is asked', async () => {
     for (const alg of ['RS256', 'PS256', 'ES384', 'EdDSA']) {
       const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
       world.provider.keys.push({ ...(await exportJWK(publicKey)), kid: alg });
@@ -121,7 +121,7 @@ describe('the signature of an assertion', () => {
     }
   });
 
-  it('400 · is refused with RS256 over a key for ES256, with a malformed key and with a key for encryption', async () => {
+  it('400 · an assertion is refused when its key is for another algorithm, malformed, or not for signatures', async () => {
     const rsa = await generateKeyPair('RS256');
     expect(await world.outcome({}, { header: { alg: 'RS256' }, key: rsa.privateKey })).toEqual(refused);
     const jwk = await world.provider.rotate();
@@ -137,7 +137,7 @@ describe('the signature of an assertion', () => {
     expect(await world.outcome()).toEqual(believed);
   });
 
-  it('400 · an unknown kid is refused; a key in the header, or its address, is not used', async () => {
+  it('400 · an unknown kid is refused; a key in the header, or one at a URL in the header, is not used', async () => {
     const trap = await openProvider();
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await exportJWK(publicKey)), kid: 'mine' };
@@ -156,11 +156,11 @@ describe('the signature of an assertion', () => {
     ['none', { typ: undefined }],
     ['of an event', { typ: 'secevent+jwt' }],
     ['in other letters', { typ: 'OAUTH-ID-JAG+JWT' }],
-  ])('400 · is refused with the typ %s', async (_what, header) => {
+  ])('400 · an assertion is refused when its typ is %s', async (_what, header) => {
     expect(await world.outcome({}, { header })).toEqual([400, 'invalid_request']);
   });
 
-  it('400 · is refused with the header crit, whatever its value', async () => {
+  it('400 · an assertion with the header crit is refused', async () => {
     const [, body, signature] = (await world.provider.idJag()).split('.');
     const header = { alg: 'ES256', typ: 'oauth-id-jag+jwt', crit: ['b64'], b64: true };
     const head = Buffer.from(JSON.stringify(header)).toString('base64url');
@@ -180,7 +180,7 @@ describe('the user and the client in an assertion', () => {
       'only the telephone verified',
       { email: undefined, email_verified: undefined, phone_number: '+1', phone_number_verified: true },
     ],
-  ])('400 · missing_verified_email: %s', async (_what, claims) => {
+  ])('400 · an assertion is refused with missing_verified_email: %s', async (_what, claims) => {
     expect(await world.outcome(claims)).toEqual([400, 'missing_verified_email']);
   });
 
@@ -199,11 +199,11 @@ describe('the user and the client in an assertion', () => {
     ['a sub of 256 characters', { sub: 's'.repeat(256) }, 'invalid_request'],
     ['a sub with a NUL', { sub: 's\0' }, 'invalid_request'],
     ['a sub that is a number', { sub: 7 }, 'invalid_request'],
-  ])('400 · is refused: %s', async (_what, claims, error) => {
+  ])('400 · an assertion is refused for %s', async (_what, claims, error) => {
     expect(await world.outcome(claims)).toEqual([400, error]);
   });
 
-  it('are accepted only for the clients that the trust list names for the provider, if it names any', async () => {
+  it('assertions are accepted only for the clients that the trust list names for the provider, if it names any', async () => {
     world.trust({ clientIds: ['client-7'] });
     expect(await world.outcome({ client_id: 'client-7' })).toEqual(believed);
     expect(await world.outcome()).toEqual([400, 'invalid_client_id']);
@@ -216,7 +216,7 @@ describe('the user and the client in an assertion', () => {
     ['the agent-to-agent endpoint', () => `${world.url}/a2a`, [400, 'invalid_request']],
     ['an empty list', () => [], [400, 'invalid_request']],
     ['a number', () => 7, [400, 'invalid_request']],
-  ])('the claim `resource` is checked: %s', async (_what, resource, expected) => {
+  ])('the claim `resource` of an assertion is checked: %s', async (_what, resource, expected) => {
     expect(await world.outcome({ resource: resource() })).toEqual(expected);
   });
 });
@@ -234,12 +234,12 @@ describe('the request body with an assertion', () => {
     ],
     ['a text that is not a JWT', { ...body, assertion: 'a.b.c' }, 'It is not a signed JWT in compact form.'],
     ['a list as claims', { ...body, assertion: 'e30.W10.' }, 'It is not a signed JWT in compact form.'],
-  ])('400 · is refused: %s', async (_what, given, description) => {
+  ])('400 · the request with an assertion is refused: %s', async (_what, given, description) => {
     const answer = await world.identity(given);
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
 
-  it('400 · 16 KB of random bytes are rejected without a fetch', async () => {
+  it('400 · 16 KB of random bytes instead of an assertion are refused, and the keys are not fetched', async () => {
     const before = world.provider.asked.length;
     const noise = () => randomBytes(4_000).toString('base64url');
     for (const assertion of [`${noise()}.${noise()}.${noise()}`, 'A'.repeat(16_384), '.'.repeat(16_384)]) {

@@ -15,8 +15,8 @@ afterEach(() => world.trust());
 const now = () => Math.floor(present() / 1_000);
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
-describe('the first assertion of a user', () => {
-  it('401 · gets interaction_required, with a claim for the email address that the provider vouches for', async () => {
+describe('the first assertion of a provider’s user', () => {
+  it('401 · the first assertion of a user gets interaction_required, with a claim for the email address that it contains', async () => {
     const answer = await world.show({ email: 'Someone@Example.com' });
     const end = isoTime(present() + hours(24));
     expect(answer.status).toBe(401);
@@ -42,7 +42,7 @@ describe('the first assertion of a user', () => {
     });
   });
 
-  it('200 · once the person has confirmed, the poll returns tokens, and the next assertion is accepted at once, for an hour', async () => {
+  it('200 · after the person has confirmed, the poll returns tokens, and the next assertion is accepted for an hour', async () => {
     const alice = await world.human();
     const claims = world.provider.claimsOf({ email: alice.person.email.toUpperCase() });
     const { body: first } = await world.present(world.provider.sign(claims));
@@ -68,7 +68,7 @@ describe('the first assertion of a user', () => {
     expect((await world.openPage(alice, second)).body).not.toContain('This would be your first');
   });
 
-  it('401 · the email address of an account does not link another subject or another provider', async () => {
+  it('401 · an assertion with the same email address, but of another subject or provider, is not linked to the account', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const other = await openProvider();
@@ -80,7 +80,7 @@ describe('the first assertion of a user', () => {
     await other.close();
   });
 
-  it('401 · a repeated request while the person is asked returns the same registration with a new claim token; the old token is unknown', async () => {
+  it('401 · a repeated request before the confirmation returns the same registration with a new claim token; the old one is invalid', async () => {
     const alice = await world.human();
     const claims = { sub: 'repeated', email: alice.person.email };
     const [first, second] = [(await world.show(claims)).body, (await world.show(claims)).body];
@@ -92,40 +92,40 @@ describe('the first assertion of a user', () => {
     expect((await world.decide(alice, second.claim)).status).toBe(200);
   });
 
-  it.each(repeated)('concurrent presentations make one registration and one working claim (%i)', async (n) => {
-    const claims = { sub: `at-once-${n}` };
-    for (let round = 1; round <= 2; round++) {
-      const both = await Promise.all([world.show(claims), world.show(claims)]);
-      expect(both.map(({ status }) => status)).toEqual([401, 401]);
-      expect(new Set(both.map(({ body }) => body.registration_id)).size).toBe(1);
-      const polls = await Promise.all(both.map(({ body }) => world.poll(body.claim_token)));
-      expect(polls.map(({ body }) => body.error).sort()).toEqual(['authorization_pending', 'invalid_grant']);
-    }
-  });
-
   it.each(repeated)(
-    'a presentation during the confirmation takes effect before or after it, never in part (%i)',
-    async () => {
-      const alice = await world.human();
-      const claims = { sub: `of-${alice.person.id}`, email: alice.person.email };
-      const { claim } = (await world.show(claims)).body;
-      const next = await world.provider.idJag(claims);
-      const [decided, presented] = await Promise.all([world.decide(alice, claim), world.present(next)]);
-      expect([
-        [200, 200],
-        [404, 401],
-      ]).toContainEqual([decided.status, presented.status]);
+    'concurrent assertions of one user create one registration with one valid claim (%i)',
+    async (n) => {
+      const claims = { sub: `at-once-${n}` };
+      for (let round = 1; round <= 2; round++) {
+        const both = await Promise.all([world.show(claims), world.show(claims)]);
+        expect(both.map(({ status }) => status)).toEqual([401, 401]);
+        expect(new Set(both.map(({ body }) => body.registration_id)).size).toBe(1);
+        const polls = await Promise.all(both.map(({ body }) => world.poll(body.claim_token)));
+        expect(polls.map(({ body }) => body.error).sort()).toEqual(['authorization_pending', 'invalid_grant']);
+      }
     },
   );
 
-  it('400 · gets email_mismatch when the claim is restarted for another address', async () => {
+  it.each(repeated)('an assertion during the confirmation is handled either before or after it (%i)', async () => {
+    const alice = await world.human();
+    const claims = { sub: `of-${alice.person.id}`, email: alice.person.email };
+    const { claim } = (await world.show(claims)).body;
+    const next = await world.provider.idJag(claims);
+    const [decided, presented] = await Promise.all([world.decide(alice, claim), world.present(next)]);
+    expect([
+      [200, 200],
+      [404, 401],
+    ]).toContainEqual([decided.status, presented.status]);
+  });
+
+  it('400 · a claim restarted with another email address gets email_mismatch', async () => {
     const { body } = await world.show({ email: 'vera@example.com' });
     const other = await world.startClaim({ claim_token: body.claim_token, email: 'adam@example.com' });
     expect([other.status, other.body]).toEqual([400, oauthError('email_mismatch')]);
     expect((await world.startClaim({ claim_token: body.claim_token, email: 'VERA@example.com' })).status).toBe(200);
   });
 
-  it('401 · after the delegation has ended the person is asked again, and earlier access stays revoked', async () => {
+  it('401 · after the delegation has expired the person is asked again, and earlier access stays revoked', async () => {
     const alice = await world.human();
     const { subject, registrationId, identity_assertion } = await world.linked(alice, {}, { days: 1 });
     world.clock.turn(hours(24));
@@ -137,7 +137,7 @@ describe('the first assertion of a user', () => {
     expect((await world.exchange(identity_assertion)).body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('200 · the assertion’s hour is cut short by the end of the delegation; the assertion has only scopes that the role still includes', async () => {
+  it('200 · an assertion expires with the delegation at the latest, and has only scopes that the current role includes', async () => {
     const alice = await world.human(undefined, 'member');
     const { subject } = await world.linked(alice, {}, { days: 1, scopes: ['missions:read', 'missions:run'] });
     world.clock.turn(hours(24) - minutes(10));
@@ -150,14 +150,14 @@ describe('the first assertion of a user', () => {
 });
 
 describe('the jti of an assertion', () => {
-  it('400 · is refused with replay_detected the second time', async () => {
+  it('400 · a repeated assertion is refused with replay_detected', async () => {
     const jwt = await world.provider.idJag();
     expect((await world.present(jwt)).status).toBe(401);
     const again = await world.present(jwt);
     expect([again.status, again.body]).toEqual([400, oauthError('replay_detected')]);
   });
 
-  it.each(repeated)('two identical concurrent assertions: exactly one is accepted (%i)', async () => {
+  it.each(repeated)('one of four identical concurrent assertions is accepted (%i)', async () => {
     const jwt = await world.provider.idJag();
     const all = await Promise.all(Array.from({ length: 4 }, () => world.present(jwt)));
     expect(all.map(({ body }) => body.error).sort()).toEqual([
@@ -168,7 +168,7 @@ describe('the jti of an assertion', () => {
     ]);
   });
 
-  it('400 · is used up by an assertion that fails a later check, but not by one with an invalid signature', async () => {
+  it('400 · a jti is used up by an assertion that fails a later check, but not by one with an invalid signature', async () => {
     const wrong = world.provider.claimsOf({ email_verified: false });
     expect((await world.present(world.provider.sign(wrong))).body.error).toBe('missing_verified_email');
     expect(await world.outcome({ jti: wrong.jti })).toEqual([400, 'replay_detected']);
@@ -180,7 +180,7 @@ describe('the jti of an assertion', () => {
     expect((await world.present(world.provider.sign(forged))).body.error).toBe('interaction_required');
   });
 
-  it('is used up for its own provider only: another provider’s assertion with the same jti is accepted (401 · interaction_required)', async () => {
+  it('401 · the same jti in an assertion of another provider is no replay, so the person is asked', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const jti = 'the-same-at-both';
@@ -190,8 +190,8 @@ describe('the jti of an assertion', () => {
   });
 });
 
-describe('the time of the login at the provider', () => {
-  it('401 · is refused with login_required when it is older than an hour; the answer names the maximum age', async () => {
+describe('the time of the sign-in at the provider', () => {
+  it('401 · an assertion is refused with login_required when the sign-in is older than an hour; the response names the maximum age', async () => {
     const answer = await world.show({ auth_time: now() - 3_700 });
     expect([answer.status, answer.body]).toEqual([401, { ...oauthError('login_required'), max_age: 3600 }]);
     expect(answer.headers.get('www-authenticate')).toMatch(
@@ -206,11 +206,11 @@ describe('the time of the login at the provider', () => {
     ['ten minutes ahead', () => now() + 600, [401, 'login_required']],
     ['a text', () => String(now()), [401, 'login_required']],
     ['null', () => null, [401, 'login_required']],
-  ])('the member auth_time is checked: %s', async (_what, auth_time, expected) => {
+  ])('the auth_time of an assertion is checked: %s', async (_what, auth_time, expected) => {
     expect(await world.outcome({ auth_time: auth_time() })).toEqual(expected);
   });
 
-  it('401 · is refused with login_required for a linked user, too', async () => {
+  it('401 · login_required applies to a linked user too', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const answer = await world.show({ sub: subject, email: alice.person.email, auth_time: now() - 3_700 });
@@ -219,7 +219,7 @@ describe('the time of the login at the provider', () => {
 });
 
 describe('the keys of a provider', () => {
-  it('are fetched once and cached for ten minutes, regardless of the provider’s headers', async () => {
+  it('the keys of a provider are fetched once, and cached for ten minutes or longer if its max-age says so, at most for a day', async () => {
     world.trust();
     world.provider.settings.headers = { 'cache-control': 'no-store' };
     const before = world.provider.asked.length;
@@ -240,7 +240,7 @@ describe('the keys of a provider', () => {
     world.provider.settings.headers = {};
   });
 
-  it('are fetched once for concurrent requests', async () => {
+  it('the keys of a provider are fetched once for concurrent requests', async () => {
     world.trust();
     const before = world.provider.asked.length;
     const all = await Promise.all(Array.from({ length: 8 }, () => world.outcome()));
@@ -248,7 +248,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('a new key of the provider is found with one more fetch (401 · interaction_required)', async () => {
+  it('401 · a new key of the provider is found with one more fetch, so the person is asked', async () => {
     await world.outcome();
     const before = world.provider.asked.length;
     await world.provider.rotate();
@@ -257,7 +257,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('400 · unknown kids cause at most one fetch in thirty seconds', async () => {
+  it('400 · assertions with unknown kids cause at most one fetch of the keys in thirty seconds', async () => {
     await world.outcome();
     world.clock.turn(seconds(30));
     const before = world.provider.asked.length;
@@ -270,7 +270,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(2);
   });
 
-  it('400 · the keys of an unavailable provider are requested again after thirty seconds', async () => {
+  it('400 · an unavailable provider is asked for its keys again after thirty seconds', async () => {
     world.trust();
     world.provider.settings.status = 503;
     const before = world.provider.asked.length;
@@ -282,7 +282,7 @@ describe('the keys of a provider', () => {
     expect(await world.outcome()).toEqual(believed);
   });
 
-  it('known keys stay valid for a day while the provider is unavailable (401 · interaction_required)', async () => {
+  it('401 · known keys stay valid for a day while the provider is unavailable', async () => {
     world.trust();
     expect(await world.outcome()).toEqual(believed);
     world.provider.settings.status = 503;
@@ -294,7 +294,7 @@ describe('the keys of a provider', () => {
     world.clock.turn(seconds(30));
   });
 
-  it('come from the address in the trust list; redirects are not followed', async () => {
+  it('the keys are fetched from the URL in the trust list; redirects are not followed', async () => {
     const trap = await openProvider();
     world.trust({ jwksUri: `${world.provider.issuer}/keys` });
     expect(await world.outcome()).toEqual(believed);

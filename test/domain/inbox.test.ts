@@ -142,7 +142,7 @@ it('the inbox lists waiting items in pages, urgent ones first, then the oldest',
   expect(related.data[6].delivery).toEqual({ event: 'issues.opened' });
 });
 
-it('an item is shown only to people who may act on it', async () => {
+it('an inbox item is shown only to people who may act on it', async () => {
   await run('Poor', { parkedAt: present(), parkedBy: 'cap' });
   await run('Broke', ended('failed'));
   await run('Elsewhere', {
@@ -160,7 +160,7 @@ it('an item is shown only to people who may act on it', async () => {
   expect(await world.field('{ inboxCount { count } }', { token: bob.token })).toEqual({ count: 2 });
 });
 
-it('the newest run of a task, an issue or a branch is shown until somebody has reviewed it', async () => {
+it('only the newest run of a task, an issue or a branch is in the inbox, until somebody has reviewed it', async () => {
   const schedule = { interval: 'weekly', time: '09:00', timezone: 'UTC', weekday: 'monday' };
   const task = {
     name: 'Check',
@@ -191,7 +191,7 @@ it('the newest run of a task, an issue or a branch is shown until somebody has r
   expect((await titles(bob)).sort()).toEqual(['failure: Event', 'failure: Tuesday']);
 });
 
-it('an item can be hidden by one person until something new happens to it, or until a given time', async () => {
+it('a person can hide an inbox item until something new happens to it, or until a given time', async () => {
   const id = await run('Poor', { parkedAt: present(), parkedBy: 'budget' });
   const item = `budget-${id}`;
   const mark = (args = '') => act(bob, `markInboxItemDone(itemId: "${item}"${args}) { id isDone hiddenUntil }`);
@@ -222,7 +222,7 @@ it('an item can be hidden by one person until something new happens to it, or un
   });
 });
 
-it('a failed mission is started again once for two concurrent requests, and its item disappears', async () => {
+it('two concurrent reruns of a failed mission start one run, and its inbox item disappears', async () => {
   const id = await run('Broke', { ...ended('failed'), maxMinutes: 5, issueText: 'The issue.' });
   const rerun = (token: string) => world.rest('POST', `/runs/${id}/rerun`, { token });
   const [one, other] = await Promise.all([rerun(bob.token), rerun(callers.owner.token)]);
@@ -240,7 +240,7 @@ it('a failed mission is started again once for two concurrent requests, and its 
   expect((await rerun(bob.token)).status).toBe(409);
 });
 
-it('the event of a hook is dismissed from the inbox for everybody', async () => {
+it('an event that waits for approval is dismissed from the inbox for everybody', async () => {
   const { hookId, deliveryId } = await waitingEvent();
   const dismiss = () =>
     world.rest('POST', `/inbound-hooks/${hookId}/deliveries/${deliveryId}/dismissal`, { token: callers.owner.token });
@@ -251,7 +251,7 @@ it('the event of a hook is dismissed from the inbox for everybody', async () => 
   expect((await dismiss()).status).toBe(409);
 });
 
-it('open pages receive the new number of inbox items at once after each change', async () => {
+it('open pages receive the new number of inbox items after each change', async () => {
   const leaving = new AbortController();
   const query = new URLSearchParams({ query: 'subscription { inboxUpdated { count } }' });
   const response = await fetch(`${world.url}/graphql?${query}`, {

@@ -48,20 +48,20 @@ async function useTemplate(settings: object): Promise<void> {
 }
 const roomy = { cpus: 8, memoryMb: 32_768, diskMb: 65_536 };
 
-it('A mission without a chosen instance type gets the memory of standard-1, and no limit on CPUs and disk', async () => {
+it('a mission without a chosen instance type gets the memory of standard-1, and no limit on CPUs and disk', async () => {
   await start();
   const size = { instanceType: 'standard-1', memoryMb: 4_096 };
   expect(await claim()).toMatchObject({ ...size, step: { environment: { ...size, cpus: null, diskMb: null } } });
 });
 
-it('A mission gets the instance type chosen at its start in preference to that of its sandbox template', async () => {
+it('the instance type chosen at the start of a mission replaces that of its sandbox template', async () => {
   await useTemplate({ instanceType: 'standard-4' });
   expect(await start({ instanceType: 'basic' })).toMatchObject({ instanceType: 'basic' });
   const size = { instanceType: 'basic', memoryMb: 1_024 };
   expect(await claim(roomy)).toMatchObject({ ...size, step: { environment: { ...size, cpus: 0.25, diskMb: 4_096 } } });
 });
 
-it('A mission gets the instance type of its sandbox template, and the limits of the template replace the limits of the type', async () => {
+it('a mission gets the instance type of its sandbox template; limits set in the template replace those of the type', async () => {
   await useTemplate({ instanceType: 'standard-2', memoryMb: 512 });
   const { id } = await start();
   const environment = { instanceType: 'standard-2', cpus: 1, memoryMb: 512, diskMb: 12_288 };
@@ -69,7 +69,7 @@ it('A mission gets the instance type of its sandbox template, and the limits of 
   expect((await runOf(id)).instanceType).toBe('standard-2');
 });
 
-it('A mission is claimed only by a runtime with room for its instance type, and shows the reason for its wait', async () => {
+it('a mission is claimed only by a runtime with room for its instance type, and shows why it waits', async () => {
   const { id } = await start({ instanceType: 'standard-4' });
   for (const little of [{ cpus: 2 }, { memoryMb: 8_192 }, { diskMb: 10_240 }])
     expect(await claim({ ...roomy, ...little })).toBeNull();
@@ -81,7 +81,7 @@ it('A mission is claimed only by a runtime with room for its instance type, and 
   expect(await claim(roomy)).toMatchObject({ runId: id });
 });
 
-it('A mission whose template needs more than the first runtime has is claimed by another runtime', async () => {
+it('a mission whose template needs more than the first runtime has is claimed by another runtime', async () => {
   await useTemplate({ instanceType: 'standard-4' });
   const { id } = await start();
   expect(await claim({ ...roomy, cpus: 2 })).toBeNull();

@@ -41,8 +41,8 @@ const expectLimited = (answer: Answer, description: string, seconds: number) => 
   expect(answer.headers.get('retry-after')).toBe(String(seconds));
 };
 
-describe('invites in a day', () => {
-  it('429 · one address gets at most 5 from all senders, even concurrently; refused ones send no mail', async () => {
+describe('invites in one day', () => {
+  it('429 · an email address gets at most 5 invites a day from all senders, even concurrently; refused invites send no mail', async () => {
     const email = `victim${++count}@example.com`;
     const senders = await Promise.all(Array.from({ length: 12 }, () => sender()));
     const answers = await Promise.all(senders.map((one) => invite(one, email)));
@@ -52,7 +52,7 @@ describe('invites in a day', () => {
     expectLimited(await invite(await sender(), email.toUpperCase()), 'email: has been sent too many invites.', 86_400);
   });
 
-  it('429 · a revoked invite still counts; each invite counts for a day', async () => {
+  it('429 · an invite counts against the limit for a day, even when it is revoked', async () => {
     const [one, email] = [await sender(), `revoked${++count}@example.com`];
     for (let n = 0; n < 5; n++) {
       const { body } = await invite(one, email);
@@ -69,7 +69,7 @@ describe('invites in a day', () => {
     expect((await invite(one, email)).status).toBe(429);
   });
 
-  it('429 · one organization sends at most the number in the setting, and one person half of it, even concurrently', async () => {
+  it('429 · an organization sends at most the configured number of invites a day, and one person half of them, even concurrently', async () => {
     bindInvitesPerDay(10);
     const first = await sender();
     const second = await sender(first.org);
@@ -85,7 +85,7 @@ describe('invites in a day', () => {
   });
 });
 
-describe('the mail of an invite', () => {
+describe('mails of invites', () => {
   it.each([
     ['Works\r\nBcc: x@example.com', null],
     ['Works\u2028Second line', null],
@@ -93,7 +93,7 @@ describe('the mail of an invite', () => {
     ['Pay at https://evil.example/now', '"Pay at https[:]//evil[.]example/now"'],
     ['www.evil.example "Support"', `"www[.]evil[.]example 'Support'"`],
     ['Sons, Inc. of Bern', '"Sons, Inc. of Bern"'],
-  ])('writes the organization name %j as %j', async (name, quoted) => {
+  ])('the mail of an invite writes the organization name %j as %j', async (name, quoted) => {
     const owner = await sender();
     const session = await world.session(await world.person(`Sender${count}`), owner.org.id);
     const renamed = await world.rest('PATCH', `/organizations/${owner.org.id}`, { session, body: { name } });

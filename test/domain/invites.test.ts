@@ -50,7 +50,7 @@ const refusedWith = async (work: Promise<unknown>) => {
 };
 
 describe('inviting a person', () => {
-  it('201 · an address in any case is invited, stored in lower case, and mailed', async () => {
+  it('201 · an invited email address may have any case; it is stored in lower case and gets a mail', async () => {
     const email = address();
     const answer = await world.rest('POST', '/invites', {
       token: await owner(),
@@ -82,7 +82,7 @@ If you do not know "Alice Works", ignore this mail.
     });
   });
 
-  it('201 · is created even when the mail server is unavailable', async () => {
+  it('201 · an invite is created even when the mail server is unavailable', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
     const email = address();
     const { status } = await invite(email);
@@ -95,7 +95,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()!.map(({ to }) => to)).toEqual([email]);
   });
 
-  it('409 · an address with an open invite is not invited again, case-insensitive', async () => {
+  it('409 · an email address with an open invite is not invited again, case-insensitive', async () => {
     const email = address();
     await invite(email);
     await world.delivered();
@@ -116,7 +116,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()).toHaveLength(mails);
   });
 
-  it('409 · one of several concurrent invites to one address succeeds', async () => {
+  it('409 · one of several concurrent invites to one email address succeeds', async () => {
     const body = { email: address(), role: 'viewer' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => world.rest('POST', '/invites', { token: await owner(), body })),
@@ -124,7 +124,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  it('409 · a person who is a member already cannot be invited', async () => {
+  it('409 · a person who is already a member cannot be invited', async () => {
     const answer = await world.rest('POST', '/invites', {
       token: await owner(),
       body: { email: 'ALICE@example.com', role: 'viewer' },
@@ -135,7 +135,7 @@ If you do not know "Alice Works", ignore this mail.
     ]);
   });
 
-  it('201 · an address can be invited again after its invite has expired', async () => {
+  it('201 · an email address can be invited again after its invite has expired', async () => {
     const email = address();
     const first = await invite(email);
     world.clock.turn(days(7) - 1);
@@ -146,7 +146,7 @@ If you do not know "Alice Works", ignore this mail.
     expect([await statusIn(first.id), await statusIn(second.id)]).toEqual(['expired', 'pending']);
   });
 
-  it('200 · an expired invite stays expired: it is neither revoked nor accepted', async () => {
+  it('200, 409 · an expired invite stays expired: revoking it has no effect, and it cannot be accepted', async () => {
     const email = address();
     const { id } = await invite(email);
     world.clock.turn(days(7));
@@ -162,7 +162,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(await statusIn(id)).toBe('expired');
   });
 
-  it('403 · requires a role at least as high as the role in the invite', async () => {
+  it('403 · nobody can invite to a role above their own', async () => {
     const admin = await world.person('Adam');
     await world.join(org, admin, 'admin');
     const body = { email: address(), role: 'owner' };
@@ -175,7 +175,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(await pendingInvitesFor(body.email)).toEqual([]);
   });
 
-  it('403 · a project-bound credential neither sees nor sends nor revokes invites', async () => {
+  it('403 · a project-bound token neither lists nor creates nor revokes invites', async () => {
     const project = await world.rest('POST', '/projects', {
       token: await owner(),
       body: { name: 'P', repoFullName: 'a/p' },
@@ -211,7 +211,7 @@ If you do not know "Alice Works", ignore this mail.
     ],
     ['an unknown role', { email: 'a@example.com', role: 'root' }, 'role: must be one of'],
     ['null', { email: null, role: 'viewer' }, 'email'],
-  ])('400 · %s is named in the error', async (_what, body, says) => {
+  ])('400 · an invite is refused with %s', async (_what, body, says) => {
     const answer = await world.rest('POST', '/invites', { token: await world.token(alice, org), body });
     expect(answer.status).toBe(400);
     expect(answer.body.description).toContain(says);
@@ -219,7 +219,7 @@ If you do not know "Alice Works", ignore this mail.
 });
 
 describe('revoking an invite', () => {
-  it('200 · revokes the invite; a repeat succeeds', async () => {
+  it('200 · an invite can be revoked repeatedly', async () => {
     const email = address();
     const { id } = await invite(email);
     for (let n = 0; n < 2; n++) {
@@ -245,7 +245,7 @@ describe('revoking an invite', () => {
     expect(await statusIn(id)).toBe('accepted');
   });
 
-  it('404 · an unknown invite and another organization’s get the same answer', async () => {
+  it('404 · an invite of another organization gets the same answer as an unknown one', async () => {
     const { id } = await invite(address());
     const stranger = await world.token(await world.person('Bob'), foreign);
     for (const other of [id, 'inv_none']) {
@@ -259,7 +259,7 @@ describe('revoking an invite', () => {
 });
 
 describe('accepting an invite', () => {
-  it('makes the person a member with the role of the invite, once', async () => {
+  it('an accepted invite makes the person a member with its role, and cannot be accepted again', async () => {
     const email = address();
     const { id } = await invite(email, 'admin');
     expect(await pendingInvitesFor(email.toUpperCase())).toEqual([
@@ -274,7 +274,7 @@ describe('accepting an invite', () => {
     expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: accepted.']);
   });
 
-  it('adds the person once when two tabs submit concurrently', async () => {
+  it('an invite that is accepted four times concurrently adds the person once', async () => {
     for (let round = 0; round < 5; round++) {
       const email = address();
       const { id } = await invite(email);
@@ -285,7 +285,7 @@ describe('accepting an invite', () => {
     }
   });
 
-  it('404 · is refused for any account but the one with the invited address', async () => {
+  it('404 · an invite can be accepted only by the account with the invited email address', async () => {
     const { id } = await invite(address());
     const eve = await world.person('Eve');
     expect(await refusedWith(accept(eve, id))).toEqual([404, 'No such invite.']);
@@ -293,7 +293,7 @@ describe('accepting an invite', () => {
     expect(await organizationsOf(eve.id)).toEqual([]);
   });
 
-  it('409 · is refused after seven days', async () => {
+  it('409 · an invite cannot be accepted after seven days', async () => {
     const email = address();
     const { id } = await invite(email);
     world.clock.turn(days(7));
@@ -301,7 +301,7 @@ describe('accepting an invite', () => {
     expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: expired.']);
   });
 
-  it('keeps the role of somebody who was added in the meantime', async () => {
+  it('a person who has become a member in the meantime keeps their role when they accept an invite', async () => {
     const email = address();
     const { id } = await invite(email, 'owner');
     const person = await world.person(email.split('@')[0]!);
@@ -312,7 +312,7 @@ describe('accepting an invite', () => {
   });
 });
 
-it('200 · the list contains each invite, newest first; GraphQL shows who sent an invite', async () => {
+it('200 · invites are listed newest first; GraphQL shows who sent them', async () => {
   const { token: carols } = await createOwner(world, 'Carol', 'Carol Works');
   const emails = [address(), address(), address()];
   for (const email of emails) {

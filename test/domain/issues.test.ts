@@ -120,14 +120,14 @@ const pass = async () => {
   await world.delivered();
 };
 
-describe('Missions on selected issues', () => {
+describe('starting missions on selected issues', () => {
   const start = `mutation ($input: StartMissionsRequest!) {
     startMissions(input: $input) { starts { issue runId reason run { missionTitle } } } }`;
   const send = (input: object, { token }: Pick<Account, 'token'> = owner, key?: string) =>
     world.graphql(start, { token, variables: { input }, ...(key && { headers: { 'idempotency-key': key } }) });
   const on = (...issues: string[]) => ({ issues: issues.map((issue) => ({ projectId, issue })) });
 
-  it('start once each, even when two people ask at once and a request is repeated; issues that start no mission are named with the reason', async () => {
+  it('each selected issue starts one mission, even concurrently and repeatedly; an issue that cannot start one gets the reason', async () => {
     const [first, second, closed, worked] = await Promise.all([write(), write(), write(), write()]);
     await change(closed.id, { state: 'closed' });
     await assign(worked.id, agentId);
@@ -157,7 +157,7 @@ describe('Missions on selected issues', () => {
     expect(await runs()).toHaveLength(5);
   });
 
-  it('400, 403, 404 · are refused as a whole, and start nothing', async () => {
+  it('400, 403, 404 · an invalid request for missions on issues starts none of them', async () => {
     const { id } = await write();
     const code = async (answer: ReturnType<typeof send>) => (await answer).body.errors[0].extensions;
     const many = on(...Array.from({ length: 51 }, () => id));
@@ -179,8 +179,8 @@ describe('Missions on selected issues', () => {
   });
 });
 
-describe('An issue that is assigned to an agent', () => {
-  it('starts one mission, whose prompt quotes its text; the mission keeps one comment up to date and closes the issue', async () => {
+describe('issues assigned to an agent', () => {
+  it('an issue assigned to an agent starts one mission, which keeps one comment up to date and closes the issue', async () => {
     const { id, key, ...issue } = await write();
     expect(issue).toMatchObject({ title: 'Wrong year', state: 'open', agentId: null, assigneeName: null, runId: null });
     await comment(id, 'It is 2026.', bob);
@@ -219,7 +219,7 @@ describe('An issue that is assigned to an agent', () => {
     ]);
   });
 
-  it('passes comments to its agent as messages, one of which answers a question of the agent', async () => {
+  it('a comment on an assigned issue is sent to its agent once, and ends the agent’s wait for an answer', async () => {
     const { id } = await write({ assigneeId: agentId });
     const held = await claim();
     const sandboxId = await runtime.register(held);
@@ -248,7 +248,7 @@ describe('An issue that is assigned to an agent', () => {
     expect(await comments(id)).toHaveLength(2);
   });
 
-  it('has its mission continued by all comments of a minute as one step, while it is open or when a comment mentions the agent, within the bounds', async () => {
+  it('comments of one minute continue the mission as one step, while the issue is open or when one mentions the agent', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await checkpoint(first);
@@ -296,7 +296,7 @@ describe('An issue that is assigned to an agent', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('has its mission continued on the branch of the open pull request; without a checkpoint the mission does not continue, and a comment explains why', async () => {
+  it('a comment continues the mission on the branch of the open pull request; without a checkpoint it shows why nothing continues', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await finish(first);
@@ -322,7 +322,7 @@ describe('An issue that is assigned to an agent', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('loses its mission when it loses its agent or is closed; later comments start nothing', async () => {
+  it('unassigning or closing an issue cancels its mission, and later comments start nothing', async () => {
     const { id } = await write({ assigneeId: agentId });
     const [taken] = await runs();
     expect(await assign(id, null, bob)).toMatchObject({ agentId: null });
@@ -348,14 +348,14 @@ describe('An issue that is assigned to an agent', () => {
   });
 });
 
-describe('A rule for issues of the built-in tracker', () => {
+describe('rules for issues of the built-in tracker', () => {
   const rule = async (...eventTriggers: object[]) => {
     const input = { projectId, name: 'Work', prompt: 'Solve it.', triggers: [], eventTriggers };
     const query = 'mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }';
     return ask(query, { input: { ...input, skipIfPreviousOpen: false } });
   };
 
-  it('starts a mission for a label, a member and a mention, once each, billed to the person who caused the event', async () => {
+  it('a rule starts one mission each for a label, an assignee and a mention, billed to the person who caused the event', async () => {
     await rule(
       { kind: 'issue', label: 'agent' },
       { kind: 'issue', assignee: 'bob@example.com' },
@@ -386,7 +386,7 @@ describe('A rule for issues of the built-in tracker', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('applies to its own project only, and not while the project starts no missions by events or the hook is disabled', async () => {
+  it('a rule applies to its own project only, and not while events start no missions or the hook is disabled', async () => {
     await rule({ kind: 'issue' });
     const other = await createProject(world, owner, 'Other');
     const session = await world.session(owner.person, owner.organization.id);
@@ -421,8 +421,8 @@ describe('A rule for issues of the built-in tracker', () => {
   });
 });
 
-describe('A change of an issue is refused', () => {
-  it('a change of an issue is refused to people who may not start missions, and to another organization', async () => {
+describe('refused changes of issues', () => {
+  it('403, 404 · an issue cannot be changed by people who may not start missions, or from another organization', async () => {
     const { id } = await write();
     const { id: commentId } = await comment(id, 'Mine.', bob);
     for (const call of [() => write({}, viewer), () => assign(id, agentId, viewer), () => comment(id, 'Hi.', viewer)])
@@ -441,7 +441,7 @@ describe('A change of an issue is refused', () => {
     expect(await comments(id)).toMatchObject([{ body: 'Mine.' }]);
   });
 
-  it('a change with a script agent, another tracker, a stale form, or without credits is refused, and nothing is written', async () => {
+  it('an issue is not written for a script agent, another tracker, a paused project or a stale form', async () => {
     const { id, updatedAt } = await write();
     expect(await assign(id, 'agn_builtin_shell')).toMatchObject({
       code: 'invalid_request',

@@ -53,7 +53,7 @@ it('projects are filtered by status and by literal text in their name, in GraphQ
   expect(await ids('/projects?status=archived&order=oldest')).toEqual([old, mobile, shop]);
 });
 
-it('artifacts are filtered by kind with an index, and agents by role, including built-in agents', async () => {
+it('artifacts are filtered by kind with an index, and agents by role', async () => {
   expect((await rows('/artifacts?kind=log')).map(({ kind }) => kind)).toEqual(['log', 'log', 'log']);
   expect(await ids(`/artifacts?kind=video&projectId=${projects[0]}`)).toEqual([]);
   expect(new Set((await rows('/agents?role=planner')).map(({ role }) => role))).toEqual(new Set(['planner']));
@@ -67,7 +67,7 @@ it('artifacts are filtered by kind with an index, and agents by role, including 
 });
 
 it.each(['/runs', '/artifacts', '/artifacts?kind=log'])(
-  '%s · lists the oldest records first on request, page by page',
+  '%s lists the oldest records first on request, page by page',
   async (path) => {
     const query = `${path}${path.includes('?') ? '&' : '?'}limit=2`;
     const paged: (string | undefined)[] = [];
@@ -87,7 +87,7 @@ it.each(['/runs', '/artifacts', '/artifacts?kind=log'])(
   },
 );
 
-it('issues of a project are listed oldest first on request, page by page, in GraphQL only', async () => {
+it('issues of a project are listed oldest first on request, page by page', async () => {
   const ask = async (args: string) => {
     const { body } = await world.graphql(`{ issues(${args}) { data { id } nextCursor } }`, { token: ada.token });
     return body.data?.issues ?? body.errors[0].message;

@@ -176,7 +176,7 @@ const files = () => readdirSync(world.contents, { recursive: true, withFileTypes
 const archives = () => world.knex('log_archives').where({ runId }).orderBy('number');
 const fileOf = (key: string) => path.join(world.contents, key.slice(-2), key);
 
-it('logs, fragments, moments and the search are the same after the rows have left the database', async () => {
+it('logs, fragments, replays and search results are the same after the rows are archived, and after they are restored', async () => {
   await archiveLogs();
   expect(await archives()).toEqual([]);
   const before = await readAll();
@@ -212,7 +212,7 @@ it('logs, fragments, moments and the search are the same after the rows have lef
   expect(await archives()).toHaveLength(1);
 });
 
-it('a link for people without an account masks archived texts', async () => {
+it('a shared replay masks secrets in archived texts', async () => {
   const { address } = await ask(`mutation { createRunShare(runId: "${runId}") { address } }`);
   const page = async () => (await (await fetch(address)).text()).replace(/\d+ (hours?|days?|minutes?)/g, '');
   const before = await page();
@@ -250,7 +250,7 @@ it('two processes that archive one run at the same time move each row once, and 
   expect(await readAll()).toEqual(before);
 });
 
-it('a process killed between the content and the rows loses nothing; another one continues, and the content is swept', async () => {
+it('a process killed before it deletes the archived rows loses nothing; another one continues, and the content is swept', async () => {
   const before = await readAll();
   const known = files().length;
   world.clock.turn(hours(24));
@@ -287,7 +287,7 @@ it('a process killed between the content and the rows loses nothing; another one
   expect(files().map(({ name }) => name)).toEqual([(await archives())[0].contentKey]);
 });
 
-it('502 · an altered archive is named; 503 · an unavailable storage delays archiving, and logs are read as before', async () => {
+it('502, 503 · an altered archive is named in the error; an unavailable storage delays archiving and makes archives unreadable', async () => {
   const before = await readAll();
   world.clock.turn(hours(24));
   openStorage({ ...folderStorage(world.contents), write: () => Promise.reject(unavailable()) });
@@ -333,7 +333,7 @@ async function cursorOfStart(): Promise<string> {
   return new URL(newest.link.slice(1).split('>')[0]).searchParams.get('cursor')!;
 }
 
-it('nothing is archived while another release is connected, a sandbox runs, or the text of the run is being indexed', async () => {
+it('nothing is archived while another release is connected, a sandbox runs, the run is being indexed, or archiving is off', async () => {
   world.clock.turn(hours(24));
   const archived = async () => {
     world.clock.turn(minutes(11));
@@ -359,7 +359,7 @@ it('nothing is archived while another release is connected, a sandbox runs, or t
   expect(await archived()).toBe(1);
 });
 
-it('logs of an organization that is moving stay where they are, and those of others are archived meanwhile', async () => {
+it('logs of an organization that is moving to another cell are not archived; those of others are', async () => {
   const other = await createCallers(world);
   const place = { orgId: other.owner.organization.id, projectId: await createProject(world, other.owner, 'Other') };
   world.clock.turn(hours(24));
@@ -401,7 +401,7 @@ it('logs of an organization that is moving stay where they are, and those of oth
   expect(await archived()).toEqual([runId, laterRun]);
 });
 
-it('the archives of a project are deleted with it, and their contents by the next sweep', async () => {
+it('archives are deleted with their project, and their contents by the next sweep', async () => {
   world.clock.turn(hours(24));
   await archiveLogs();
   const [{ contentKey }] = await archives();

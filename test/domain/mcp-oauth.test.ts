@@ -39,8 +39,8 @@ async function left(project: McpProject): Promise<Record<string, string>> {
   return Object.fromEntries(new URL(body.authorizeUrl).searchParams);
 }
 
-describe('a third-party server', () => {
-  it('ready · starts as needs_auth, is connected through the console, and then its tools are read', async () => {
+describe('connecting an MCP server with OAuth', () => {
+  it('a server that needs OAuth is connected through the console, and then its tools are read', async () => {
     const project = await bound(guarded.url);
     expect((await project.refresh('issues')).body).toMatchObject({ status: 'needs_auth', authKind: 'oauth' });
     const { body } = await start(project, { returnTo: `/console/projects/${project.id}` });
@@ -61,7 +61,7 @@ describe('a third-party server', () => {
 });
 
 describe('the client metadata document of the service', () => {
-  it('200 · identifies this service, and its address is the client id', async () => {
+  it('200 · the client metadata document identifies this service, and its URL is the client id', async () => {
     const { status, body, headers } = await world.request('GET', '/console/mcp/client.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(body).toMatchObject({
@@ -71,7 +71,7 @@ describe('the client metadata document of the service', () => {
     });
   });
 
-  it('replaces registration if the authorization server supports it and the service’s address is https', async () => {
+  it('the client metadata document replaces registration if the authorization server supports it and the service uses https', async () => {
     remote.settings.metadata = { client_id_metadata_document_supported: true, registration_endpoint: undefined };
     const project = await bound(remote.url);
     expect((await start(project)).body.description).toContain('does not register clients');
@@ -94,8 +94,8 @@ describe('the client metadata document of the service', () => {
   });
 });
 
-describe('the start of an authorization', () => {
-  it('200 · names client, PKCE, resource, state and expiry; no row reveals them', async () => {
+describe('starting an OAuth authorization for an MCP server', () => {
+  it('200 · the authorization URL has client, PKCE, resource and state; the database does not contain the state', async () => {
     const project = await bound(remote.url);
     const { body } = await start(project);
     const { origin, searchParams } = new URL(body.authorizeUrl);
@@ -129,12 +129,15 @@ describe('the start of an authorization', () => {
     ['/consolevil'],
     ['console'],
     [''],
-  ])('400 · returnTo %j is not a path of the console', async (returnTo) => {
-    const project = await bound(remote.url);
-    const { status, body } = await start(project, { returnTo });
-    expect([status, body.description]).toEqual([400, expect.stringContaining('returnTo')]);
-    expect(remote.asked).toEqual([]);
-  });
+  ])(
+    '400 · an authorization is not started with the returnTo %j, which is not a path of the console',
+    async (returnTo) => {
+      const project = await bound(remote.url);
+      const { status, body } = await start(project, { returnTo });
+      expect([status, body.description]).toEqual([400, expect.stringContaining('returnTo')]);
+      expect(remote.asked).toEqual([]);
+    },
+  );
 
   it.each([
     ['no PKCE', { code_challenge_methods_supported: ['plain'] }, 409, 'PKCE'],
@@ -152,14 +155,14 @@ describe('the start of an authorization', () => {
       502,
       'returned an invalid response',
     ],
-  ])('%s · is refused without a redirect', async (_, metadata, status, words) => {
+  ])('an authorization is not started with %s', async (_, metadata, status, words) => {
     const project = await bound(remote.url);
     remote.settings.metadata = metadata;
     const answer = await start(project);
     expect([answer.status, answer.body.description]).toEqual([status, expect.stringContaining(words)]);
   });
 
-  it('409 · is refused with metadata of another resource; 502 for an unavailable server; 404 for an unbound one', async () => {
+  it('409, 502, 404 · an authorization is not started for another resource, an unavailable server or an unbound one', async () => {
     const project = await bound(remote.url);
     remote.settings.disturb = ({ path }, res) => {
       if (!path.startsWith('/.well-known/oauth-protected')) return false;
@@ -172,8 +175,8 @@ describe('the start of an authorization', () => {
   });
 });
 
-describe('the callback of an authorization', () => {
-  it('200 · exchanges the code once, with verifier and resource, and keeps the tokens sealed', async () => {
+describe('finishing an OAuth authorization for an MCP server', () => {
+  it('200 · the callback exchanges the code once, with verifier and resource, and stores the tokens sealed', async () => {
     const project = await bound(remote.url);
     const { state, client_id, resource } = await left(project);
     const done = await complete(project, { code: 'c0de', state, iss: remote.origin });
@@ -200,7 +203,7 @@ describe('the callback of an authorization', () => {
     expect([replayed.status, replayed.body.code]).toEqual([404, 'not_found']);
   });
 
-  it('404 · refuses a state of another person, of another organization, expired or invented, and sends nothing for it', async () => {
+  it('404 · the callback refuses a state of another person or organization, an expired and an invented one, and sends nothing', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     const colleague = await world.person('Colleague');
@@ -214,7 +217,7 @@ describe('the callback of an authorization', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · refuses another issuer, and a missing one that the metadata announces; the state is used up', async () => {
+  it('400 · the callback refuses another issuer, and a missing one that the metadata announces; the state is used up', async () => {
     const project = await bound(remote.url);
     const first = await left(project);
     remote.asked.length = 0;
@@ -228,7 +231,7 @@ describe('the callback of an authorization', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · fails for a rejected code, 502 · for an invalid token answer; the binding is unchanged', async () => {
+  it('400, 502 · the callback fails for a rejected code and for an invalid token response; the binding is unchanged', async () => {
     const project = await bound(remote.url);
     const answers: [object, number][] = [
       [{ status: 400, body: { error: 'invalid_grant', error_description: 'words of a stranger' } }, 400],
@@ -244,7 +247,7 @@ describe('the callback of an authorization', () => {
     expect((await project.server('issues')).binding.authKind).toBe('none');
   });
 
-  it('409 · is refused when the server has been bound to another address', async () => {
+  it('409 · the callback is refused when the server has been bound to another URL in the meantime', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
@@ -254,7 +257,7 @@ describe('the callback of an authorization', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('page · an error of the authorization server is shown without its text', async () => {
+  it('400 · the callback page does not show the error text of the authorization server', async () => {
     const project = await bound(remote.url);
     const search = '?error=access_denied&error_description=Call+this+number';
     const page = await world.request('GET', `/console/mcp/callback${search}`, { session: project.session });
@@ -264,7 +267,7 @@ describe('the callback of an authorization', () => {
   });
 });
 
-describe('a token for an MCP server', () => {
+describe('OAuth tokens for MCP servers', () => {
   async function connected(): Promise<McpProject> {
     const project = await bound(remote.url);
     const { state } = await left(project);
@@ -273,7 +276,7 @@ describe('a token for an MCP server', () => {
   }
   const refreshes = () => remote.asked.filter(({ body }) => body?.grant_type === 'refresh_token');
 
-  it('is refreshed when due, once for concurrent requests', async () => {
+  it('a token that is due is refreshed once for concurrent requests', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     const answers = await Promise.all(Array.from({ length: 5 }, () => project.refresh('issues')));
@@ -282,7 +285,7 @@ describe('a token for an MCP server', () => {
     expect(refreshes()[0]!.body).toMatchObject({ resource: remote.url, refresh_token: expect.stringMatching(/^rt-/) });
   });
 
-  it('needs_auth · is not refreshed when its refresh token is rejected permanently; connecting again restores it', async () => {
+  it('a server needs authorization again when its refresh token is rejected; a new authorization restores it', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 400, body: { error: 'invalid_grant' } };
@@ -297,7 +300,7 @@ describe('a token for an MCP server', () => {
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
   });
 
-  it('is replaced once when the server rejects it before it expires, and the work succeeds', async () => {
+  it('a token that the server rejects before it expires is refreshed once, and the request succeeds', async () => {
     const project = await connected();
     remote.settings.token = 'revoked early';
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
@@ -306,7 +309,7 @@ describe('a token for an MCP server', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('needs_auth · is not refreshed again when the server rejects it even after a refresh', async () => {
+  it('a token that the server rejects even after a refresh is not refreshed again', async () => {
     const project = await connected();
     const disturb = ({ path }: { path: string }, res: ServerResponse) => {
       if (path === '/token' || path.includes('well-known')) return false;
@@ -319,7 +322,7 @@ describe('a token for an MCP server', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('error · keeps its grant while its authorization server is unavailable', async () => {
+  it('a token is kept while the authorization server is unavailable', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 503, body: { error: 'temporarily_unavailable' } };
@@ -328,7 +331,7 @@ describe('a token for an MCP server', () => {
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
   });
 
-  it('is usable while one process refreshes it, because the row is not locked', async () => {
+  it('a token stays usable while one process refreshes it, because its row is not locked', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600 - 30));
     const hanging: ServerResponse[] = [];
@@ -345,7 +348,7 @@ describe('a token for an MCP server', () => {
     expect((await first).body.status).toBe('needs_review');
   });
 
-  it('is refreshed once for concurrent requests after it has expired', async () => {
+  it('an expired token is refreshed once for concurrent requests', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_601));
     remote.asked.length = 0;
@@ -354,7 +357,7 @@ describe('a token for an MCP server', () => {
     expect(remote.asked.filter(({ path }) => path === '/token').length).toBe(1);
   });
 
-  it('is deleted when the address of its server changes', async () => {
+  it('a token is deleted when the URL of its server changes', async () => {
     const project = await connected();
     await project.declare({ issues: { url: `${remote.origin}/other` } });
     await project.put('issues', { roles: ['builder'] });

@@ -40,7 +40,7 @@ const result = (of: (id: unknown) => unknown): Disturb =>
   });
 
 const misdeeds: Record<string, [Disturb, words: string]> = {
-  'answers with another status': [
+  'answers with the status 500': [
     onList((_, res) => {
       res.writeHead(500).end('<h1>secret words of a stranger</h1>');
       return true;
@@ -77,7 +77,7 @@ const misdeeds: Record<string, [Disturb, words: string]> = {
     }),
     '',
   ],
-  'hangs up': [
+  'closes the connection': [
     onList(({ headers: _ }, res) => {
       res.destroy();
       return true;
@@ -91,22 +91,22 @@ const misdeeds: Record<string, [Disturb, words: string]> = {
     }),
     '',
   ],
-  'answers no JSON': [
+  'answers with HTML': [
     onList((_, res) => {
       res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>');
       return true;
     }),
     'invalid response',
   ],
-  'answers a list that is none': [
+  'returns tools that are not a list': [
     result((id) => ({ jsonrpc: '2.0', id, result: { tools: 'all' } })),
     'invalid response',
   ],
-  'refuses to list': [
+  'refuses to list its tools': [
     result((id) => ({ jsonrpc: '2.0', id, error: { code: -32_603, message: 'words of a stranger' } })),
     'refused to list its tools',
   ],
-  'returns pages without an end': [
+  'returns endless pages': [
     result((id) => ({ jsonrpc: '2.0', id, result: { tools: [], nextCursor: `${Math.random()}` } })),
     'more than 20 pages',
   ],
@@ -122,28 +122,31 @@ function flood(res: import('node:http').ServerResponse): void {
   more();
 }
 
-describe('error · an MCP server that', () => {
-  it.each(Object.entries(misdeeds))('%s', async (_, [disturb, words]) => {
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation(shortly);
-    const project = await bound();
-    await project.refresh('docs');
-    remote.settings.disturb = disturb;
-    other.asked.length = 0;
-    const { status, body } = await project.refresh('issues');
-    expect([status, body.status, body.statusDetail]).toEqual([200, 'error', expect.stringContaining(words)]);
-    expect(body.statusDetail).not.toMatch(/stranger|169\.254/);
-    expect(body.toolSnapshot).toEqual([]);
-    // The other server got no request, and its binding is unchanged.
-    expect(other.asked).toEqual([]);
-    expect((await project.server('docs')).binding).toMatchObject({
-      status: 'needs_review',
-      statusDetail: expect.any(String),
-    });
-    remote.settings.disturb = () => false;
-    expect((await project.refresh('issues')).body.status).toBe('needs_review');
-  });
+describe('faulty MCP servers', () => {
+  it.each(Object.entries(misdeeds))(
+    'an MCP server that %s gets the status error, and no other server is affected',
+    async (_, [disturb, words]) => {
+      vi.spyOn(AbortSignal, 'timeout').mockImplementation(shortly);
+      const project = await bound();
+      await project.refresh('docs');
+      remote.settings.disturb = disturb;
+      other.asked.length = 0;
+      const { status, body } = await project.refresh('issues');
+      expect([status, body.status, body.statusDetail]).toEqual([200, 'error', expect.stringContaining(words)]);
+      expect(body.statusDetail).not.toMatch(/stranger|169\.254/);
+      expect(body.toolSnapshot).toEqual([]);
+      // The other server got no request, and its binding is unchanged.
+      expect(other.asked).toEqual([]);
+      expect((await project.server('docs')).binding).toMatchObject({
+        status: 'needs_review',
+        statusDetail: expect.any(String),
+      });
+      remote.settings.disturb = () => false;
+      expect((await project.refresh('issues')).body.status).toBe('needs_review');
+    },
+  );
 
-  it('hangs', async () => {
+  it('an MCP server that does not answer within 20 seconds gets the status error', async () => {
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(shortly);
     const project = await bound();
     remote.settings.disturb = () => true;
@@ -151,14 +154,14 @@ describe('error · an MCP server that', () => {
     expect([body.status, body.statusDetail]).toEqual(['error', 'The server did not answer within 20 seconds.']);
   });
 
-  it('does not exist', async () => {
+  it('an MCP server that cannot be reached gets the status error', async () => {
     const project = await bound('http://127.0.0.1:9/mcp');
     const { body } = await project.refresh('issues');
     expect([body.status, body.statusDetail]).toEqual(['error', 'The server cannot be reached.']);
   });
 
   it.each(['http://10.0.0.1/mcp', 'https://[::1]:1/mcp', 'http://169.254.169.254/mcp', 'http://example.com/mcp'])(
-    'is at %s, which is not contacted',
+    'an MCP server at %s is not contacted, and gets the status error',
     async (url) => {
       const project = await bound(url);
       const { body } = await project.refresh('issues');
@@ -184,7 +187,7 @@ describe('error · an MCP server that', () => {
       'an invalid definition',
     ],
     ['a tool twice', [tool('search'), tool('search')], 'twice'],
-  ])('has %s', async (_, tools, words) => {
+  ])('an MCP server with %s gets the status error', async (_, tools, words) => {
     const project = await bound();
     remote.settings.tools = tools;
     const { body } = await project.refresh('issues');
@@ -197,7 +200,7 @@ describe('error · an MCP server that', () => {
 const { timeout: real } = AbortSignal;
 const shortly = () => real.call(AbortSignal, 700);
 
-it('ready · requests for sampling and elicitation are refused, and the server still answers', async () => {
+it('requests of an MCP server for sampling and elicitation are refused, and its tools are still read', async () => {
   const project = await bound();
   const answers: unknown[] = [];
   remote.settings.disturb = ({ body, path }, res) => {
@@ -219,11 +222,11 @@ it('ready · requests for sampling and elicitation are refused, and the server s
   expect(answers.every((code) => code === -32_601)).toBe(true);
 });
 
-describe('credentials for an MCP server', () => {
+describe('credentials for MCP servers', () => {
   const key = 'key-of-acme-and-nobody-else';
   const headers = { Authorization: `Bearer ${secret('API_KEY')}`, 'X-Tenant': secret('TENANT') };
 
-  it('needs_auth · nothing is sent until they are stored; then they are in headers, sealed in rows, and absent from answers', async () => {
+  it('nothing is sent to an MCP server without its credentials, which are stored sealed and never returned', async () => {
     const project = await bound(remote.url, headers, { credentials: { TENANT: 'acme-tenant' } });
     const missing = (await project.refresh('issues')).body;
     expect([missing.status, missing.statusDetail]).toEqual(['needs_auth', 'Credentials are missing: API_KEY.']);
@@ -243,7 +246,7 @@ describe('credentials for an MCP server', () => {
     expect([forgot.credentialFields, forgot.status]).toEqual([['API_KEY'], 'needs_auth']);
   });
 
-  it('needs_auth · are shown as missing when the server rejects them', async () => {
+  it('an MCP server that rejects its credentials gets the status needs_auth', async () => {
     const project = await bound(
       remote.url,
       { Authorization: `Bearer ${secret('API_KEY')}` },
@@ -265,7 +268,7 @@ describe('credentials for an MCP server', () => {
     [{ A: 'x\r\nHost: evil' }, 'credentials.A'],
     [{ A: 'x'.repeat(8_193) }, 'credentials.A'],
     [Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`A${i}`, 'x'])), 'credentials'],
-  ])('400 · are refused: %j', async (credentials, words) => {
+  ])('400 · invalid credentials for an MCP server are refused: %j', async (credentials, words) => {
     const project = await world.project();
     const { status, body } = await project.put('issues', { roles: [], credentials });
     expect([status, body.description]).toEqual([400, expect.stringContaining(words)]);
@@ -273,8 +276,8 @@ describe('credentials for an MCP server', () => {
   });
 });
 
-describe('a changed address of an MCP server', () => {
-  it('needs_review · nothing is sent to a new address before it is bound, and then no credentials of the old address', async () => {
+describe('changed declarations of MCP servers', () => {
+  it('nothing is sent to the new URL of an MCP server before it is bound, and afterwards no credentials of the old URL', async () => {
     const headers = { 'X-Key': secret('KEY') };
     const project = await bound(remote.url, headers, { credentials: { KEY: 'for-the-first-alone' } });
     await project.refresh('issues');
@@ -296,7 +299,7 @@ describe('a changed address of an MCP server', () => {
     expect(other.asked).toEqual([]);
   });
 
-  it('ready · a server that returns to its bound address needs no review', async () => {
+  it('an MCP server that returns to its bound URL needs no review', async () => {
     const project = await bound();
     await project.declare({ issues: { url: other.url }, docs: { url: other.url } });
     expect((await project.server('issues')).binding.status).toBe('needs_review');
@@ -304,7 +307,7 @@ describe('a changed address of an MCP server', () => {
     expect((await project.server('issues')).binding.status).toBe('ready');
   });
 
-  it('409 · a command that is not allowed cannot be bound; a command for sandboxes can, but the service does not read its tools', async () => {
+  it('409 · a forbidden command of an MCP server cannot be bound; the service does not read the tools of one for sandboxes', async () => {
     const project = await world.project();
     await project.declare({ py: { command: 'python3', args: ['x.py'] }, files: { command: 'npx', args: ['f@1.0.0'] } });
     const refused = await project.put('py', { roles: ['builder'] });
@@ -317,7 +320,7 @@ describe('a changed address of an MCP server', () => {
   });
 });
 
-it('disabled · a disabled MCP server is not contacted; enabled again it is as before', async () => {
+it('a disabled MCP server is not contacted, and is ready again when it is enabled', async () => {
   const project = await bound();
   expect((await project.put('issues', { roles: ['builder'], enabled: false })).body.status).toBe('disabled');
   expect((await project.refresh('issues')).status).toBe(409);
@@ -325,7 +328,7 @@ it('disabled · a disabled MCP server is not contacted; enabled again it is as b
   expect((await project.put('issues', { roles: ['builder'], enabled: true })).body.status).toBe('ready');
 });
 
-it('200, 404 · the binding of an MCP server is deleted once; a server that was never bound has nothing to refresh', async () => {
+it('200, 404 · the binding of an MCP server is deleted once, and then has no tools to refresh', async () => {
   const project = await bound();
   expect((await project.ask('DELETE', '/servers/issues')).body).toEqual({ deleted: true });
   expect((await project.ask('DELETE', '/servers/issues')).status).toBe(404);
@@ -333,7 +336,7 @@ it('200, 404 · the binding of an MCP server is deleted once; a server that was 
   expect((await project.server('issues')).binding).toBe(null);
 });
 
-it('409 · a project has at most 50 bound servers', async () => {
+it('409 · a project has at most 50 bound MCP servers', async () => {
   const project = await world.project();
   await project.put('s0', { roles: [] });
   await world.knex.raw(

@@ -56,7 +56,7 @@ async function open(role = 'builder') {
   };
 }
 
-it('only the runtime gets the MCP servers to start in a sandbox, with their credentials and secrets; a server with a changed declaration is not started', async () => {
+it('only the runtime with the lease gets the commands and credentials of MCP servers; none of one whose declaration has changed', async () => {
   const { commands, project, bind } = await open();
   const command = {
     ...{ serverName: 'files', packages: ['files@1.0.0'], program: null, args: ['--all'] },
@@ -80,7 +80,7 @@ it('only the runtime gets the MCP servers to start in a sandbox, with their cred
   expect(await commands()).toEqual([]);
 });
 
-it('tools of an MCP server in a sandbox are stored for the review; approved unchanged tools are returned', async () => {
+it('tools of an MCP server in a sandbox are stored for the review, and only approved unchanged ones are returned', async () => {
   const { report, bind, status } = await open();
   expect(await status()).toEqual([
     'needs_review',
@@ -94,7 +94,7 @@ it('tools of an MCP server in a sandbox are stored for the review; approved unch
   expect(await status()).toEqual(['needs_review', 'New or changed tools: a.']);
 });
 
-it('the first checksum of a package is stored until its MCP server is bound again', async () => {
+it('a package with another checksum than at its first run is refused until its MCP server is bound again', async () => {
   const { report, project, bind, status } = await open();
   await report([tool('a')]);
   const refusal = 'The package has a different checksum than at its first run.';
@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('400, 404 · a report of tools that is not a list, or about a server of another role, is refused', async () => {
+it('400, 404 · a report of tools is refused when it is not a list, or when the server is for another role', async () => {
   const { report, bind } = await open();
   expect(await report('{}')).toMatchObject({ code: 'invalid_request' });
   expect(await report('nothing')).toMatchObject({ code: 'invalid_request' });

@@ -23,8 +23,8 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
   return project;
 }
 
-describe('the list of a project’s MCP servers', () => {
-  it('200 · shows declared and bound servers side by side, even a server that is only declared or only bound', async () => {
+describe('MCP servers of a project', () => {
+  it('200 · declared and bound servers are shown side by side, even when a server is only declared or only bound', async () => {
     const project = await bound();
     await project.declare({
       docs: { type: 'http', url: 'https://docs.example/mcp' },
@@ -66,7 +66,7 @@ describe('the list of a project’s MCP servers', () => {
     expect(issues.binding.statusDetail).toContain('does not declare this server');
   });
 
-  it('200 · reports a file that is missing, invalid or out of reach in its answer', async () => {
+  it('200 · the list of servers says when the file is missing, invalid or unreachable', async () => {
     const project = await world.project();
     expect(await project.view()).toMatchObject({ configStatus: 'missing', configRef: null, servers: [] });
     await project.declare('mcpServers: [');
@@ -80,7 +80,7 @@ describe('the list of a project’s MCP servers', () => {
     ]);
   });
 
-  it('200 · is read from a file whose path can be set and reset; 400 names configPath', async () => {
+  it('200 · the path of the file of MCP servers can be set and reset; an invalid one is refused with 400', async () => {
     const project = await world.project();
     await project.declare({ issues: { url: remote.url } }, 'config/mcp.yml');
     const set = await project.ask('PATCH', '', { configPath: 'config/mcp.yml' });
@@ -94,7 +94,7 @@ describe('the list of a project’s MCP servers', () => {
     expect(back.body).toMatchObject({ configPath: 'service.yml', configPathSource: 'service.yml' });
   });
 
-  it('200 · lists all bindings in short form', async () => {
+  it('200 · the bindings of all projects are listed in short form', async () => {
     const project = await bound();
     const { body } = await world.rest('GET', '/mcp/bindings', { session: project.session });
     expect(body.bindings).toEqual([
@@ -114,8 +114,8 @@ describe('the list of a project’s MCP servers', () => {
   });
 });
 
-describe('the tools of a server', () => {
-  it('200 · are read, reviewed by a person, and counted for each role', async () => {
+describe('tools of an MCP server', () => {
+  it('200 · tools are read, approved by a person, and counted for each role', async () => {
     const project = await bound();
     const first = (await project.refresh('issues')).body;
     expect([first.status, first.statusDetail]).toEqual(['needs_review', 'New or changed tools: search, write.']);
@@ -175,7 +175,7 @@ describe('the tools of a server', () => {
     return body.data?.mcpToolReview ?? body.errors[0].extensions.problem;
   }
 
-  it('200 · are compared with the approved ones as new, changed or removed; tools that are requested by name are returned with their definitions', async () => {
+  it('200 · tools are compared with the approved ones as new, changed or removed; selected ones are returned with definitions', async () => {
     const project = await bound();
     await project.refresh('issues');
     expect((await review(project)).tools).toMatchObject([
@@ -202,7 +202,7 @@ describe('the tools of a server', () => {
     remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
   });
 
-  it('409 · are not approved when they, or the binding, have changed since they were read', async () => {
+  it('409 · tools are not approved when they, or the binding, have changed since they were read', async () => {
     const project = await bound();
     await project.refresh('issues');
     const { updatedAt } = (await review(project)).binding;
@@ -228,7 +228,7 @@ describe('the tools of a server', () => {
     remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
   });
 
-  it('200 · counts the calls of the last day only', async () => {
+  it('200 · calls of tools are counted for the last day only', async () => {
     const project = await bound();
     await project.refresh('issues');
     await project.put('issues', { roles: ['builder'], approvedTools: [{ name: 'search' }] });
