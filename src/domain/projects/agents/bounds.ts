@@ -1,10 +1,10 @@
-// The bounds of agents' versions.
+// Limits for agent versions.
 
-/** Length of the note of a version, in characters. */
+/** Maximum length of a version's note, in characters. */
 export const versionNote = { min: 1, max: 500 } as const;
 
-/** Number of the newest versions that are kept of each agent. */
+/** Number of versions that are kept of each agent: the newest ones. */
 export const versionsKept = 1_000;
 
-/** Bounds of a trial: the percentage of an agent's missions that use another version. */
+/** Smallest and largest share of a trial: the percentage of an agent's missions that use the version on trial. */
 export const trialPercent = { min: 1, max: 99 } as const;

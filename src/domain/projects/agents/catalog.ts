@@ -101,7 +101,7 @@ export const vendorOfModel = (model: string): ModelVendor | undefined =>
 export interface Harness {
   id: HarnessId;
   label: string;
-  /** Whether runtimes can execute the harness, so that missions may be given to its agents. */
+  /** Whether runtimes can execute the harness. Missions are assigned only to agents with such a harness. */
   executable: boolean;
   /** Models with a list price that the tested release of the harness supports (src/runner/harness/versions.ts). */
   models: readonly CatalogModel[];
@@ -132,8 +132,8 @@ export const harnesses: readonly Harness[] = [
 export const anyModelHarnesses: readonly HarnessId[] = ['opencode', 'acp'];
 
 /**
- * The provider of the agent's model: a vendor or, for a model outside the catalog, the connectors that name the model. Null for the shell,
- * which uses no model.
+ * The provider of the agent's model: its vendor or, for a model outside the catalog, any connector that lists the model. Null for the
+ * shell, which uses no model.
  */
 export const providerNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelProvider | null => {
   if (harness === 'shell') return null;
@@ -205,10 +205,10 @@ export const builtinAgents: readonly BuiltinAgent[] = [
   },
 ];
 
-/** The agent that runs a prompt as a script, in every organization. */
+/** The built-in agent that runs a prompt as a script, in every organization. */
 export const scriptAgentId = builtinAgentId({ key: 'shell' });
 
-/** The harness and model combinations that can execute a built-in agent, its preferred one first. */
+/** The harness and model combinations that can execute a built-in agent, the preferred one first. */
 export const harnessOptionsOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model'>) =>
   harness === 'shell'
     ? [{ harness, model }]
@@ -219,7 +219,7 @@ export const harnessOptionsOf = ({ harness, model }: Pick<BuiltinAgent, 'harness
         { harness: 'codex' as const, model: 'gpt-5.5' },
       ];
 
-/** The combinations of a built-in agent for another model; a model outside the catalog needs a harness that accepts any model. */
+/** Combinations for a built-in agent that uses another model. A model outside the catalog needs a harness that accepts any model. */
 export const harnessOptionsWith = (agent: Pick<BuiltinAgent, 'harness' | 'model'>, model: string) => {
   const isNamed = vendorOfModel(model) === undefined;
   const runs = (id: HarnessId): boolean =>

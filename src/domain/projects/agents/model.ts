@@ -15,7 +15,7 @@ export type Effort = (typeof efforts)[number];
 
 /** The settings of an agent, of which each version keeps a copy. */
 export const settingColumns = {
-  /** The name, unique in the organization, case-insensitive. */
+  /** The name: unique in the organization, ignoring case. */
   name: column<string>(),
   role: column<AgentRole>(),
   harness: column<HarnessId>(),
@@ -35,9 +35,9 @@ export class Agent extends table('agents', {
   ...settingColumns,
   createdAt: column<number>(),
   updatedAt: column<number>(),
-  /** Number of the agent's present version. */
+  /** Number of the agent's current version. */
   version: column<number>(),
-  /** The version that a share of the missions tries, and the share in percent; both null without a trial. */
+  /** The version on trial, and the percentage of missions that use it; both null without a trial. */
   trialVersion: column<number | null>(),
   trialPercent: column<number | null>(),
 }) {
@@ -47,7 +47,7 @@ export class Agent extends table('agents', {
     this.belongsTo('organization', Organization, 'orgId');
   }
 
-  /** Stored agents are the organization's own; the built-in ones are in the catalog. */
+  /** Only the organization's own agents are stored; the built-in ones are in the catalog. */
   static override source(): Source {
     return { select: `select ${columnsOf(this)}, false as is_builtin from agents`, conditions: [], values: [] };
   }

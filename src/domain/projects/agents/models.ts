@@ -1,4 +1,4 @@
-// The models that agents may have: models of the catalog, and models that connectors of the organization name.
+// Models that agents can use: models of the catalog, and models that the organization's connectors list.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { lookUp, type Transaction } from '#foundation/postgres/database.ts';
@@ -17,7 +17,7 @@ export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<P
   lookUp(withModelSql, [ownOrganization(caller), ids]);
 
 /**
- * Checks that the harness can use the model. @throws 400 for a model that is neither in the catalog nor, for OpenCode and ACP, named by a
+ * Checks that the harness can use the model. @throws 400 for a model that is neither in the catalog nor, for OpenCode and ACP, listed by a
  * connector of the organization
  */
 export async function requireSupportedModel(
@@ -41,7 +41,7 @@ export async function requireSupportedModel(
   );
 }
 
-/** The catalog, extended with the models that connectors of the organization name. */
+/** The catalog, extended with the models that the organization's connectors list. */
 export async function readCatalog(caller: Caller): Promise<typeof catalog> {
   // A project-bound credential cannot reach connectors, so their models are omitted.
   const named = caller.orgId && caller.projectId === null ? await listNamedModels(caller.orgId) : [];

@@ -132,8 +132,8 @@ export interface ChangeOptions {
 }
 
 /**
- * Updates an agent of the organization. Changed settings are its next version. After a change of model or harness, the harness
- * must support the model. @throws as `createAgent`; 404; 409 for a built-in agent
+ * Updates an agent of the organization. Changed settings become its next version. After a change of model or harness, the harness must
+ * support the model. @throws as `createAgent`; 404; 409 for a built-in agent
  */
 export async function updateAgent(
   caller: Caller,
@@ -171,9 +171,7 @@ export async function restoreAgentVersion(
   });
 }
 
-/**
- * Locks an agent of the organization. If its present settings have no version yet, one is recorded. @throws 404, 409 for a built-in agent
- */
+/** Locks an agent of the organization. If its current settings have no version yet, one is recorded. @throws 404, 409 for a built-in agent */
 export async function lockAgent(trx: Transaction, caller: Caller, agentId: string): Promise<Agent> {
   refuseBuiltin(agentId);
   const agent = await Agent.lock(trx, { id: agentId as Agent['id'], orgId: ownOrganization(caller) });
@@ -191,7 +189,7 @@ export async function changedSettings(
   if (sandbox) await lockTemplateOf(trx, agent.orgId, templateField, sandbox.templateId);
   const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
   const changed = { ...agent, ...given, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) };
-  // An agent may keep a model that has left the catalog.
+  // An agent may keep a model that was removed from the catalog.
   if (changed.harness !== agent.harness || changed.model !== agent.model) await requireSupportedModel(trx, changed);
   return settingsOf(changed);
 }
@@ -227,7 +225,7 @@ export async function lockAgentOf(
 const withTemplatesSql = `select t.id as template_id, a.id, a.name from unnest($2::text[]) t(id) cross join lateral
   (select id, name from agents where org_id = $1 and sandbox_template_id = t.id order by name, id limit ${maxUsesShown}) a`;
 
-/** The organization's own agents that have chosen one of the templates, by name; at most `shownUses` of each. */
+/** The organization's own agents that use one of the templates, sorted by name; at most `shownUses` for each template. */
 export const agentsWithTemplates = (orgId: string, ids: readonly string[], trx?: Transaction) =>
   sql<TemplateUse>(withTemplatesSql, [orgId, ids], trx);
 

@@ -45,13 +45,13 @@ const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
 /**
  * SQL condition: no model is needed, or the runtime or the organization has credentials for the vendor's models. For models that connectors
- * name, only the organization can have credentials.
+ * list, only the organization can have credentials.
  */
 const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})
     or ${hasModelConnector(orgId, vendor)})`;
 
-/** Placeholders of arrays with the offer of a claiming runtime; null for `vendors` means all. */
+/** Placeholders of the arrays that a claiming runtime offers; null for `vendors` means all vendors. */
 export interface Placeholders {
   harnesses: string;
   vendors: string;
@@ -75,7 +75,7 @@ export const isRunnableBy = (offered: string, harness: string, vendor: string, o
 const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor) => `('${id}', ${literal(vendor)})`));
 /**
  * SQL for all pairs of a harness and a provider, as rows of `wanted`. The provider is a vendor, null, or a model that the organization's
- * connectors name.
+ * connectors list.
  */
 export const wantedPairs = (orgId: string): string =>
   `(values ${pairs.join(', ')} union all select h, named.provider from (${namedProviders(orgId)}) named (provider), unnest('{${anyModelHarnesses}}'::text[]) h) wanted (harness, vendor)`;
@@ -97,7 +97,7 @@ const isConnected = (orgId: string, since: string): string =>
 
 /**
  * SQL condition: a runtime that offers the harness and has the labels is connected for the organization, with a model of the vendor.
- * `since`: a placeholder.
+ * @param since Placeholder of a time after which a connected runtime was last seen
  */
 export const isOffered = (harness: string, vendor: string, orgId: string, since: string, labels = "'{}'"): string =>
   `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
@@ -112,7 +112,10 @@ export const missingLabels = (labels: string, orgId: string, since: string): str
     then coalesce((select string_agg(l, ', ') from unnest(${labels}) l where not exists (select from runtime_harnesses h
       where ${isConnected(orgId, since)} and l = any(h.labels))), array_to_string(${labels}, ', ')) end`;
 
-/** SQL condition: a runtime that has room for missions of the instance type is connected for the organization. `since`: a placeholder. */
+/**
+ * SQL condition: a runtime that has room for missions of the instance type is connected for the organization.
+ * @param since Placeholder of a time after which a connected runtime was last seen
+ */
 export const hasRoom = (type: string, orgId: string, since: string): string =>
   `exists (select from runtime_harnesses h where ${isConnected(orgId, since)}
     and (h.instance_types is null or ${type} = any(h.instance_types)))`;

@@ -71,7 +71,7 @@ interface Pair {
   vendor: ModelProvider | null;
 }
 
-/** Evaluates the SQL condition for every pair of harness and vendor; statements on runs use the same condition. */
+/** Evaluates an SQL condition for every pair of harness and vendor. Statements on runs use the same condition. */
 async function canRunWhere(trx: Transaction, condition: string, values: readonly unknown[]): Promise<CanRun> {
   const pairs = await sql<Pair>(
     `select harness, vendor from ${wantedPairs('$1')} where ${condition}`,
@@ -128,14 +128,17 @@ export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes:
 export const forgetRuntime = (trx: Transaction, { credentialId }: Caller, runtime: string): Promise<unknown> =>
   sql('delete from runtime_harnesses where credential_id = $1 and runtime = $2', [credentialId, runtime], trx);
 
-/** SQL condition: the runtime with the token is listed. */
+/** SQL condition: the runtime with this token and name is recorded. */
 export const isListedSql = (tokenId: string, name: string): string =>
   `exists (select from runtime_harnesses h where h.credential_id = ${tokenId} and h.runtime = ${name})`;
 
 export const deleteStaleHarnesses = (): Promise<unknown> =>
   sql('delete from runtime_harnesses where seen_at <= $1', [now() - retentionMs]);
 
-/** SQL query: the offers of the runtimes that are connected for an organization; with null, of all. `since`: a placeholder. */
+/**
+ * SQL query: the offers of the runtimes that are connected for an organization; null selects the runtimes of all organizations.
+ * @param since Placeholder of a time after which a connected runtime was last seen
+ */
 export const connectedOffersSql = (orgId: string, since: string): string =>
   `select distinct on (h.credential_id, h.runtime) h.credential_id, h.runtime, h.org_id, h.places, h.vendors, h.instance_types, h.labels,
       h.replays, array(select o.harness from runtime_harnesses o where o.credential_id = h.credential_id and o.runtime = h.runtime
@@ -170,13 +173,13 @@ const runtimesSql = `select credential_id, runtime as name, org_id, case when or
   from runtime_harnesses where $1::text is null or org_id is null or org_id = $1
   group by credential_id, org_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
 
-/** The runtimes that work for the caller's organization and were seen within a day: at most 100, the latest first. */
+/** The runtimes that work for the caller's organization and were seen within the last day: at most 100, the most recently seen first. */
 export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
   beyondOneProject(caller);
   return sql<Runtime>(runtimesSql, [ownOrganization(caller), connectedSince()]);
 };
 
-/** The runtimes of all organizations that were seen within a day: at most 100, the latest first. */
+/** The runtimes of all organizations that were seen within the last day: at most 100, the most recently seen first. */
 export const listAllRuntimes = (): Promise<Runtime[]> => sql<Runtime>(runtimesSql, [null, connectedSince()]);
 
 /** The connected runtimes of all organizations. */
@@ -185,5 +188,5 @@ export async function countRuntimes(): Promise<number> {
   return (await sql<{ runtimes: number }>(count, [connectedSince()]))[0]!.runtimes;
 }
 
-/** The earliest time of a claim or heartbeat with which a runtime still counts as connected. */
+/** A runtime counts as connected if its last claim or heartbeat is not earlier than this time. */
 export const connectedSince = (): number => now() - connectedMs;

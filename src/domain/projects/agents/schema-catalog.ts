@@ -1,4 +1,4 @@
-// The catalog of roles, harnesses, models and sandboxes in the graph (docs/contract.md#agents).
+// GraphQL types for the catalog of roles, harnesses, models and sandboxes (docs/contract.md#agents).
 import { builder } from '#graph/builder.ts';
 import { boolean, float, int, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,4 +1,4 @@
-// Harnesses that missions need, in the graph.
+// GraphQL query for the harnesses that missions need.
 import { builder } from '#graph/builder.ts';
 import { members, typed } from '#graph/members.ts';
 import { type HarnessDemand, readHarnessDemand } from './harness-demand.ts';

@@ -1,4 +1,4 @@
-// Trials of agents: a share of an agent's missions works with another version, until that becomes the agent's own or is dropped.
+// Trials of agents: a share of an agent's missions uses another version until that version is adopted or dropped.
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject } from '#access/reach.ts';
@@ -11,7 +11,7 @@ import { AgentVersion } from './version-model.ts';
 import { recordVersion, settingsOf, triedSettingsOf, versionOf } from './versions.ts';
 
 export interface NewTrial {
-  /** Percentage of the agent's missions that use the other version. */
+  /** Percentage of the agent's missions that use the version on trial. */
   percent: number;
   /** Changes to the agent's settings, which are stored as a new version; absent with `number`. */
   changes?: Omit<AgentChanges, 'name' | 'role'> | null | undefined;
@@ -21,8 +21,8 @@ export interface NewTrial {
 }
 
 /**
- * Lets a share of the agent's missions try another version, in place of an earlier trial. @throws 400 unless the request has either changes
- * or the number of a version, and for the number of the present version; 404; 409 for a built-in agent
+ * Starts a trial, in which a share of the agent's missions uses another version. An earlier trial is replaced. @throws 400 unless the
+ * request has either changes or the number of a version, and for the number of the current version; 404; 409 for a built-in agent
  */
 export async function startTrial(caller: Caller, agentId: string, input: NewTrial): Promise<AgentRecord> {
   beyondOneProject(caller);
@@ -62,7 +62,7 @@ export async function endTrial(caller: Caller, agentId: string, promote: boolean
 const drawOf = (agentId: string, branch: string): number =>
   createHash('sha256').update(`${agentId} ${branch}`).digest().readUInt32BE() % 100;
 
-/** The agent with the settings that apply on the branch: the settings of its trial for a share of the branches, if `canRun` accepts them. */
+/** The agent with the settings that apply to the branch. On a share of the branches these are the settings on trial, if `canRun` accepts them. */
 export async function onBranch(trx: Transaction, agent: Agent, branch: string, canRun: CanRun): Promise<Agent> {
   const { id: agentId, trialVersion: number, trialPercent } = agent;
   if (number === null || drawOf(agentId, branch) >= trialPercent!) return agent;

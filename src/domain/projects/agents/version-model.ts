@@ -1,4 +1,4 @@
-// A version of an agent: its settings as a change left them. Versions are never changed.
+// A version of an agent: its settings after a change. A version never changes.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -13,7 +13,7 @@ export class AgentVersion extends table('agent_versions', {
   ...settingColumns,
   note: column<string | null>(),
   authorUserId: column<Id<'person'> | null>(),
-  /** The name that the author had when the version was created; null if no person is known. */
+  /** The author's name at the time when the version was created; null when no person is known. */
   author: column<string | null>(),
   createdAt: column<number>(),
 }) {

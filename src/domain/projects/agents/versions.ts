@@ -35,7 +35,7 @@ export function triedSettingsOf(one: AgentSettings): Omit<AgentSettings, 'name' 
 
 const sameSettings = (a: AgentSettings, b: AgentSettings): boolean => isDeepStrictEqual(settingsOf(a), settingsOf(b));
 
-/** The version with this number. @throws 400 that names the field `number` */
+/** The version with this number. @throws 400 for the field `number` when the version does not exist */
 export async function versionOf(
   trx: Transaction | undefined,
   { id: agentId }: Pick<Agent, 'id'>,
@@ -46,12 +46,12 @@ export async function versionOf(
   return found;
 }
 
-// The present version and the version on trial are never deleted, however old they are.
+// The current version and the version on trial are never deleted, however old they are.
 const pruneSql = `delete from agent_versions v using agents a where v.agent_id = $1 and a.id = v.agent_id
   and v.number <= $2::integer - ${versionsKept} and v.number <> a.version and v.number is distinct from a.trial_version`;
 
 /**
- * Stores the settings of the locked agent as its next version, unless the present version has the same settings. Returns the number of the
+ * Stores the settings of the locked agent as its next version, unless the current version has the same settings. Returns the number of the
  * version.
  */
 export async function recordVersion(

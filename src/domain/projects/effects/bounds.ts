@@ -1,6 +1,6 @@
-// Bounds of outside effects.
+// Limits for outside effects.
 
-/** Maximum tools of a policy, length of a tool's name, effects of one run, and bytes of a staged call's arguments. */
+/** Maximums: tools in a policy, characters of a tool's name, effects of one run, and bytes of a staged call's arguments. */
 export const effectBounds = {
   allowedTools: 100,
   toolName: { min: 1, max: 200 },

@@ -8,7 +8,7 @@ export const effectKinds = ['push', 'pull_request', 'comment', 'tracker', 'mcp_c
 export type EffectKind = (typeof effectKinds)[number];
 
 export interface EffectPolicy {
-  /** Kinds of effects that wait for a person. */
+  /** Kinds of effects that need a person's approval. */
   waits: EffectKind[];
   /** Tools whose calls need no approval even if calls wait: `server` for all of its tools, or `server.tool`. */
   allowedTools: string[];

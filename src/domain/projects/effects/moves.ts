@@ -1,4 +1,4 @@
-// Changes the states of effects. Each change is one statement, which does nothing if the present state does not allow it.
+// Changes the states of effects. Each change is one statement, which does nothing if the current state does not allow it.
 import { minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Patch } from '#foundation/postgres/base-model.ts';
@@ -55,7 +55,7 @@ const failSql = `update outside_effects e set state = 'failed', updated_at = $2,
       where p.project_id = e.project_id and p.kind = 'push' and p.key = e.key and p.state = 'failed'))
   returning e.id`;
 
-/** Fails calls whose process ended, and pull requests of branches that could not be pushed: a person decides again. Returns how many. */
+/** Fails calls whose process ended, and pull requests whose branch could not be pushed, so that a person decides again. Returns their number. */
 export const failStuckEffects = async (trx: Transaction, runId: string): Promise<number> =>
   (await sql(failSql, [runId, now()], trx)).length;
 

@@ -1,4 +1,5 @@
-// Decides which effects wait: the policies of a project, its templates and the rule of a mission apply together, the strictest of each.
+// Combines the policies that decide which effects wait: those of a project, of its templates and of a mission's rule. The strictest setting
+// applies.
 import type { EffectKind, EffectPolicy } from './model.ts';
 
 /** Combines policies that all apply to a mission. If pushes wait, pull requests wait too. */

@@ -1,4 +1,4 @@
-// The effect policy in the graph: a member of projects, sandbox templates and recurring missions.
+// GraphQL types for the effect policy, a field of projects, sandbox templates and recurring missions.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { members, strings, typed } from '#graph/members.ts';

@@ -1,4 +1,4 @@
-// Outside effects as records of the graph.
+// GraphQL types for outside effects.
 import { builder } from '#graph/builder.ts';
 import { epochMs, epochMsOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,5 +1,5 @@
-// Stages effects: each is stored in place of a request to another system, until a person decides. The newest effect on an external object
-// replaces an effect on it that waits.
+// Stages effects: each is stored in place of a request to another system, until a person decides. A new effect replaces a waiting effect on
+// the same external object.
 import { createHash } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -41,7 +41,7 @@ const insertSql = `insert into outside_effects
 
 /**
  * Stores an effect that waits. Returns the id of the effect; null when a person has already decided about the same effect.
- * @throws 409 above the bound of a run
+ * @throws 409 when the run has the maximum number of effects
  */
 export async function stageEffect<K extends EffectKind>(
   trx: Transaction,

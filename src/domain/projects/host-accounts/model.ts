@@ -21,5 +21,5 @@ export class HostAccount extends table('host_accounts', {
   static visibleTo = orgWide;
 }
 
-/** An account, as identified by an event. */
+/** An account as an event identifies it. */
 export type AccountAt = Pick<HostAccount, 'vendor' | 'host' | 'account'>;

@@ -1,4 +1,4 @@
-// Accounts of members at source hosts in the graph.
+// GraphQL types for accounts of members at source hosts.
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';

@@ -4,7 +4,7 @@ import { defaultInstanceType } from './sizes.ts';
 
 let prices: Readonly<Record<string, number>> = {};
 
-/** Binds the prices, once at start. @throws for a name that is not an instance type */
+/** Sets the prices; called once at startup. @throws for a name that is not an instance type */
 export function bindInstancePrices(set: Readonly<Record<string, number>>): void {
   const unknown = Object.keys(set).filter((name) => !instanceTypeIds.some((id) => id === name));
   if (unknown.length > 0)

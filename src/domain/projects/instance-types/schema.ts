@@ -1,4 +1,4 @@
-// The names of instance types in the graph.
+// GraphQL enum of the instance types.
 import { wordSet } from '#graph/scalars.ts';
 import { instanceTypeIds } from './model.ts';
 

@@ -6,28 +6,28 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { vendorProfiles } from './profiles.ts';
 
-/** Kinds of connectors of which a project uses one each. */
+/** Kinds of connectors of which each project uses one. */
 export const projectKinds = ['tracker', 'scm', 'llm'] as const;
 export type ProjectKind = (typeof projectKinds)[number];
 export const vendorKinds = [...projectKinds, 'chat'] as const;
 export type VendorKind = (typeof vendorKinds)[number];
 
 export interface VendorProfile {
-  /** The vendor's name for people. */
+  /** Display name of the vendor. */
   title: string;
   /** Kinds of connectors that the vendor offers. */
   kinds: readonly VendorKind[];
-  /** Description of the vendor in the graph. */
+  /** Description of the vendor in the GraphQL schema. */
   about: string;
-  /** Base address of the API without a trailing slash; null for the built-in vendor, which has no API. A setting may replace it. */
+  /** Base URL of the API without a trailing slash; null for the built-in vendor, which has no API. A setting may replace it. */
   address: string | null;
-  /** Whether servers of other operators offer the vendor's API, at addresses of their own. */
+  /** Whether other operators' servers offer the vendor's API, at URLs of their own. */
   hasOtherServers?: true;
   /** Description of the projects' issues at the vendor; only for a tracker. */
   tracker?: string;
   /** Descriptions of the events that hooks of the vendor receive, and of their signature; only for a vendor whose events are read. */
   hook?: { about: string; signature: string };
-  /** Descriptions like the descriptions in `hook`, for a chat vendor, whose hooks belong to its connections. */
+  /** Like `hook`, for a chat vendor, whose hooks belong to its connections. */
   chat?: { about: string; signature: string };
 }
 
@@ -85,19 +85,19 @@ export class Integration extends table('integrations', {
   displayName: column<string>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
-  /** When a rejection of the credentials by the vendor was first seen; null while none is known. */
+  /** When the vendor was first seen to reject the credentials; null while no rejection is known. */
   brokenSince: column<number | null>(),
-  /** The address of a server other than the vendor's own, without a trailing slash; null means the vendor's own. */
+  /** Base URL of a server other than the vendor's own, without a trailing slash; null means the vendor's own server. */
   baseUrl: column<string | null>(),
-  /** Whether credentials are set: false before, and after they are revoked. */
+  /** Whether credentials are set; false again once they are revoked. */
   hasCredentials: column<boolean>(),
-  /** When the credentials were last checked with the vendor; null means that they were not checked since they were set. */
+  /** When the credentials were last checked with the vendor; null means that they have not been checked since they were set. */
   checkedAt: column<number | null>(),
   /** The reason that the check failed; null means it passed. */
   checkFailure: column<string | null>(),
-  /** No call is made before this time, because the vendor limits the rate; null before the first limit. */
+  /** Calls are paused until this time, because of the vendor's rate limit; null before the first rate limit. */
   pausedUntil: column<number | null>(),
-  /** Models of a connector of the kind `llm`. Only one connector of an organization may name an id. */
+  /** Models of a connector of the kind `llm`. Within an organization, only one connector may list a model id. */
   models: column<ConnectorModel[]>(),
 }) {
   static override noun = 'integration';

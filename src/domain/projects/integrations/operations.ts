@@ -40,9 +40,9 @@ export interface NewIntegration {
   vendorKind: VendorKind;
   displayName: string;
   externalOrgId?: string | undefined;
-  /** The address of a server other than the vendor's own. */
+  /** Base URL of a server other than the vendor's own. */
   baseUrl?: string | undefined;
-  /** Models that the connector names; absent means no models. */
+  /** Models that the connector lists; absent means no models. */
   models?: ConnectorModel[] | undefined;
   /** The vendor's API credentials; sealed with the service key. */
   credentials?: string | undefined;
@@ -98,7 +98,7 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
   return refuse(`The credentials of the connector ${displayName} cannot be read: set new ones.`);
 }
 
-/** Records whether the vendor accepts the credentials, when that changes. */
+/** Records when the vendor begins to reject the credentials, or accepts them again. */
 export async function noteCredentials(connector: Integration, areAccepted: boolean): Promise<void> {
   const { id, brokenSince, updatedAt } = connector;
   if (areAccepted === (brokenSince === null)) return;
@@ -108,7 +108,7 @@ export async function noteCredentials(connector: Integration, areAccepted: boole
 
 const pauseSql = 'update integrations set paused_until = greatest($2, paused_until) where id = $1';
 
-/** All processes delay calls with the connector until this time. */
+/** Makes all processes pause calls of the connector until this time. */
 export const pauseConnector = async (id: string, until: number): Promise<void> => {
   await sql(pauseSql, [id, until]);
 };
@@ -116,7 +116,7 @@ export const pauseConnector = async (id: string, until: number): Promise<void> =
 const brokenSql = `select ${columnsOf(Integration)} from integrations
   where org_id = $1 and broken_since is not null order by broken_since desc limit 20`;
 
-/** Connectors whose credentials the vendor rejects, the latest first; at most 20. */
+/** Connectors whose credentials the vendor rejects, the most recent rejection first; at most 20. */
 export const listBrokenIntegrations = (orgId: string): Promise<Integration[]> => sql(brokenSql, [orgId]);
 
 /** Result of a check of credentials with the vendor. */
@@ -140,10 +140,10 @@ export const namedModel = (id: string): NamedModel => `model:${id}`;
 
 /** SQL condition: the provider is a model outside the catalog. */
 export const isNamedModel = (provider: string): string => `${provider} like 'model:%'`;
-/** An SQL expression: the id of a model outside the catalog. */
+/** SQL expression: the id of a model outside the catalog. */
 export const idOfNamedModel = (provider: string): string => `substr(${provider}, ${'model:'.length + 1})`;
 
-/** SQL condition: the organization has a connector with credentials for this provider, which is a vendor or a named model. */
+/** SQL condition: the organization has a connector with credentials for this provider, which is a vendor or a listed model. */
 export const hasModelConnector = (orgId: string, provider: string): string =>
   `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.has_credentials
     and (i.vendor = ${provider} or ${isNamedModel(provider)}
@@ -161,14 +161,14 @@ const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
 export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Integration[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
 
-/** Usual maximum of an organization's model connectors. */
+/** Estimated number of model connectors per organization, for the size of reads. */
 const modelListsEach = 10;
 const modelListsSql = `select id, org_id, updated_at, models from integrations
   where org_id = any($1) and vendor_kind = 'llm' and has_credentials order by created_at, id`;
 
 export type ModelList = Pick<Integration, 'id' | 'orgId' | 'updatedAt' | 'models'>;
 
-/** The connectors of `listModelConnectors` without their credentials, which every heartbeat of an agent reads. */
+/** Like `listModelConnectors`, but without credentials. Every heartbeat of an agent reads them. */
 export const listModelLists = async (orgIds: readonly string[], trx?: Transaction): Promise<ModelList[]> =>
   orgIds.length === 0 ? [] : lookUp(modelListsSql, [[...orgIds]], trx, orgIds.length * modelListsEach);
 
@@ -204,11 +204,11 @@ export const findTakenModel = async (
 const connectorCountsSql = `select count(*) filter (where broken_since is null) as accepted, count(broken_since) as rejected
   from integrations where vendor_kind = 'llm' and has_credentials`;
 
-/** Numbers of model connectors, over all organizations, with accepted and with rejected credentials. */
+/** Number of model connectors with accepted and with rejected credentials, over all organizations. */
 export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
-/** Vendors of the model connectors of the organization; with null, of all organizations. */
+/** Vendors of the model connectors of the organization; null means of all organizations. */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Integration, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations

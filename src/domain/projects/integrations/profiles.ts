@@ -1,4 +1,4 @@
-// Properties of each vendor, as data for forms, descriptions and addresses. The code of a vendor is in its folder of ../vendors.
+// Properties of each vendor, as data for forms, descriptions and URLs. The code of a vendor is in its folder of ../vendors.
 
 const linear = {
   title: 'Linear',
@@ -50,7 +50,7 @@ const anthropic = {
   title: 'Anthropic',
   kinds: ['llm'],
   about: 'Anthropic, whose models are the Claude models.',
-  // The addresses of Anthropic and of servers compatible with it do not contain the API version, unlike addresses of OpenAI.
+  // The base URLs of Anthropic and compatible servers do not contain the API version, unlike those of OpenAI.
   address: 'https://api.anthropic.com',
   hasOtherServers: true,
 } as const;
@@ -74,5 +74,5 @@ const slack = {
   },
 } as const;
 
-// The order of the vendors is the order of the values in the GraphQL enum.
+// The order of the vendors here is the order of the values in the GraphQL enum.
 export const vendorProfiles = { linear, github, gitlab, builtin, anthropic, openai, slack } as const;

@@ -1,4 +1,4 @@
-// Sets of vendors with their descriptions, for the graph.
+// GraphQL enums of vendors, with their descriptions.
 import {
   chatVendors,
   eventVendors,

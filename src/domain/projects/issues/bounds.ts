@@ -1,6 +1,6 @@
-// The bounds of issues of the built-in tracker.
+// Limits for issues of the built-in tracker.
 
-/** Bounds of texts, in characters. */
+/** Maximum lengths of texts, in characters. */
 export const issueText = {
   title: { min: 1, max: 200 },
   body: { max: 20_000 },

@@ -20,7 +20,7 @@ export async function listComments(
   return IssueComment.page({ ...withinReach(caller), issueId: id }, page);
 }
 
-/** The comments of people, for agents. Comments of missions contain nothing that an agent needs. */
+/** Comments by people, for agents. Comments by missions are left out, because they contain nothing that an agent needs. */
 export const readComments = async (
   issueId: Issue['id'],
   trx?: Transaction,

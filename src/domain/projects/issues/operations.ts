@@ -12,7 +12,7 @@ import { Issue, type IssueState } from './model.ts';
 export interface IssueFilter extends PageRequest {
   projectId?: string | null | undefined;
   state?: IssueState | null | undefined;
-  /** Only issues that are assigned to this agent. */
+  /** Limits the list to issues that are assigned to this agent. */
   agentId?: string | null | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface NewIssue {
 export interface AskedIssue {
   project: Project;
   issue: NewIssue;
-  /** The id for the issue of a new run; absent means that the existing issue is found, or one is created. */
+  /** The id for the issue of a new run; absent means that an existing issue is used, or a new one is created. */
   id?: string;
 }
 

@@ -1,4 +1,4 @@
-// The integration that a project uses for its tracker, source host and language model.
+// The integrations that a project uses as its tracker, source host and language model.
 import type { Id } from '#foundation/ids.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -9,8 +9,8 @@ import { connectorMembers, type Project } from './model.ts';
 export type Connectors = Record<ProjectKind, Id<'integration'> | null>;
 
 /**
- * The default connectors of a new project, one per kind: the oldest that can be used, or else the oldest, which then waits for credentials.
- * The tracker must be of the requested vendor.
+ * The default connectors of a new project, one per kind: the oldest usable one or, if none is usable, the oldest, which then needs
+ * credentials. The tracker must be of the requested vendor.
  */
 export async function defaultConnectors(orgId: string, tracker: Vendor): Promise<Connectors> {
   const all = await listConnectors(orgId);
@@ -35,7 +35,7 @@ const countDependentProjectsSql = `select connector.id, count(*) as projects fro
     from (values (p.tracker_connector_id), (p.scm_connector_id), (p.llm_connector_id)) v (id)) connector
   where p.org_id = $2 and connector.id = any($1) group by connector.id`;
 
-/** Number of the organization's projects that use each integration. */
+/** Number of projects in the organization that use each integration. */
 export const countDependentProjects = (
   integrationIds: readonly string[],
   orgId: string,

@@ -11,17 +11,17 @@ export const projectStatuses = ['active', 'paused', 'archived'] as const;
 export type ProjectStatus = (typeof projectStatuses)[number];
 export type ProjectTracker = VendorOf<'tracker'>;
 
-/** Bounds within which remarks on a pull request continue its mission. */
+/** Limits within which feedback on a pull request continues its mission. */
 export interface PullRequestLoop {
   /** Number of continuations; 0 means none. */
   rounds: number;
   /** Hours since the first mission of the pull request was started. */
   hours: number;
-  /** Cost of all missions of the pull request in US dollars; null means no bound. */
+  /** Cost of all missions of the pull request in US dollars; null means no limit. */
   costUsd: number | null;
 }
 export const defaultLoop: PullRequestLoop = { rounds: 5, hours: 168, costUsd: null };
-/** Allowed values of the bounds within which a pull request continues its mission. */
+/** Allowed values of the limits within which feedback on a pull request continues its mission. */
 export const loopBounds = {
   rounds: { min: 0, max: 50 },
   hours: { min: 1, max: 2_160 },
@@ -41,9 +41,9 @@ export class Project extends table('projects', {
   status: column<ProjectStatus>(),
   tracker: column<ProjectTracker>(),
   trackerConnectorId: column<Id<'integration'> | null>(),
-  /** Team at the tracker: its key, until the tracker's own id of the team is known. */
+  /** Team at the tracker: at first its key, later the tracker's id of the team. */
   trackerTeamId: column<string | null>(),
-  /** Project at the tracker: not used yet, always null. */
+  /** Project at the tracker; not used yet, always null. */
   trackerProjectId: column<string | null>(),
   scmConnectorId: column<Id<'integration'> | null>(),
   scmOwner: column<string>(),
@@ -62,7 +62,7 @@ export class Project extends table('projects', {
    * roles.
    */
   hasTeam: column<boolean | null>(),
-  /** Bounds within which a pull request continues its mission; null means the defaults. */
+  /** Limits within which feedback on a pull request continues its mission; null means the defaults. */
   pullRequestLoop: column<PullRequestLoop | null>(),
   /** Policy that decides which outside effects wait for a person; null means that none waits. */
   effectPolicy: column<EffectPolicy | null>(),
@@ -85,7 +85,7 @@ export class Project extends table('projects', {
   }
 }
 
-/** The member with the project's connector, by kind of connector. */
+/** Field of a project that holds its connector, by kind of connector. */
 export const connectorMembers = {
   tracker: 'trackerConnectorId',
   scm: 'scmConnectorId',

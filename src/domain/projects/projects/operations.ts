@@ -60,7 +60,7 @@ export interface NewProject {
 }
 
 /**
- * Creates a project on the organization's connectors. A second project for the same repository is refused with 409 and the id of the
+ * Creates a project that uses the organization's connectors. A second project for the same repository is refused with 409 and the id of the
  * first.
  * @throws 402 above the plan's number of projects
  */
@@ -68,7 +68,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const repository = parseRepository(input.repoFullName);
-  // Both are read in one message.
+  // Both reads share one message to the database.
   const [connectors, plan] = await Promise.all([defaultConnectors(orgId, input.tracker), currentPlan(orgId)]);
   const record = {
     id: newId('project'),
@@ -232,7 +232,7 @@ async function explainDuplicate(
 const withTemplatesSql = `select t.id as template_id, p.id, p.name from unnest($2::text[]) t(id) cross join lateral
   (select id, name from projects where org_id = $1 and default_sandbox_template_id = t.id order by name, id limit ${maxUsesShown}) p`;
 
-/** Projects whose default is one of the templates, by name; at most `shownUses` of each. */
+/** Projects whose default template is one of these, sorted by name; at most `shownUses` for each template. */
 export const projectsWithTemplates = (orgId: string, ids: readonly string[], trx?: Transaction) =>
   sql<TemplateUse>(withTemplatesSql, [orgId, ids], trx);
 

@@ -1,4 +1,4 @@
-// The pull request loop of a project as GraphQL field and tool: within its bounds, remarks continue the mission of a pull request.
+// The pull request loop of a project as GraphQL field and tool: within limits, feedback on a pull request continues its mission.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

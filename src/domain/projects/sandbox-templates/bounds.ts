@@ -1,6 +1,6 @@
-// The bounds of sandbox templates.
+// Limits for sandbox templates.
 
-/** Bounds of texts, in characters. */
+/** Maximum lengths of texts, in characters. */
 export const templateText = {
   name: { min: 1, max: 120 },
   description: { max: 500 },
@@ -11,14 +11,14 @@ export const templateText = {
   host: { min: 1, max: 261 },
   variable: { max: 4_000 },
   serviceName: { min: 1, max: 30 },
-  /** Total length of the arguments of a service's command. */
+  /** Maximum total length of the arguments of a service's command. */
   command: { max: 2_000 },
   healthCheck: { min: 1, max: 1_000 },
   label: { min: 1, max: 63 },
 } as const;
 
 /**
- * Maximum hosts per policy, variables per template or service, services per template, arguments per service, labels per template or
+ * Maximums: hosts per policy, variables per template or service, services per template, arguments per service, labels per template or
  * runtime, and templates per organization.
  */
 export const templateCounts = {
@@ -30,7 +30,7 @@ export const templateCounts = {
   templates: 100,
 } as const;
 
-/** The largest limits that a template can set for a mission; a runner may have lower bounds of its own. */
+/** The largest limits that a template can set for a mission; a runner may have lower limits of its own. */
 export const templateLimits = {
   memoryMb: { min: 64, max: 262_144 },
   diskMb: { min: 256, max: 1_048_576 },
@@ -40,5 +40,5 @@ export const templateLimits = {
   stepTokens: { min: 1_000, max: 1_000_000_000 },
 } as const;
 
-/** Maximum of projects, and of agents, listed as users of a template. */
+/** Maximum number of projects, and of agents, that are listed as users of a template. */
 export const maxUsesShown = 20;

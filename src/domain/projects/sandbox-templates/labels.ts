@@ -4,10 +4,10 @@
 export const labelsOfTemplate = (templateId: string, orgId: string): string =>
   `coalesce((select t.labels from sandbox_templates t where t.id = ${templateId} and t.org_id = ${orgId}), '{}')`;
 
-/** The labels among those wanted that are missing in the offer of a runtime. */
+/** The wanted labels that the runtime does not offer. */
 export const missingIn = (offered: readonly string[] | undefined, wanted: readonly string[] = []): string[] =>
   wanted.filter((label) => !offered?.includes(label));
 
-/** The labels for people: `the label gpu`, `the labels arm64, gpu`. */
+/** The labels as readable text: `the label gpu`, `the labels arm64, gpu`. */
 export const describeLabels = (labels: readonly string[]): string =>
   `the label${labels.length > 1 ? 's' : ''} ${labels.join(', ')}`;

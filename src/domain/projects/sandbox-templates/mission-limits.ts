@@ -1,5 +1,5 @@
-// Limits of a whole mission: minutes of its sandbox, model calls and tokens. The operator's bounds apply to a mission without a limit, and
-// no limit exceeds them.
+// Limits of a whole mission: minutes of its sandbox, model calls and tokens. The operator's maximums apply to a mission without a limit,
+// and no limit exceeds them.
 import { invalid } from '#foundation/problem.ts';
 import { missionLimits } from '#foundation/settings/mission-settings.ts';
 
@@ -21,11 +21,11 @@ export function bindMissionBounds(set: MissionBounds): void {
 
 export const missionBounds = (): MissionBounds => bounds;
 
-/** The limit that applies: the mission's limit, at most the operator's bound. */
+/** The limit that applies: the mission's limit, at most the operator's maximum. */
 export const limitOf = (limits: MissionLimits, name: keyof MissionLimits): number =>
   Math.min(limits[name] ?? bounds[name], bounds[name]);
 
-/** Checks limits of a mission. @throws 400 for a limit beyond the operator's bound */
+/** Checks limits of a mission. @throws 400 for a limit above the operator's maximum */
 export function refuseBeyondBounds(limits: { [K in keyof MissionLimits]?: number | null | undefined }): void {
   for (const name of missionLimitNames) {
     if ((limits[name] ?? 0) <= bounds[name]) continue;

@@ -11,7 +11,7 @@ import type { NetworkPolicy, Service, TemplateBase, Variable } from './settings.
 export class SandboxTemplate extends table('sandbox_templates', {
   id: column<Id<'sandboxTemplate'>>(),
   orgId: column<Id<'organization'>>(),
-  /** The name, unique in the organization, case-insensitive. */
+  /** The name: unique in the organization, ignoring case. */
   name: column<string>(),
   description: column<string | null>(),
   base: column<TemplateBase>(),
@@ -47,7 +47,7 @@ export class SandboxTemplate extends table('sandbox_templates', {
     this.belongsTo('organization', Organization, 'orgId');
   }
 
-  /** Stored templates are the organization's own; the built-in one is in `settings.ts`. */
+  /** Only the organization's own templates are stored; the built-in one is in `settings.ts`. */
   static override source(): Source {
     return {
       select: `select ${columnsOf(this)}, false as is_builtin from sandbox_templates`,

@@ -23,7 +23,7 @@ export function variableNameProblem(name: string): string | undefined {
 }
 
 const hostForm = 'must be a host such as api.example.com, *.example.com or example.com:8443, in lower case';
-/** The last label of a host that URL parsers read as an IPv4 address (WHATWG URL, "ends in a number"). */
+/** Matches the last label of a host that URL parsers read as an IPv4 address (WHATWG URL, "ends in a number"). */
 const number = /^(?:\d+|0x[\da-f]*)$/;
 const label = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
 
@@ -46,7 +46,7 @@ export function hostProblem(host: string): string | undefined {
 
 const defaultPorts = [80, 443];
 
-/** The entry of a policy for a host and port; ports 80 and 443 are omitted. */
+/** The policy entry for a host and port; ports 80 and 443 are omitted. */
 export const hostRule = (host: string, port: number): string =>
   defaultPorts.includes(port) ? host : `${host}:${port}`;
 

@@ -161,7 +161,7 @@ export interface TemplateUse {
   name: string;
 }
 
-/** Describes as text which projects, agents and missions use a template. */
+/** Text that names the projects, agents and missions that use a template. */
 export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
 
 /** Deletes a template with its variables and secrets. @throws 404; 409 for the built-in template, and for a template that is used */

@@ -1,4 +1,4 @@
-// Arguments for the limits of a whole mission: at its start, and in the change of an open run.
+// GraphQL arguments for the limits of a whole mission, used when it starts and when an open run is changed.
 import { z } from 'zod';
 import { missionLimits } from '#foundation/settings/mission-settings.ts';
 

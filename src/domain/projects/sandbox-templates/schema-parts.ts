@@ -1,4 +1,4 @@
-// Enums of sandbox templates in the graph, and the parts of a template.
+// GraphQL enums for sandbox templates, and the parts of a template.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { members, string, stringOrNull, strings, typed } from '#graph/members.ts';

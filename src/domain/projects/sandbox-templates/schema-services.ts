@@ -1,4 +1,4 @@
-// Services of sandbox templates in the graph.
+// GraphQL types for the services of sandbox templates.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { members, string, stringOrNull, typed } from '#graph/members.ts';

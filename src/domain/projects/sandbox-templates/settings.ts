@@ -58,7 +58,7 @@ export interface TemplateSettings {
   stepMinutes: number | null;
   stepModelCalls: number | null;
   stepTokens: number | null;
-  /** Limits of a whole mission, used when the start of the mission sets none; null means the operator's bound. */
+  /** Limits of a whole mission, used when the start of the mission sets none; null means the operator's maximum. */
   maxMinutes: number | null;
   maxModelCalls: number | null;
   maxTokens: number | null;

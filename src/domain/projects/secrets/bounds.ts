@@ -1,7 +1,7 @@
-// The bounds of secrets and variables.
+// Limits for secrets and variables.
 
-/** Bounds of a value, in characters. Masking a shorter secret would also hide ordinary text. */
+/** Minimum and maximum length of a value, in characters. Masking a shorter secret would also hide ordinary text. */
 export const secretValue = { min: 1, max: 16_384, shortestSecret: 8 } as const;
 
-/** Maximum hosts per secret, and secrets and variables per scope. */
+/** Maximums: hosts per secret, and secrets and variables per scope. */
 export const secretCounts = { hosts: 20, perScope: 100 } as const;

@@ -20,7 +20,7 @@ export class Secret extends table('secrets', {
   kind: column<SecretKind>(),
   /** The name, unique in its scope. */
   name: column<string>(),
-  /** Hosts whose requests get the value instead of its placeholder. */
+  /** Hosts to which requests carry the value instead of its placeholder. */
   hosts: column<string[]>(),
   /** Whether only the setup gets the value. */
   setupOnly: column<boolean>(),

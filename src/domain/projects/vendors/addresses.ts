@@ -1,4 +1,4 @@
-// Addresses of vendors: the vendor's own, or a compatible server that the organization has chosen.
+// Base URLs of vendors: the vendor's own, or a compatible server that the organization has chosen.
 import { seconds } from '#foundation/clock.ts';
 import { endpointOf } from '#foundation/http/addresses.ts';
 import { checkAddress, OutboundError } from '#foundation/http/outbound.ts';
@@ -7,17 +7,17 @@ import { type Integration, profiles, type Vendor } from '../integrations/model.t
 
 const lookupTimeoutMs = seconds(3);
 
-/** Addresses from the settings that replace the vendors' own, without a trailing slash. */
+/** Base URLs from the settings that replace the vendors' own, without a trailing slash. */
 export type VendorAddresses = Readonly<Partial<Record<Vendor, string>>>;
 
 let bound: VendorAddresses | undefined;
 
-/** Binds the addresses; called once at start. */
+/** Sets the URLs; called once at startup. */
 export function bindVendorAddresses(addresses: VendorAddresses): void {
   bound = addresses;
 }
 
-/** The address without a trailing slash. */
+/** The URL without a trailing slash. */
 export const addressOf = ({ vendor, baseUrl }: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
   baseUrl ?? ownAddressOf(vendor);
 
@@ -30,7 +30,7 @@ function ownAddressOf(vendor: Vendor): string {
   return bound[vendor] ?? profiles[vendor].address!;
 }
 
-/** The normalized address. @throws 400 for an address that the service must not call (foundation/http/outbound.ts) */
+/** The normalized URL. @throws 400 for a URL that the service must not call (foundation/http/outbound.ts) */
 export async function checkBaseUrl(vendor: Vendor, value: string): Promise<string> {
   if (!profiles[vendor].hasOtherServers) throw invalid.field('baseUrl', `must be absent for ${vendor}`);
   const address = endpointOf(value);

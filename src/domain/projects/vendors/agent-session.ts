@@ -42,7 +42,7 @@ export interface AgentSessions {
   eventName: string;
   /** Whether the credentials belong to this account. @throws a Problem, as all calls do */
   isAgent(connection: VendorConnection, agentId: string): Promise<boolean>;
-  /** Shows at the issue that the agent works on it. Fields that a person has already set stay unchanged. */
+  /** Shows on the issue that the agent is working on it. Fields that a person has already set stay unchanged. */
   begin(connection: VendorConnection, agentId: string, issueId: string): Promise<void>;
   /** Adds an activity; a repeated call with the same key adds no second activity. */
   send(connection: VendorConnection, sessionId: string, key: string, activity: SessionActivity): Promise<void>;

@@ -65,7 +65,7 @@ const Completion = z.object({
   }),
 });
 
-/** Sends the question once. A vendor's failure, timeout or refusal is part of the reply. @throws no error that a vendor can cause */
+/** Sends the question once. A vendor's failure, timeout or refusal is reported in the reply, not thrown. */
 export async function askModel(connector: Integration, question: Question): Promise<Reply> {
   let connection: VendorConnection;
   try {

@@ -1,10 +1,10 @@
-// The bounds of connectors and of signatures.
+// Limits for connectors and for signatures of events.
 import { minutes } from '#foundation/clock.ts';
 
 /** Maximum number of connectors of each kind per organization. */
 export const maxConnectors = 20;
 
-/** Maximum number of models that a connector names. */
+/** Maximum number of models that a connector lists. */
 export const maxConnectorModels = 50;
 
 /** Maximum price in US dollars per million tokens. */

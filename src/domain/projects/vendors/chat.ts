@@ -12,11 +12,11 @@ export interface ChatAccount {
 
 export interface ChatPerson {
   name: string;
-  /** The address that the vendor has verified; null for programs, guests of other workspaces and deactivated people. */
+  /** The email address that the vendor has verified; null for programs, guests of other workspaces and deactivated people. */
   email: string | null;
 }
 
-/** Address of a message: a channel, and the first message of a thread in it; null means that the message starts a new thread. */
+/** Place of a message: a channel, and the first message of a thread in it; null means that the message starts a new thread. */
 export interface ChatPlace {
   channel: string;
   thread: string | null;
@@ -37,10 +37,10 @@ export interface ChatMessage {
   buttons: ChatButton[];
 }
 
-/** The recipient of an answer that only they can see. */
+/** The place of an answer, and the only person who can see the answer. */
 export interface ChatReply extends ChatPlace {
   user: string;
-  /** The address to which the answer to a command or a button press is sent; null for messages. */
+  /** The URL to which the answer to a command or a button press is sent; null for messages. */
   responseUrl: string | null;
 }
 
@@ -52,7 +52,7 @@ export interface ChatEvent extends ChatReply {
   message: string | null;
   /** The text without the mention, or the value of a pressed button. */
   text: string;
-  /** Description of the event in one line, for lists. */
+  /** One-line description of the event, for lists. */
   title: string;
 }
 

@@ -12,7 +12,7 @@ import { accepted, rejected, type Verdict } from './vendor.ts';
 /** How long an accepted and a failed check of model credentials are reused, and the time limit of a check. */
 export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
 
-/** Checks the credentials once. The result also reports that the vendor was unreachable. */
+/** Checks the credentials once. An unreachable vendor is also reported in the result. */
 export async function askVendor(connection: VendorConnection): Promise<Verdict> {
   try {
     return (await moduleOf(connection.vendor).check?.(connection)) ?? accepted(null);
@@ -23,7 +23,7 @@ export async function askVendor(connection: VendorConnection): Promise<Verdict> 
 }
 
 let log: (line: string) => void = () => {};
-/** Binds the log of failed checks; called once at start. */
+/** Sets the logger for failed checks; called once at startup. */
 export function bindCheckLog(write: (line: string) => void): void {
   log = write;
 }

@@ -1,4 +1,4 @@
-// Connections to the vendors behind connectors: addresses, time and size limits, and conversion of failures to problems. A vendor that is
+// Connections to the vendors behind connectors: base URLs, time and size limits, and conversion of failures to problems. A vendor that is
 // unreachable or limits the request rate is a retryable problem; any other problem says what a person must correct.
 import type { ZodType } from 'zod';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// Checks of the models that a connector names.
+// Checks of the models that a connector lists.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { vendorOfModel } from '../agents/catalog.ts';

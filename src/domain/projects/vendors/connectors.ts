@@ -1,5 +1,5 @@
-// Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the
-// address is fixed: a person who could change it would receive the credentials.
+// Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the base URL
+// is fixed, because a person who could change it would receive the credentials.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -44,7 +44,7 @@ export interface NewConnector {
 /**
  * Connects a vendor to the organization, and to its projects without such a connector. The credentials are checked; when the vendor is
  * unreachable, the connector is created with that failure.
- * @throws 400 for credentials that the vendor rejects, an address that is not public, or models as `checkModels`; 409 at the limit
+ * @throws 400 for credentials that the vendor rejects, a URL that is not public, or invalid models (`checkModels`); 409 at the limit
  */
 export async function connect(caller: Caller, input: NewConnector): Promise<Integration> {
   beyondOneProject(caller);
@@ -116,7 +116,7 @@ async function tryCredentials(
 ): Promise<Verdict> {
   const verdict = await askVendor(trialConnection(connector, credentials, vendorChecks.timeoutMs));
   const { field, failure } = verdict;
-  // If the vendor's default address is the problem, the caller cannot correct it, so the connector is created anyway.
+  // If the vendor's default URL is the problem, the caller cannot correct it, so the connector is created anyway.
   if (field === 'credentials' || (field && connector.baseUrl))
     throw invalid.field(field, failure ?? 'was not accepted');
   return verdict;
@@ -144,7 +144,7 @@ export async function rotate(caller: Caller, id: string, given: GivenCredentials
   return noteCheck(await replaceCredentials(id, credentials), verdict);
 }
 
-/** Replaces the models of a connector. @throws 404, or 400 as `checkModels` */
+/** Replaces the models of a connector. @throws 404, or 400 for invalid models (`checkModels`) */
 export async function setModels(caller: Caller, id: string, models: ConnectorModel[]): Promise<Integration> {
   const { orgId } = await ownConnector(caller, id);
   return transaction(async (trx) => {
@@ -174,7 +174,7 @@ export async function disconnect(
 }
 
 /**
- * Deletes a connector. Projects that use it get another connector of the organization instead, if there is one: preferably of the same
+ * Deletes a connector. Projects that use it get another connector of the organization instead, if there is one: preferably one of the same
  * server, else the oldest.
  * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
  */

@@ -18,7 +18,7 @@ export const readerOf =
 export const wordIn = (value: unknown): string | null =>
   typeof value === 'string' && /^[\w.:/-]{1,100}$/.test(value) ? value : null;
 
-/** Values of the members that most events do not have. */
+/** Default values of the members that most events do not have. */
 export const noDetails = {
   labels: [],
   assignees: [],

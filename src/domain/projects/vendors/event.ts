@@ -1,5 +1,4 @@
-// An event of another system in the form that triggers read, independent of the system that sent it, and the interface that such systems
-// implement.
+// An event of another system in the common form that triggers read, and the interface that such systems implement.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Id } from '#foundation/ids.ts';
 import type { SessionEvent } from './agent-session.ts';
@@ -27,13 +26,13 @@ export interface Remark {
   number: number | null;
   /** The commit of a check; null for a comment. */
   sha: string | null;
-  /** Permanent address or name that identifies the remark. */
+  /** Permanent URL or name that identifies the remark. */
   key: string;
   /** The text with its place in the change; empty for a review without text. */
   text: string;
   /** The commit that a review approves; null for other remarks. */
   approves: string | null;
-  /** Whether the remark belongs to a review; such a remark counts even if it does not mention the agent. */
+  /** Whether the remark belongs to a review; it then counts even if it does not mention the agent. */
   isReview: boolean;
 }
 
@@ -51,7 +50,7 @@ export interface InboundEvent {
   projectId?: string;
   /** The team at the tracker, by which projects are found. */
   team?: { id: string; key: string };
-  /** Description of the event in one line, for lists. */
+  /** One-line description of the event, for lists. */
   title: string;
   /** The person who caused the event; null for a machine's event. */
   author: EventAuthor | null;
@@ -116,7 +115,7 @@ export interface EventSource {
   nameOf(headers: IncomingHttpHeaders, payload: EventPayload): string;
   /** Whether triggers can use events of this name; the payloads of other events are not stored. */
   isReadable(name: string): boolean;
-  /** Address of a page of the repository; undefined when the event names no repository. */
+  /** URL of a page of the repository; undefined when the event names no repository. */
   pageOf?(payload: EventPayload): unknown;
   /** The sender's id of the repository. */
   repositoryIdOf?(payload: EventPayload): unknown;

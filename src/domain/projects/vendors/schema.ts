@@ -1,4 +1,4 @@
-// Connectors in GraphQL only: the contract has no routes for them, and a tool would show credentials to models.
+// Connectors are available in GraphQL only: the contract has no routes for them, and a tool would show credentials to models.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

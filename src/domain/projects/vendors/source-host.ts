@@ -15,9 +15,9 @@ export interface RepositoryFile {
   content: string;
 }
 
-/** Address and credentials of a repository for git. */
+/** URL and credentials with which git reaches a repository. */
 export interface RepositoryAccess {
-  /** An https address, or the absolute path of a folder on the machine of the service. */
+  /** An https URL, or the absolute path of a folder on the machine of the service. */
   url: string;
   /** User name for HTTP basic authentication; null for a folder. */
   username: string | null;
@@ -42,7 +42,7 @@ export interface PullRequest {
 
 /** A person's comment on a pull request. */
 export interface ReviewComment {
-  /** Permanent address, which identifies the comment. */
+  /** Permanent URL, which identifies the comment. */
   url: string;
   author: string;
   text: string;
@@ -97,14 +97,14 @@ export interface NewPullRequest {
   body: string;
 }
 
-/** The name of the commit status with which a mission is shown. */
+/** Name of the commit status that shows a mission. */
 export const statusContext = 'mission';
 
 export interface CommitStatus {
   state: 'pending' | 'success' | 'failure';
   /** Text of the status, at most 140 characters. */
   description: string;
-  /** Address of the mission's page. */
+  /** URL of the mission's page. */
   url: string;
 }
 
@@ -169,7 +169,7 @@ export interface Repository {
    */
   readFile(project: Project, connector: Integration, path: string, ref?: string): Promise<Buffer | null>;
   /**
-   * Address and credentials for git. @param isReadOnly Whether credentials that cannot push suffice; a host that has no such credentials
+   * URL and credentials for git. @param isReadOnly Whether credentials that cannot push suffice; a host that has no such credentials
    * returns its own
    */
   access(project: Project, connector: Integration, isReadOnly?: boolean): Promise<RepositoryAccess>;

@@ -8,7 +8,7 @@ import type { Project } from '../projects/model.ts';
 export interface CreatedIssue {
   /** The key or number of the issue at the tracker, such as WEB-12. */
   id: string;
-  /** Address of the issue's page. */
+  /** URL of the issue's page. */
   url: string;
 }
 
@@ -37,7 +37,7 @@ export interface Tracker {
   createIssue(project: Project, issue: NewIssue): Promise<CreatedIssue>;
   /** Present only for the built-in tracker, which creates the issues of runs in the transaction that writes the runs. */
   local?: {
-    /** Id and address for a new issue of the organization with the slug `slug`. */
+    /** Id and URL for a new issue of the organization with the slug `slug`. */
     name(slug: string): CreatedIssue;
     create(named: readonly AskedIssue[], trx: Transaction): Promise<unknown>;
   };

@@ -10,7 +10,7 @@ import type { EventSource } from './event.ts';
 import type { Repository } from './source-host.ts';
 import type { Tracker } from './tracker.ts';
 
-/** Valid names of an account at the vendor, which connectors show. */
+/** Names of accounts at vendors, which connectors show. */
 export const AccountName = z
   .string()
   .max(text.externalOrgId.max)

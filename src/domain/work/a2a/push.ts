@@ -1,6 +1,5 @@
-// Push notifications of agent-to-agent tasks (A2A 1.0 §4.3): the addresses that a client has registered for a task, and
-// a notification for each change of its status. A notification is a background job; it is signed, and sent to public
-// addresses only.
+// Push notifications of agent-to-agent tasks (A2A 1.0 §4.3): the URLs that a client has registered for a task, and a notification for each
+// change of its status. A notification is a background job; it is signed, and sent to public URLs only.
 import { createHash } from 'node:crypto';
 import { StreamResponse } from '@a2a-js/sdk';
 import type { Caller } from '#access/principal.ts';
@@ -61,8 +60,8 @@ const saveSql = `insert into a2a_push_configs (run_id, id, org_id, user_id, url,
   on conflict (run_id, id) do update set url = excluded.url, sealed_secrets = excluded.sealed_secrets, user_id = excluded.user_id`;
 
 /**
- * Registers an address, or replaces the address with the same id. @throws 400 for an address that is not public, 404 for
- * an unknown task, 409 beyond the maximum of a task
+ * Registers a URL, or replaces the registration with the same id. @throws 400 for a URL that is not public, 404 for an unknown task, 409
+ * when the task has the maximum number of registrations
  */
 export async function savePushConfig(
   caller: Caller,
@@ -84,7 +83,7 @@ export async function savePushConfig(
   return { id, runId, url, ...secrets };
 }
 
-/** Checks that notifications can be sent to the address. @throws 400 for an address that is not public */
+/** Checks that notifications can be sent to the URL. @throws 400 for a URL that is not public */
 export async function requirePublicAddress(url: string): Promise<void> {
   try {
     await checkAddress(url, AbortSignal.timeout(timeoutMs));
@@ -138,13 +137,12 @@ interface Notification {
   runId: string;
   id: string;
   status: RunStatus;
-  /** Whether the run waits for a person; absent in notifications of an earlier release. */
+  /** Whether the run waits for a person; absent in notifications that an earlier release queued. */
   inputRequired?: boolean;
 }
 
 /**
- * Sends the status of a task to one address. Does nothing when the configuration was deleted or its creator has left
- * the organization.
+ * Sends the status of a task to one URL. Does nothing when the configuration was deleted or its creator has left the organization.
  * @throws when the receiver does not answer 2xx: the background job is retried
  */
 export async function deliverPush({ runId, id, status, inputRequired = false }: Notification): Promise<void> {
@@ -185,7 +183,7 @@ export async function deliverPush({ runId, id, status, inputRequired = false }: 
   if (answered.status < 200 || answered.status > 299) throw new Error(`the receiver answered ${answered.status}`);
 }
 
-/** A JWT that receivers verify with the published keys; it names the address, the task and the digest of the body. */
+/** A JWT that receivers verify with the published keys; it names the URL, the task and the digest of the body. */
 function signatureOf(url: string, runId: string, body: string): Promise<string> {
   const iat = Math.floor(now() / seconds(1));
   const claims = {

@@ -169,7 +169,7 @@ export interface TaskFilter extends Detail {
   cursor?: string | undefined;
 }
 
-/** A page of tasks, newest first, with the number of all tasks of the list. */
+/** A page of tasks, newest first, with the total number of tasks in the list. */
 export async function listTasks(caller: Caller, filter: TaskFilter): Promise<Page<Task> & { total: number }> {
   const { contextId, status, limit, cursor, historyLength } = filter;
   const { data, nextCursor, total } = contextId

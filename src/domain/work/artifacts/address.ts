@@ -1,15 +1,15 @@
-// The addresses under which contents are downloaded and uploaded. They are signed, so that they need no credential and can be
-// passed to a browser or a tool; each allows one action until it expires.
+// URLs with which contents are downloaded and uploaded. They are signed, so that they need no credential and can be passed to a browser or
+// a tool. Each allows one action until it expires.
 
 import { minutes, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 
-/** Period during which repeated reads return the same download address. */
+/** Period during which repeated reads return the same download URL. */
 const addressStepMs = minutes(15);
 
-/** The action that an address allows: the download of an artifact, a recording or an organization's export, or an upload of content. */
+/** The action that a URL allows: the download of an artifact, a recording or an organization's export, or an upload of content. */
 type Purpose = 'artifact' | 'recording' | 'export' | 'upload';
 
 const sign = (purpose: Purpose, id: string, expires: number): Buffer => signature(purpose, `${id}\n${expires}`);
@@ -18,8 +18,8 @@ const signed = (purpose: Purpose, id: string, path: string, expires: number): st
   `${addresses().baseHost}${path}?expires=${expires}&signature=${sign(purpose, id, expires).toString('base64url')}`;
 
 /**
- * The download address of an artifact, valid for about an hour. It stays the same for some minutes, so that a repeated read is unchanged
- * and browsers can cache it.
+ * The download URL of an artifact, valid for about an hour. It stays the same for some minutes, so that a repeated read is unchanged and
+ * browsers can cache it.
  */
 export function contentAddress(artifactId: string): string {
   const at = now();
@@ -29,32 +29,32 @@ export function contentAddress(artifactId: string): string {
 
 let traceViewer: string | null = null;
 
-/** Binds the address of the viewer of traces, without a trailing slash; null means there is no viewer. */
+/** Sets the URL of the trace viewer, without a trailing slash; null means that there is no viewer. */
 export function bindTraceViewer(address: string | null): void {
   traceViewer = address;
 }
 
-/** A page that shows the trace of an artifact, as Playwright's viewer takes it; null without a viewer. */
+/** URL of a page that shows the trace of an artifact in Playwright's viewer; null without a viewer. */
 export const traceViewerAddress = (artifactId: string): string | null =>
   traceViewer && `${traceViewer}/?trace=${encodeURIComponent(contentAddress(artifactId))}`;
 
-/** The address to upload content to (PUT), with its expiry in epoch milliseconds. */
+/** The URL to upload content to (PUT), with its expiry in epoch milliseconds. */
 export function createUploadAddress(contentKey: string): { uploadUrl: string; expiresAt: number } {
   const expiresAt = now() + lifetimesMs.uploadAddress;
   return { uploadUrl: signed('upload', contentKey, `/artifacts/uploads/${contentKey}`, expiresAt), expiresAt };
 }
 
-/** The download address of the recording of a run, valid for an hour. */
+/** The download URL of the recording of a run, valid for an hour. */
 export const createRecordingAddress = (runId: string): string =>
   signed('recording', runId, `/recordings/${runId}`, now() + lifetimesMs.downloadAddress);
 
-/** The address of the archive of a closed organization, and its expiry in epoch milliseconds. */
+/** The URL of the archive of a closed organization, and its expiry in epoch milliseconds. */
 export function createExportAddress(orgId: string): { url: string; expiresAt: number } {
   const expiresAt = now() + lifetimesMs.downloadAddress;
   return { url: signed('export', orgId, `/exports/${orgId}`, expiresAt), expiresAt };
 }
 
-/** The expiry of a valid address, epoch milliseconds; null for an expired address or a wrong signature. */
+/** The expiry of a valid URL, epoch milliseconds; null for an expired URL or a wrong signature. */
 export function addressExpiry(purpose: Purpose, id: string, query: URLSearchParams): number | null {
   const expires = Number(query.get('expires'));
   const presented = Buffer.from(query.get('signature') ?? '', 'base64url');

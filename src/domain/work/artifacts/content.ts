@@ -1,4 +1,4 @@
-// Contents of artifacts in the storage: written as they are uploaded, removed when no artifact uses them.
+// Artifact content in the storage: written as it is uploaded, removed when no artifact uses it.
 import type { Readable } from 'node:stream';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -18,7 +18,7 @@ async function insertContent(orgId: Id<'organization'> | null): Promise<Id<'cont
 
 export interface ReservedContent {
   contentKey: Id<'content'>;
-  /** Address for a PUT of the bytes; it needs no credential. */
+  /** URL for a PUT of the bytes; it needs no credential. */
   uploadUrl: string;
   /** The upload must begin before this time, epoch milliseconds. */
   expiresAt: number;
@@ -48,7 +48,7 @@ const renewHoldSql =
 const releaseHoldSql = `update stored_contents set uploading_until = null, size_bytes = $2
   where key = $1 and uploading_until = $3 returning key`;
 
-/** How long an upload holds its content without a renewal; another upload may then begin. Longer than a client may pause. */
+/** How long an upload holds its content without renewing the hold, longer than a client may pause. After that, another upload may begin. */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
 /** Retention of content that no artifact and no recording uses. */
@@ -140,7 +140,7 @@ export async function openArtifact(id: Artifact['id']): Promise<{ content: Reada
   return content ? { content, sizeBytes: artifact.sizeBytes } : null;
 }
 
-/** Leaves a content to the caller, who removes it from now on. Returns false when it was swept already. */
+/** Transfers stored content to the caller, who deletes it later. Returns false when the sweep has already deleted it. */
 export const adoptContent = async (trx: Transaction, key: string): Promise<boolean> =>
   (await StoredContent.query(trx).delete().where({ key })) > 0;
 
@@ -157,9 +157,9 @@ export async function sweepArtifacts(): Promise<void> {
 const batch = 100;
 
 const useBy = (table: string): string => `exists (select from ${table} u where u.content_key = c.key)`;
-/** SQL conditions on a content `c`, which is in use if one of them holds. */
+/** SQL conditions on a row `c` of `stored_contents`. The content is in use if one of them holds. */
 const uses = [useBy('artifacts')];
-/** Adds a table whose column `content_key` names contents in use. */
+/** Registers a table whose column `content_key` refers to content in use. */
 export const addUseOfContents = (table: string): unknown => uses.push(useBy(table));
 /** SQL condition: a record uses the content `c`. */
 export const isUsedSql = (): string => `(${uses.join(' or ')})`;

@@ -1,4 +1,5 @@
-// Contents of an organization that comes from another installation: reserved while it joins, its own once that has committed.
+// Stored contents of an organization that moves here from another installation. They are reserved while the organization joins, and belong
+// to it once the join has committed.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { storage } from '#foundation/storage/storage.ts';
@@ -9,13 +10,13 @@ const reserveSql = () => `insert into stored_contents as c (key, created_at) val
     where c.org_id is null and (c.size_bytes is null or not ${isUsedSql()}) returning key`;
 
 /**
- * Reserves the key of a content, which is removed after a day unless the organization has joined by then. An earlier join may have left it
- * behind, and so may the organization, which has moved from here and returns before the sweep. Returns false for a key in use.
+ * Reserves the key of stored content, which is removed after a day unless the organization has joined by then. A key can be reserved again
+ * after an interrupted join, or when the organization moved away and returns before the sweep. Returns false for a key in use.
  */
 export const reserveJoiningContent = async (key: string): Promise<boolean> =>
   (await sql(reserveSql(), [key, now()])).length > 0;
 
-/** Whether the database has a row of the content. */
+/** Whether the database has a row for the content. */
 export const isReserved = async (key: string): Promise<boolean> =>
   (await sql('select key from stored_contents where key = $1', [key])).length > 0;
 
@@ -25,7 +26,7 @@ const lockSql = `select key from stored_contents
 const deleteSql =
   'delete from stored_contents where key = any($1) and org_id is null and size_bytes is null returning key';
 
-/** Leaves received contents to their archives, which have no row here. Returns the keys of those that were not received. */
+/** Transfers received contents to their archives by deleting their rows. Returns the keys of contents that were not received. */
 export async function adoptJoinedContents(trx: Transaction, keys: readonly string[]): Promise<string[]> {
   const adopted = new Set((await sql<{ key: string }>(deleteSql, [keys], trx)).map(({ key }) => key));
   return keys.filter((key) => !adopted.has(key));

@@ -29,7 +29,7 @@ export class Artifact extends table('artifacts', {
   /** The acceptance criterion that the artifact verifies, and whether it is met. */
   criterion: column<string | null>(),
   criterionPassed: column<boolean | null>(),
-  /** Address of a page that shows the trace; null when the artifact is not a trace. */
+  /** URL of a page that shows the trace; null when the artifact is not a trace. */
   traceViewerUrl: column<string | null>(),
   contentKey: column<Id<'content'>>(),
   createdAt: column<number>(),

@@ -38,10 +38,10 @@ export const expireArtifacts = async (trx: Transaction, ids: readonly Artifact['
   if (ids.length > 0) await Artifact.query(trx).whereIn('id', ids).patch({ expiresAt: now() });
 };
 
-/** Finds an artifact without a check of the caller, who has presented a signed address. */
+/** Finds an artifact without a check of the caller, who has presented a signed URL. */
 export const findArtifactByAddress = (artifactId: string): Promise<Artifact> => Artifact.get({ id: artifactId });
 
-/** Artifacts of sandboxes that were created until a moment, oldest first. */
+/** Artifacts of sandboxes that were created up to a given time, oldest first. */
 export async function artifactsUntil(sandboxIds: readonly string[], at: number): Promise<Artifact[]> {
   const artifacts = await Artifact.findByKeys('sandboxId', sandboxIds);
   return artifacts.filter(({ createdAt }) => createdAt <= at).sort((a, b) => a.createdAt - b.createdAt);

@@ -8,7 +8,7 @@ const deleteSql = (isNeeded: string): string => `delete from artifacts where id 
 
 /**
  * Deletes a batch, oldest first. Returns whether there may be more.
- * @param isNeeded SQL condition on an artifact `a` that is kept; `$1` is the organization, `$2` the time
+ * @param isNeeded SQL condition for artifacts `a` that are kept; `$1` is the organization, `$2` the time
  */
 export const deleteArtifactsUntil = async (orgId: string, at: number, isNeeded: string): Promise<boolean> =>
   (await sql(deleteSql(isNeeded), [orgId, at])).length === batch;

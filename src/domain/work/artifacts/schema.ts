@@ -1,4 +1,4 @@
-// Artifacts on every surface (docs/contract.md#artifacts). Contents are not in the graph: `url` leads to them.
+// Artifacts on every surface (docs/contract.md#artifacts). Records contain the URL of the content, not the content itself.
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// The bounds of attempts at one task.
+// Limits for attempts at one task.
 
 export const attemptBounds = {
   perTask: { min: 2, max: 8 },

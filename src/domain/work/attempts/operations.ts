@@ -22,7 +22,7 @@ export type Attempt = Run;
 export const findGroup = (caller: Caller, groupId: string): Promise<AttemptGroup> =>
   AttemptGroup.get({ id: groupId, ...withinReach(caller) });
 
-/** The groups with these ids that the caller reaches. */
+/** The groups with these ids that the caller can reach. */
 export const groupsOf = (ids: readonly string[], caller: Caller): Promise<AttemptGroup[]> =>
   AttemptGroup.findByKeys('id', ids, withinReach(caller));
 

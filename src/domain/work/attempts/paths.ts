@@ -63,7 +63,7 @@ export async function pathsIn(lines: AsyncIterable<string>): Promise<string[]> {
     .sort();
 }
 
-/** Paths of the diffs that were read most recently: a page with images asks for them twice per image. */
+/** Cache of the paths in the most recently read diffs, because a page with images requests them twice per image. */
 const recent = new Map<string, Promise<string[] | null>>();
 const maxRecent = 50;
 

@@ -1,4 +1,4 @@
-// Attempts at one task in the graph and as tools: comparison, choice, closing.
+// GraphQL types and tools for attempts at one task: comparison, choice and closing.
 import { builder } from '#graph/builder.ts';
 import { toMany, toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';

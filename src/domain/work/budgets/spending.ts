@@ -16,7 +16,7 @@ const monthOf = (at: number, later = 0): number => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later);
 };
 
-/** Start and end of the present period, epoch milliseconds, by UTC. */
+/** Start and end of the current period, epoch milliseconds, by UTC. */
 export function presentPeriod(period: BudgetPeriod): { start: number; end: number } {
   const at = now();
   return period === 'day'
@@ -24,7 +24,7 @@ export function presentPeriod(period: BudgetPeriod): { start: number; end: numbe
     : { start: monthOf(at), end: monthOf(at, 1) };
 }
 
-/** Values of $1 and $2 in the statements below: the start of the present day and month. */
+/** Values of $1 and $2 in the statements below: the start of the current day and month. */
 const starts = (): [day: number, month: number] => [presentPeriod('day').start, presentPeriod('month').start];
 
 const startOf = (budget: string): string => `case ${budget}.period when 'day' then $1::bigint else $2::bigint end`;

@@ -28,7 +28,7 @@ export async function recordChangeVersion(
     .ignore();
 }
 
-/** SQL query for the runs with a version whose diff or commits the artifact has. */
+/** SQL query for the runs with a version whose diff or commits are in the artifact. */
 export const runsOfVersionSql = (artifactId: string): string =>
   `select run_id from change_versions where artifact_id = ${artifactId}
     union all select run_id from change_versions where commits_artifact_id = ${artifactId}`;

@@ -1,4 +1,4 @@
-// Versions of a change in the graph.
+// GraphQL types for versions of a change.
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { belongsTo, epochMs, intOrNull, members, string } from '#graph/members.ts';

@@ -1,5 +1,4 @@
-// The hook of a chat connection: the address that the vendor sends events to, and the settings of the app at the
-// vendor.
+// The hook of a chat connection: the URL to which the vendor sends events, and the settings of the app at the vendor.
 import { addresses } from '#foundation/http/addresses.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';

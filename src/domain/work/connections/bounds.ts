@@ -1,4 +1,4 @@
-// The bounds of connections.
+// Limits for connections.
 
 /** Maximum rows per run; the connections to further hosts are counted together under `otherHosts`. */
 export const connectionsPerRun = 500;

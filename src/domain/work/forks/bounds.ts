@@ -1,6 +1,6 @@
-// Bounds of forks.
+// Limits for forks.
 export const forkBounds = {
-  /** Number of a call in its step. */
+  /** Smallest and largest number of a call in its step. */
   call: { min: 1, max: 1_000_000 },
   /** Maximum model calls on a page of a recording. */
   calls: 200,

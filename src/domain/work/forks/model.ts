@@ -9,13 +9,13 @@ export class RunFork extends table('run_forks', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
   sourceRunId: column<Run['id']>(),
-  /** The step with the call; earlier steps are replayed as a whole. */
+  /** The step of the call at which the mission was forked; earlier steps are replayed as a whole. */
   sourceStepId: column<Id<'runStep'>>(),
-  /** Number of the first call of the step that goes to a model again; the calls before it are replayed. */
+  /** Number of the first call of the step that is sent to a model; the calls before it are replayed. */
   call: column<number>(),
-  /** Number of calls that are replayed, in the step with the call and in all steps before it. */
+  /** Number of replayed calls in this step and all earlier ones. */
   calls: column<number>(),
-  /** Model and version of the agent from the call on; a null version means a built-in agent. */
+  /** Model and version of the agent after the replay; a null version means a built-in agent. */
   model: column<string>(),
   agentVersion: column<number | null>(),
   prompt: column<string | null>(),
@@ -32,8 +32,8 @@ export class RunFork extends table('run_forks', {
     this.belongsTo('source', Run, 'sourceRunId');
   }
 
-  /** Position of the step with the call, in both runs. */
+  /** Position of the forked step, the same in both runs. */
   declare sourceSeq: number;
-  /** The agent from the call on. */
+  /** The agent after the replay. */
   declare agent: RunAgent;
 }

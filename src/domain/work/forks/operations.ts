@@ -1,5 +1,5 @@
-// Starts a mission that continues another one from a call of its recording: the calls before are answered from the recording, and later ones
-// are made with the agent, model and message that the caller has chosen.
+// Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording; later ones are
+// made with the agent, model and message that the caller has chosen.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -31,7 +31,7 @@ import { findForkedCall } from './source.ts';
 export interface NewFork {
   runId: string;
   stepId: string;
-  /** Number of the first call of the step that goes to a model again; the calls before it are replayed. */
+  /** Number of the first call of the step that is sent to a model; the calls before it are replayed. */
   call: number;
   prompt?: string | null | undefined;
   model?: string | null | undefined;
@@ -156,11 +156,11 @@ export async function listForkableCalls(
   return { data: calls.slice(after, after + forkBounds.calls), hasMore: calls.length > after + forkBounds.calls };
 }
 
-/** The forks with these runs. */
+/** The forks whose own runs are among these. */
 export const forksWithRuns = (runIds: readonly string[], caller: Caller): Promise<RunFork[]> =>
   RunFork.findByKeys('runId', runIds, withinReach(caller));
 
-/** The newest forks of each of these runs, the oldest first. */
+/** The newest forks of each of these runs, sorted from oldest to newest. */
 export async function forksOf(sourceRunIds: readonly string[], caller: Caller): Promise<RunFork[]> {
   const newest = '"created_at" desc, "run_id" desc';
   const reach = withinReach(caller);

@@ -8,7 +8,7 @@ import { RunFork } from './model.ts';
 
 /** Instruction to a runtime to answer the calls of a step. */
 export interface ReplayOrder {
-  /** Address of the recording. */
+  /** URL of the recording. */
   url: string;
   runId: string;
   /** The recorded step. */
@@ -17,7 +17,7 @@ export interface ReplayOrder {
   call: number | null;
 }
 
-/** The fork whose present step is answered from the recording; undefined for every other run. */
+/** The fork whose current step is answered from the recording; undefined for every other run. */
 export const findReplaying = async (trx: Transaction, { id, isReplaying }: Run): Promise<RunFork | undefined> =>
   isReplaying ? RunFork.query(trx).findOne({ runId: id }) : undefined;
 

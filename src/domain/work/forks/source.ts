@@ -7,7 +7,7 @@ import type { RunStep } from '../runs/step-model.ts';
 export interface ForkedCall {
   /** The step of the call. */
   step: RunStep;
-  /** Number of calls of all steps before the step. */
+  /** Number of calls in all earlier steps. */
   calls: number;
 }
 

@@ -1,7 +1,7 @@
-// The bounds of inbound events.
+// Limits for inbound events.
 import { days } from '#foundation/clock.ts';
 
-/** Bounds of texts, in characters. */
+/** Maximum lengths of texts, in characters. */
 export const inboundText = {
   hookName: { min: 1, max: 120 },
   header: { min: 1, max: 100 },

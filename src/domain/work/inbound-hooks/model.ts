@@ -1,4 +1,4 @@
-// A hook: an address that another system sends signed events to (docs/triggers.md).
+// A hook: a URL to which another system sends signed events (docs/triggers.md).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

@@ -53,10 +53,7 @@ const insertBuiltinSql = `insert into inbound_hooks
 const touchHookSql = `update inbound_hooks set last_delivery_at = $2
   where id in (select id from inbound_hooks where id = $1 for no key update skip locked)`;
 
-/**
- * The hook for events of the built-in tracker, created with the first event of an organization. Its address accepts no
- * requests.
- */
+/** The hook for events of the built-in tracker, created with the first event of an organization. Its URL accepts no requests. */
 export async function builtinHook(trx: Transaction, orgId: Id<'organization'>): Promise<InboundHook['id']> {
   await sql(insertBuiltinSql, [newId('inboundHook'), orgId, now()], trx);
   const { id } = (await InboundHook.find({ orgId, vendor: 'builtin' }, trx))!;

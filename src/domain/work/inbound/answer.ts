@@ -15,7 +15,7 @@ import type { AnswerKind } from './model.ts';
 
 /**
  * Answers the event that started the run.
- * @param showsState Whether the comment may contain more than that the mission has started
+ * @param showsState Whether the comment may say more than that the mission has started.
  * @throws an error after which another attempt may succeed
  */
 export async function answerEvent(

@@ -1,4 +1,4 @@
-// Writes the outcome of an event that changes nothing else.
+// Records the outcome of an event that has no other effect.
 import { now } from '#foundation/clock.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
 

@@ -1,5 +1,5 @@
-// Reads and writes that an event of a source host causes in addition to missions: logs of a failed CI run, pull requests that may conflict,
-// credentials whose access has changed.
+// Work that an event of a source host causes besides missions: it reads the logs of a failed CI run, and checks pull requests that may
+// conflict and credentials whose access has changed.
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';

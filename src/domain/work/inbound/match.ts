@@ -1,4 +1,4 @@
-// Decides whether an event matches a trigger. Each reason against it is a text for the page of events.
+// Decides whether an event matches a trigger. Each reason for a mismatch is a text for the page of events.
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -40,7 +40,7 @@ type HookVendor = InboundHook['vendor'];
 /**
  * Returns a function that decides whether events of a vendor concern a project, because two hosts may have repositories of the same name. A
  * project without a source host, or with a repository in a folder, accepts events of any host. An event from a server belongs to the
- * connector with that server's address. If there is none, the event is accepted, because the server may have another name inside its own
+ * connector with that server's URL. If there is none, the event is accepted, because the server may have another name inside its own
  * network.
  */
 export async function openHostFilter(

@@ -32,7 +32,7 @@ export class InboundDelivery extends table('inbound_deliveries', {
   title: column<string | null>(),
   /** The payload as JSON; null for an event that no trigger can use. */
   payload: column<string | null>(),
-  /** The headers without credentials and the signature; null for a delivery that an earlier release stored. */
+  /** The headers; credentials and the signature have been removed. Null for a delivery that an earlier release stored. */
   headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
   /** Reason why no mission was started or why the event is retried, or the run that the event continues; null otherwise. */

@@ -90,7 +90,7 @@ async function findMatches(
   return { matches, reason: `No rule matched: ${why}.` };
 }
 
-/** The first trigger that matches; without one, the reasons of the triggers about events of this kind. */
+/** The first trigger that matches or, if none does, the reasons of the triggers for events of this kind. */
 function findMatchingTrigger({ eventTriggers }: RecurringMission, hookId: string, event: InboundEvent) {
   const found: string[] = [];
   for (const trigger of eventTriggers) {
@@ -207,8 +207,8 @@ async function startOne(
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
-  // Cost limits and the number of open missions may allow a mission later. Any other reason (a missing model, a paused project, an open
-  // run) needs a person.
+  // A mission that is blocked by a cost limit or the number of open missions may become possible later. Any other reason (a missing model,
+  // a paused project, an open run) needs a person.
   const { problem, reason } = started;
   if (problem?.status !== 402) return outcome('ignored', reason);
   // A used-up budget of a person or project does not block other missions.

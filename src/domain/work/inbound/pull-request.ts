@@ -1,5 +1,5 @@
-// Events about a pull request that a mission has opened: within the bounds of the project they continue that mission, and no rule of an
-// automation or task applies.
+// Events about a pull request that a mission has opened: within the limits of the project they continue that mission, and rules of
+// automations and tasks do not apply.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -50,7 +50,7 @@ export async function aboutPullRequest({ orgId, vendor }: InboundHook, event: In
   return { project, run, remark };
 }
 
-/** Whether the words mention an agent: `@agent`, or a name from one of the rules. */
+/** Whether the text mentions an agent: `@agent`, or a name from one of the rules. */
 export async function mentionsAgent(orgId: string, words: string): Promise<boolean> {
   const rules = (await listMissionsWithEvents(orgId)).flatMap(({ eventTriggers }) => eventTriggers);
   const names = ['agent', ...rules.flatMap(({ mention }) => mention?.toLowerCase() ?? [])];
@@ -85,7 +85,7 @@ export async function recordRemark(
       if (event.reactsTo) await enqueue(trx, 'reaction', { deliveryId: id });
     }
     if (!refusal && remark.approves) {
-      // Only the newest commit can be merged: an approval of an earlier one does not match it.
+      // Only the newest commit can be merged, so an approval of an earlier commit does not count.
       await recordApproval(trx, run.id, remark.approves);
       await enqueue(trx, 'commit status', { runId: run.id });
       said.push(`It approves the commit ${remark.approves} of ${run.id}.`);

@@ -22,9 +22,7 @@ export interface ReceivedEvent {
   read(each: (part: Buffer) => void): Promise<Buffer>;
 }
 
-/**
- * Receives an event. @throws 401 for a wrong signature, 400, 413 or 415 for a body that is neither JSON nor a form, or exceeds its bounds
- */
+/** Receives an event. @throws 401 for a wrong signature, 400, 413 or 415 for a body that is neither JSON nor a form, or exceeds the limits */
 export async function receiveEvent(hookId: string, { headers, type, read }: ReceivedEvent): Promise<ReceivedAnswer> {
   const { hook, secret } = await openHook(hookId);
   const signature = signatureOf(hook, secret, headers);

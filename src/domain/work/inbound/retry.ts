@@ -1,5 +1,5 @@
 // Retries of events. A row in this table replaces the event's job, so that hundreds of waiting events cost nothing. Events that wait for
-// the end of other missions are retried, oldest first, when the organization may start a mission; the others at their time.
+// the end of other missions are retried, oldest first, when the organization may start a mission; the others at their scheduled time.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -61,7 +61,7 @@ const postponeUnprocessed = (id: InboundDelivery['id'], approvedBy: Approver, wh
     if (delivery?.status === 'received') await postpone(trx, delivery, approvedBy, why);
   });
 
-/** Whether the organization may not start another mission now; a retry is then scheduled before the source host is called. */
+/** Whether the organization cannot start another mission now. A retry is then scheduled, and the source host is not called. */
 export async function waitsForPlace(
   { id, orgId }: InboundDelivery,
   { title }: InboundEvent,
@@ -103,7 +103,7 @@ export const placeWaitMs = days(14);
 export interface WaitingEvents {
   /** Number of events that wait for the end of other missions, or for money. */
   forPlace: number;
-  /** Number of events that are retried at their time, after an error of a vendor. */
+  /** Number of events that are retried at a scheduled time, after an error of a vendor. */
   forTime: number;
   /** Time of arrival of the oldest waiting event; null when none waits. */
   since: number | null;

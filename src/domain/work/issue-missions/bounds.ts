@@ -1,4 +1,4 @@
-// The bounds of missions on issues.
+// Limits for missions on issues.
 
 /** Maximum issues on which one call starts missions. */
 export const maxIssuesAtOnce = 50;

@@ -1,5 +1,5 @@
 // Comments of people on issues of the built-in tracker. A comment steers the open mission of its issue, or continues the ended one within
-// the bounds of the project. Rules decide about comments on issues without a mission.
+// the limits of the project. Rules decide about comments on issues without a mission.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { nowAfter } from '#foundation/clock.ts';
@@ -109,8 +109,8 @@ async function lockOwnComment(
 }
 
 /**
- * Changes the text of the caller's own comment. A mission that has received the comment does not receive the change. By a rule, a new
- * mention may start a mission. @throws 403 for another person's comment, 404
+ * Changes the text of the caller's own comment. A mission that has received the comment does not receive the change. A new mention starts a
+ * mission if a rule says so. @throws 403 for another person's comment, 404
  */
 export const updateComment = (caller: Caller, commentId: string, body: string): Promise<IssueComment> =>
   transaction(async (trx) => {

@@ -41,7 +41,8 @@ const readAtOnce = 8;
 
 /**
  * Starts as many of the missions as possible, and reports why the others could not start: an issue has at most one open mission.
- * @throws 400 for an agent that runs scripts and limits beyond their bounds, 404 for an unknown agent or project; then no mission starts
+ * @throws 400 for an agent that runs scripts and for limits above their maximum, 404 for an unknown agent or project; then no mission
+ * starts
  */
 export async function startMissions(caller: Caller, request: MissionsOnIssues): Promise<StartOnIssue[]> {
   const { issues, ...settings } = request;

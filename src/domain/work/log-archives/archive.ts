@@ -19,9 +19,9 @@ export const bindLogArchives = (ms: number): void => {
   afterMs = ms;
 };
 
-/** Runs that one call archives, so that the service can stop soon. */
+/** Maximum number of runs that one call archives, so that the service can stop quickly. */
 const runsPerCall = 100;
-/** Another process may archive a run when its process has not done so in this time. */
+/** Time after which another process may archive a run that a process has claimed. */
 const claimMs = minutes(10);
 
 interface Claim {
@@ -30,7 +30,7 @@ interface Claim {
   endedAt: number;
 }
 
-// Runs of an organization that is moving wait until it has moved: a claim of them would change nothing, and end the call.
+// Runs of an organization that is being moved are skipped until it has moved: claiming one would change nothing, and would end the call.
 const claimSql = `update unarchived_runs u set claimed_until = $1::bigint + ${claimMs} from (
     select org_id, run_id from unarchived_runs where ended_at <= $2 and coalesce(claimed_until, 0) <= $1
       and ${isWritableSql('unarchived_runs.org_id')} order by ended_at limit 1 for update skip locked) c
@@ -38,8 +38,8 @@ const claimSql = `update unarchived_runs u set claimed_until = $1::bigint + ${cl
 const doneSql = 'delete from unarchived_runs where org_id = $1 and run_id = $2';
 
 /**
- * Archives the logs of runs that ended long enough ago; called periodically. Waits while a process of another release is connected, because
- * a previous one would show archived logs as empty.
+ * Archives the logs of runs that ended long enough ago; called periodically. Does nothing while a process of another release is connected,
+ * because an older release would show archived logs as empty.
  */
 export async function archiveLogs(): Promise<void> {
   if (afterMs === 0 || (await isOtherReleaseConnected())) return;
@@ -51,8 +51,8 @@ export async function archiveLogs(): Promise<void> {
 }
 
 /**
- * Archives the logs of a run. A run whose text is still being indexed, or whose sandboxes run, is claimed again later, and so is one whose
- * rows are moved by another process or cannot be changed now.
+ * Archives the logs of a run. A run is claimed again later if its text is still being indexed, its sandboxes run, or its rows are being
+ * moved by another process or cannot be changed now.
  */
 async function archiveRun({ orgId, runId, endedAt }: Claim): Promise<void> {
   const run = await Run.find({ id: runId as Run['id'], orgId: orgId as Run['orgId'] });
@@ -67,7 +67,7 @@ async function archiveRun({ orgId, runId, endedAt }: Claim): Promise<void> {
 /** Thrown to undo the transaction of a process that was overtaken by another. */
 class Overtaken extends Error {}
 
-/** `all`: no row is left; `none`: nothing was moved, although there are rows. */
+/** `all`: no row is left; `none`: rows are left, but none was moved. */
 type Moved = 'some' | 'all' | 'none';
 
 /** Moves the first rows to an archive. */

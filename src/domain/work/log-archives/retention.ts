@@ -7,10 +7,7 @@ const batch = 100;
 const queuedSql = `select run_id from unarchived_runs where org_id = $1 and ended_at <= $2 order by ended_at limit ${batch}`;
 const forgetSql = 'delete from unarchived_runs where org_id = $1 and run_id = $2';
 
-/**
- * Deletes the logs and fragments of runs that ended before a time, each run in its own transaction: a batch. Returns whether there may be
- * more.
- */
+/** Deletes the logs and fragments of a batch of runs that ended before a time, each run in its own transaction. Returns whether there may be more. */
 export async function deleteLogsUntil(orgId: string, at: number): Promise<boolean> {
   const [queued, archived] = [await sql<{ runId: string }>(queuedSql, [orgId, at]), await oldArchivedRuns(orgId, at)];
   for (const runId of new Set([...queued, ...archived].map((one) => one.runId))) {
@@ -25,7 +22,7 @@ export async function deleteLogsUntil(orgId: string, at: number): Promise<boolea
 const withdrawSql = `delete from unarchived_runs where org_id = $1 and run_id = any($2) and coalesce(claimed_until, 0) <= $3`;
 const queuedOfSql = 'select run_id from unarchived_runs where org_id = $1 and run_id = any($2)';
 
-/** Takes runs out of the queue of the archiving. Returns those that no process archives now. */
+/** Removes runs from the archiving queue. Returns the runs that no process is archiving now. */
 export async function withdrawFromArchiving(
   trx: Transaction,
   orgId: string,

@@ -1,4 +1,5 @@
-// Counts a cost of a run once: for the run, its session, and against the organization's day. A run whose cost reaches its budget ends.
+// Counts each cost of a run once: for the run, for its session, and against the organization's daily cap. A run whose cost reaches its
+// budget ends.
 import { now } from '#foundation/clock.ts';
 import { derivedId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';

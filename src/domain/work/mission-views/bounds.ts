@@ -1,4 +1,4 @@
-// The bounds of saved views.
+// Limits for saved views.
 
 /** Maximum views of a person in an organization. */
 export const maxViews = 50;

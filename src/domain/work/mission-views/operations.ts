@@ -17,7 +17,7 @@ function ofCaller(caller: Caller) {
   return { orgId: ownOrganization(caller), userId: ownPerson(caller) };
 }
 
-/** The views of the caller's person, oldest first. */
+/** The caller's own views, oldest first. */
 export const listViews = async (caller: Caller): Promise<MissionView[]> => MissionView.findAll(ofCaller(caller));
 
 /** Creates a view. @throws 409 for a name that the person already uses, and at the maximum number */

@@ -1,4 +1,4 @@
-// Saved views of missions in the graph.
+// GraphQL types for saved views of missions.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

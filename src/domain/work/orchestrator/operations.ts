@@ -1,5 +1,5 @@
 // Operations on the orchestrator of an organization: read it with today's spend, change it. The orchestrator belongs to the whole
-// organization, so a project-bound credential does not reach it.
+// organization, so a project-bound credential cannot reach it.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// The bounds of preparations.
+// Limits for preparations.
 
 /**
  * Bounds of preparations: `key`, `lastLines` and a `note` in characters; `perRun` is the maximum number of preparations per run, `notes`

@@ -1,4 +1,5 @@
-// Changes the connectors of a project, unless missions or pull requests are open, which belong to the server on which they began.
+// Changes the connectors of a project. A change to another server is refused while missions or pull requests are open, because they belong
+// to the server on which they began.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
 import type { Patch } from '#foundation/postgres/base-model.ts';

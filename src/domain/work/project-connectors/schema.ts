@@ -1,4 +1,4 @@
-// The choice of a project's connectors.
+// GraphQL mutation that chooses a project's connectors.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// Figures of quality in the graph.
+// GraphQL types for figures of quality.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';

@@ -10,7 +10,7 @@ export interface RecordedCall {
   at: number;
   /** The path at the gateway. */
   path: string;
-  /** The model that the request names; null for a call of a tool, and for a request that is left out. */
+  /** The model that the request names; null for a call of a tool, and for a request whose content was left out. */
   model: string | null;
   status: number;
   isOmitted: boolean;
@@ -30,7 +30,7 @@ export interface RecordedStep {
 export const isModelCall = ({ path }: Pick<RecordedCall, 'path'>): boolean =>
   /^\/(anthropic\/v1\/messages|openai\/v1\/(responses|chat\/completions))(\?|$)/.test(path);
 
-/** The steps of the recording of a run, in their order; empty without a recording. @throws 404, 502, and 503 while others read recordings */
+/** The steps of the recording of a run, in their order; empty without a recording. @throws 404, 502, and 503 while too many recordings are read */
 export async function readSteps(runId: string): Promise<RecordedStep[]> {
   const parts = await partsOfRun(runId);
   if (parts.length === 0) return [];
@@ -48,7 +48,7 @@ export async function readSteps(runId: string): Promise<RecordedStep[]> {
 // biome-ignore lint/suspicious/noExplicitAny: a runtime has written the lines
 type Line = any;
 
-/** Bytes of lines that are parsed before other requests have their turn: a few milliseconds. */
+/** Bytes of lines that are parsed before other requests are served: a few milliseconds of work. */
 const bytesAtOnce = 512 * 1024;
 
 async function addLines(steps: Map<string, RecordedStep>, part: Buffer): Promise<void> {

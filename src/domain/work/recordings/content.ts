@@ -1,5 +1,5 @@
-// The lines of a recording: decrypted and decompressed part by part. A part is 12 bytes nonce, 16 bytes tag and the ciphertext of
-// AES-256-GCM, whose text is compressed with Brotli.
+// The lines of a recording, decrypted and decompressed part by part. A part consists of a 12-byte nonce, a 16-byte tag, and the AES-256-GCM
+// ciphertext of a text that is compressed with Brotli.
 import { createDecipheriv } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
@@ -13,7 +13,7 @@ type Part = Pick<RecordingPart, 'id' | 'orgId' | 'contentKey' | 'sizeBytes' | 'p
 
 const decompress = promisify(brotliDecompress);
 
-/** A part of a recording is decrypted in memory. */
+/** Limits how many parts of recordings are decrypted in memory at once. */
 export const readingCapacity = createCapacity({
   all: 4,
   perKey: 2,

@@ -10,7 +10,7 @@ export class RecordingPart extends table('recording_parts', {
   runId: column<Id<'run'>>(),
   contentKey: column<Id<'content'>>(),
   calls: column<number>(),
-  /** Number of calls whose content was left out, because it exceeds the bounds. */
+  /** Number of calls whose content was left out, because it exceeds the limits. */
   omitted: column<number>(),
   /** Size of the lines, before compression and encryption. */
   sizeBytes: column<number>(),

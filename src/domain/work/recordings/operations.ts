@@ -1,4 +1,4 @@
-// The recording of a run: described to callers, read by the holder of its signed address, deleted after its time.
+// The recording of a run: described to callers, read by the holder of its signed URL, deleted after its retention.
 import type { Caller } from '#access/principal.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -53,7 +53,7 @@ export async function findRecording(caller: Caller, runId: string): Promise<Reco
 const totalSql =
   'select count(*)::int as parts, coalesce(sum(size_bytes), 0)::bigint as bytes from recording_parts where run_id = $1';
 
-/** Checks the bounds of the recording of one run. @throws 409 when the run cannot have a further part of this size */
+/** Checks the size limits of a run's recording. @throws 409 when the run cannot have a further part of this size */
 export async function requireRoom(trx: Transaction, runId: string, sizeBytes: number): Promise<void> {
   const [total] = await sql<{ parts: number; bytes: number }>(totalSql, [runId], trx);
   if (total!.parts >= recordingBounds.partsPerRun || total!.bytes + sizeBytes > recordingBounds.runBytes)

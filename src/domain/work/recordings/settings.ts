@@ -55,6 +55,6 @@ export async function requireConsent(trx: Transaction, orgId: string, people: re
     throw conflict('The organization has erased the person who started the mission, or the one that it continues.');
 }
 
-/** Until `trx` ends, no part of a recording is opened or reported. */
+/** Prevents parts of recordings from being opened or reported until `trx` ends. */
 export const lockConsent = async (trx: Transaction, orgId: string): Promise<void> =>
   void (await sql('select 1 from recording_settings where org_id = $1 for update', [orgId], trx));

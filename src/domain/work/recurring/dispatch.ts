@@ -17,7 +17,7 @@ import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
 import { findStartBlockers, lockBudgets } from './start-blocker.ts';
 
-/** Starts all due missions and continues the work of processes that died. @throws after all were tried, when one failed internally */
+/** Starts all due missions and continues the work of processes that died. @throws when one failed internally, after all were tried */
 export async function dispatchDue(): Promise<void> {
   const errors: unknown[] = [];
   const drain = async (takeBatch: () => Promise<WaitingRun[]>) => {
@@ -128,8 +128,8 @@ interface Start {
 }
 
 /**
- * Writes a run for each of the missions, a skipped one where the start is blocked. The caller has to deliver the started runs, and to
- * record on the missions when they last ran. The missions must be locked. A project that is being deleted gets no run.
+ * Writes a run for each of the missions, a skipped one for a mission whose start is blocked. The caller has to deliver the started runs,
+ * and to record on the missions when they last ran. The missions must be locked. A project that is being deleted gets no run.
  */
 export async function startRuns(
   trx: Transaction,

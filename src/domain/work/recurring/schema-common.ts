@@ -1,4 +1,4 @@
-// The graph types, fields, request bodies and operations common to scheduled tasks and automations. Names, routes and tools are in the
+// The GraphQL types, fields, request bodies and operations common to scheduled tasks and automations. Names, routes and tools are in the
 // schema of each.
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';

@@ -1,4 +1,4 @@
-// Event triggers of recurring missions in the graph, and their checks. REST has only schedules, as specified.
+// GraphQL types and checks for event triggers of recurring missions. REST has only schedules, as specified.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';

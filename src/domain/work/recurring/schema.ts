@@ -1,4 +1,4 @@
-// The next occurrences of an organization's recurring missions, in the graph.
+// GraphQL query for the next occurrences of an organization's recurring missions.
 import { z } from 'zod';
 import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,4 +1,4 @@
-// The bounds of share links to missions, and of replays.
+// Limits for share links to missions, and for replays.
 
 export const shareBounds = {
   days: { min: 1, max: 30, default: 7 },

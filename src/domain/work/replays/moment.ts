@@ -18,12 +18,12 @@ export interface RunMoment {
   costUsd: number;
   steps: RunStep[];
   messages: RunMessage[];
-  /** The newest fragments before the moment, oldest first. */
+  /** The newest fragments up to that moment, oldest first. */
   fragments: SandboxFragment[];
-  /** The agent's plan at the moment; empty before the first plan. */
+  /** The agent's plan at that moment; empty before the first plan. */
   plan: { content: string; status: string }[];
   log: string;
-  /** Paths of the files in the newest diff before the moment; null when there is none. */
+  /** Paths of the files in the newest diff up to that moment; null when there is none. */
   paths: string[] | null;
 }
 

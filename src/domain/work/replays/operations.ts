@@ -1,4 +1,4 @@
-// Links that show one run to people without an account: created and revoked by members, read by everybody who has the address.
+// Links that show one run to people without an account: created and revoked by members, read by everybody who has the URL.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
@@ -25,11 +25,11 @@ export const sharedBase = '/shared/';
 
 export interface CreatedShare {
   share: RunShare;
-  /** The address with the token, which is shown once. */
+  /** The URL with the token, which is shown once. */
   address: string;
 }
 
-/** Creates a link. @throws 404, 409 above the bound of a run */
+/** Creates a link. @throws 404, 409 when the run has the maximum number of links */
 export const shareRun = (caller: Caller, runId: string, lifetimeDays: number): Promise<CreatedShare> =>
   transaction(async (trx) => {
     const run = await lockRunInReach(trx, caller, runId);

@@ -1,4 +1,4 @@
-// Replay of a run, and links to it for people without an account, in the graph.
+// GraphQL types for the replay of a run, and for links to it for people without an account.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// The calls of runs whose details were deleted: those that attestations count are kept compressed, in one row for each run.
+// Calls of runs whose details were deleted. Calls that attestations count are kept compressed, in one row per run.
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -47,7 +47,7 @@ export async function archivedCallsOf(orgId: string, runId: string): Promise<Run
 
 const pageSql = `select ${columns} from run_call_archives where org_id = $1 and run_id > $2 order by run_id limit 20`;
 
-/** The archived calls of an organization as JSON, for its export: as the database had them. */
+/** The archived calls of an organization as JSON, for its export, in the form of their former rows. */
 export async function* archivedCalls(trx: Transaction, orgId: string): AsyncGenerator<string> {
   for (let last = ''; ; ) {
     const page = await sql<Archived>(pageSql, [orgId, last], trx);

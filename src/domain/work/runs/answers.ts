@@ -7,7 +7,7 @@ import { isInState, openStates } from './states.ts';
 
 export type Origin = Pick<Run, 'originDeliveryId' | 'originNumber'>;
 
-/** Reports the present state of a run that an event has started. */
+/** Reports the current state of a run that an event has started. */
 export async function enqueueAnswer(trx: Transaction, run: Origin & Pick<Run, 'id'>): Promise<void> {
   if (run.originDeliveryId === null) return;
   await enqueue(trx, run.originNumber === null ? 'finish issue' : 'answer event', { runId: run.id });

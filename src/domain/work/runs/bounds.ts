@@ -1,4 +1,4 @@
-// The bounds of a mission's steps and messages.
+// Limits for a mission's steps and messages.
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 
 export const mission = {
@@ -20,7 +20,7 @@ export const mission = {
 /** Minimum output tokens to which a model call is shortened by a limit: an even shorter answer is useless to an agent. */
 export const minOutputTokens = 1_024;
 
-/** Bounds of texts, in characters. A step's output is JSON. */
+/** Maximum lengths of texts, in characters. A step's output is JSON. */
 export const stepText = {
   message: { min: 1, max: 4_000 },
   output: { max: 65_536 },

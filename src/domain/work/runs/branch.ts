@@ -192,7 +192,7 @@ const noteConflictSql =
   announcing(`update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3
   where id = $1 and position($2::text in coalesce(last_error, '')) = 0`);
 
-/** A conflict of the newest commit with the base branch continues the mission, within the bounds of the project. */
+/** A conflict of the newest commit with the base branch continues the mission, within the limits of the project. */
 async function noteConflict(project: Project, { id, projectId, prNumber }: OpenPullRequest, headSha: string) {
   const reason = boundReached(project, await historyOf({ projectId, prNumber }));
   if (reason !== null) {
@@ -214,7 +214,7 @@ async function noteConflict(project: Project, { id, projectId, prNumber }: OpenP
   });
 }
 
-/** A comment as a message to the agent of an open run. After the end of the run, comments arrive as events (../inbound/pull-request.ts). */
+/** A comment as a message to the agent of an open run. After the run has ended, comments arrive as events (../inbound/pull-request.ts). */
 const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedMessage => ({
   key,
   author,
@@ -229,7 +229,7 @@ export const recordPullRequest = (
   transaction(async (trx) => {
     const at = now();
     if (state === 'open') {
-      // The pull request is checked again after the shortest interval while the host has not yet determined whether it has conflicts.
+      // While the host has not yet determined whether the pull request has conflicts, it is checked at the shortest interval.
       await Run.patch(trx, { id: run.id }, { prCheckAt: isUndecided ? at + checkAfterMs.min : nextCheck(run, at) });
       return;
     }

@@ -1,6 +1,6 @@
-// A runtime's lease on a run (docs/decisions/0031-runtimes-report-over-graphql.md). A claim creates a lease that no other runtime
-// knows; it is valid for a minute and each heartbeat renews it. Claims of any number of runtimes skip each other's rows (SKIP
-// LOCKED).
+// A runtime's lease on a run (docs/decisions/0031-runtimes-report-over-graphql.md). A claim creates a lease whose id only the claiming
+// runtime knows. The lease is valid for a minute, and each heartbeat renews it. Claims of any number of runtimes skip each other's rows
+// (SKIP LOCKED).
 import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -22,7 +22,8 @@ const offer = {
   labels: '$11::text[]',
 };
 
-// A run of an organization that is moving would refuse the claim, and with it all further runs to a runtime of all organizations.
+// Runs of an organization that is being moved cannot be changed. A claim of such a run would fail, and with it every claim of a runtime of
+// all organizations.
 const claimable = `${canTake(offer)} and (r.lease_until is null or r.lease_until <= $1) and ($10::text is null or r.id = $10)
       and not ${isDrainingSql('$12', '$5')} and ${isStayingSql('r.org_id')}`;
 
@@ -76,14 +77,14 @@ export interface LeaseRequest {
   runId?: string | undefined;
   leaseId: Id<'lease'>;
   leaseUntil: number;
-  /** Whether a run may already have this lease, because a runtime may repeat its claim, even concurrently. */
+  /** Whether a run may already have this lease, since a runtime may repeat its claim, even concurrently. */
   isRepeatable: boolean;
 }
 
 /**
  * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A runtime of all
- * organizations first serves the organization that has the fewest running runs on such runtimes. A script runs only where the run names its
- * agent.
+ * organizations first serves the organization that has the fewest running runs on such runtimes. The shell agent works only on runs that
+ * name it.
  */
 export async function claimLongestWaitingRun(
   trx: Transaction,
@@ -111,7 +112,7 @@ export async function claimLongestWaitingRun(
     credentialId,
   ];
   const claimWith = async (text: string) => (await sql<Pick<Run, 'id'>>(text, values, trx))[0];
-  // Concurrent claims may hold the oldest run of every organization.
+  // Concurrent claims may have locked the oldest run of every organization.
   const claimed = (orgId === null && !runId && (await claimWith(claimFairlySql))) || (await claimWith(claimOldestSql));
   return claimed && Run.query(trx).findById(claimed.id);
 }
@@ -159,7 +160,7 @@ export interface HeldRun {
   isInterrupted: boolean;
   /** Whether the runtime must save the work and stop. */
   isPausing: boolean;
-  /** Whether the present agent accepts messages. */
+  /** Whether the current agent accepts messages. */
   canHear: boolean;
   minuteUntil: number | null;
   missionProgress: number | null;
@@ -176,7 +177,7 @@ const heldValues = ({ orgId }: Caller, reports: readonly RunReport[]): unknown[]
 export const findHeldRuns = (caller: Caller, reports: readonly RunReport[]): Promise<HeldRun[]> =>
   lookUp<HeldRun>(heldRunsSql, heldValues(caller, reports), undefined, reports.length);
 
-/** Whether a report would change nothing on the run: its lease is recent, its minute has not ended, and its progress is known. */
+/** Whether a report would change nothing on the run: its lease is recent, its current minute has not ended, and its progress is known. */
 export function isUnchanged(run: HeldRun, { progress, activity }: RunReport, at: number, leaseUntil: number): boolean {
   const isRecent = !run.isPausing && run.leaseUntil > leaseUntil - renewalMs && (run.minuteUntil ?? 0) > at;
   const isProgressKnown = (progress ?? -1) <= (run.missionProgress ?? -1);

@@ -1,4 +1,4 @@
-// The rule which runs a runtime can take, as SQL conditions: claims apply it, and the queues of runtimes are counted with it.
+// SQL conditions that decide which runs a runtime can take. Claims apply them, and the queues of runtimes are counted with them.
 import { lease } from '#limits.ts';
 import {
   hasAgentFor,

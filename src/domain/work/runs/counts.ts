@@ -1,4 +1,4 @@
-// Numbers of runs over all organizations, for the service's own metrics.
+// Counts of runs over all organizations, for the service's own metrics.
 import { sql } from '#foundation/postgres/database.ts';
 import { type ParkingLimit, parkingLimits } from './model.ts';
 import { needingPerson } from './needs.ts';
@@ -33,7 +33,7 @@ export const countRunsByStatus = async (endedSince: number): Promise<RunCounts> 
 const parkedSql = `select parked_by, count(*)::int as runs from runs
   where ${isInState(openStates)} and parked_at is not null group by parked_by`;
 
-/** Numbers of open runs that wait because they have reached a limit, by the limit. */
+/** Counts of open runs that wait because they have reached a limit, by limit. */
 export async function countParkedRuns(): Promise<Record<ParkingLimit, number>> {
   const found = await sql<{ parkedBy: ParkingLimit; runs: number }>(parkedSql);
   const counts = Object.fromEntries(parkingLimits.map((limit) => [limit, 0])) as Record<ParkingLimit, number>;

@@ -56,7 +56,7 @@ export type NewRun = Pick<
   asks?: Omit<NewIssue, 'runId'> & { project: Project };
 };
 
-// One prepared statement for any number of runs. Objection is not used, because it would also return rows that the conflict skipped.
+// One prepared statement for any number of runs. Objection is not used, because its result would also contain rows that a conflict skipped.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
     issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id,
     max_minutes, max_model_calls, max_tokens, attempt_group_id, attempt_number, attempt_state, agent_model, next_harness, next_vendor,

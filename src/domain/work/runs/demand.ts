@@ -1,4 +1,4 @@
-// Missions that wait and places of runtimes, for metrics and for an autoscaler of runtimes.
+// Waiting missions and the capacity of runtimes, for metrics and for an autoscaler of runtimes.
 import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -15,7 +15,8 @@ interface LabelDemand {
   since: number | null;
 }
 
-// Running missions count if they are on runtimes like that of the caller: of the organization or, without one, of all organizations.
+// Running missions count if their runtimes are of the same kind as the caller: runtimes of its organization or, for a caller without an
+// organization, runtimes of all organizations.
 const demandSql = `select labels, count(*) filter (where waits)::int as waiting, count(*) filter (where not waits)::int as running,
     min(since) filter (where waits) as since
   from (select ${labelsOfRun('r')} as labels, ${isInState(['waitingForRuntime'], 'r')} as waits, coalesce(r.waiting_since, r.created_at) as since
@@ -32,7 +33,7 @@ export interface RuntimeDemand {
 
 const ageOf = (since: number | null): number => (since === null ? 0 : Math.max(0, now() - since) / seconds(1));
 
-/** Missions that ask for some of the labels and no others; without labels, those that ask for none. */
+/** Counts missions that need at least one of these labels and no other label. Without labels, counts missions that need none. */
 export async function readRuntimeDemand({ orgId }: Caller, labels: readonly string[]): Promise<RuntimeDemand> {
   const groups = (await sql<LabelDemand>(demandSql, [orgId])).filter((group) =>
     labels.length === 0
@@ -45,12 +46,12 @@ export async function readRuntimeDemand({ orgId }: Caller, labels: readonly stri
   return { missions: waiting + running, waiting, running, oldestWaitingSeconds };
 }
 
-/** Maximum number of label sets that are reported by themselves; all others are reported together, as `other`. */
+/** Maximum number of label sets that are reported separately; all others are reported together, as `other`. */
 const maxLabelSets = 50;
 
 /** Missions that wait for a runtime, and the age of the oldest in seconds, by their labels. */
 export async function readQueueByLabels(): Promise<{ waiting: Record<string, number>; age: Record<string, number> }> {
-  // Without a prototype, because a label of an organization can have the name of a member that objects inherit, such as `constructor`.
+  // The object has no prototype, because a label of an organization can have the name of an inherited member, such as `constructor`.
   const waiting: Record<string, number> = Object.create(null);
   const age: Record<string, number> = Object.create(null);
   const groups = (await sql<LabelDemand>(demandSql, [null])).filter((group) => group.waiting > 0);
@@ -67,6 +68,6 @@ const placesSql = `select coalesce(sum(used.runs), 0)::int as used, coalesce(sum
     select claimed_with, claimed_by, count(*) as runs from runs where ${isInState(['running'])} group by 1, 2
   ) used on used.claimed_with = c.credential_id and used.claimed_by = c.runtime`;
 
-/** Used and free places of the connected runtimes of all organizations. */
+/** Used and free capacity of the connected runtimes of all organizations, in missions. */
 export const countPlaces = async (): Promise<{ used: number; free: number }> =>
   (await sql<{ used: number; free: number }>(placesSql, [connectedSince()]))[0]!;

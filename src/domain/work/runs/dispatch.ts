@@ -64,8 +64,8 @@ interface Delivery extends AskedIssue {
 }
 
 /**
- * Creates the issues of runs that this process has claimed; `recurring` has their missions by id. Errors of a tracker are recorded on the run;
- * internal errors are returned.
+ * Creates the issues of runs that this process has claimed; `recurring` contains their missions by id. Errors of a tracker are recorded on
+ * the run; internal errors are returned.
  */
 export async function deliverRuns(
   held: readonly WaitingRun[],

@@ -40,7 +40,7 @@ export interface QualityFilter {
   days: number;
   projectId?: string | null | undefined;
   agentId?: string | null | undefined;
-  /** Only missions of these versions of the agent. */
+  /** Limits the figures to missions of these versions of the agent. */
   versions?: readonly number[] | undefined;
 }
 
@@ -100,7 +100,7 @@ const parametersOf = (
   return reach && [reach.orgId, now() - days(count), reach.projectId ?? null, agentId ?? null, versions ?? null];
 };
 
-/** The figures of each group, most missions first; empty for a project that the caller does not reach. */
+/** The figures of each group, most missions first; empty for a project that the caller cannot reach. */
 export async function qualityFigures(caller: Caller, filter: QualityFilter): Promise<QualityFigures[]> {
   const values = parametersOf(caller, filter);
   return values ? sql<QualityFigures>(figuresSql(filter.groupBy), values) : [];
@@ -115,7 +115,7 @@ export interface QualityWeek {
 }
 
 const weekMs = days(7);
-/** A time that is a Monday at 00:00 UTC, from which weeks are counted. */
+/** A Monday at 00:00 UTC, from which weeks are counted. */
 const monday = Date.UTC(1970, 0, 5);
 const weeksSql = `${missionsSql}
   select (began_at - ${monday}) / ${weekMs} * ${weekMs} + ${monday} as start, count(*)::integer as missions,

@@ -15,7 +15,7 @@ import { isOpen, isWithheld } from './states.ts';
 /**
  * Reports the run. A permanent error of the tracker is recorded on the run. Nothing happens when the run or its project was deleted.
  * @param isShown Whether the tracker already shows the run in another way, so that no comment is written
- * @param showsState Whether the comment may contain more than that the mission has started
+ * @param showsState Whether the comment may say more than that the mission has started.
  * @throws an error after which another attempt may succeed
  */
 export async function finishIssue(
@@ -39,7 +39,7 @@ export async function finishIssue(
   const isFull = run.originDeliveryId === null || (await showsState(run));
   const comment = (await isShown(run)) ? null : await commentOf(run, title, isFull);
   const whole = { runId: first.id, closes, comment };
-  // Changes of issues in the built-in tracker are no outside effects, so they are not staged.
+  // Changes of issues in the built-in tracker are not outside effects, so they are not staged.
   const outcome = tracker.local ? whole : await stageOutcome(run, title, issueId, whole);
   if (outcome.comment === null && !outcome.closes) return;
   try {

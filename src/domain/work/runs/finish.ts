@@ -37,7 +37,8 @@ export async function finishReportedRun(trx: Transaction, caller: Caller, report
   const reported = await findReportedRun(trx, caller, runId);
   // A failure of the steps takes precedence over the status that the runtime reports.
   const failure = reported?.failure;
-  // A heartbeat told the runtime to stop, because a limit is reached. The reported failure is that stop, so the run pauses.
+  // A heartbeat told the runtime to stop because a limit was reached. That stop is the reported failure, so the run waits instead of
+  // failing.
   const isPaused = status === 'failed' && !failure && reported?.leaseId === leaseId && reported.pausesAt !== null;
   if (isPaused && isOpen(reported)) return pauseRun(trx, reported);
   const outcome = failure

@@ -85,7 +85,7 @@ const questionsSql = `${itemSql({
 /** Open runs that wait for a person who may run missions. */
 export const waitingItemsSql = [plansSql, parkedSql, questionsSql].join(' union all ');
 
-/** A limit of the organization that holds missions back, for people who may raise it; the item has the run that has waited longest. */
+/** A limit of the organization that holds missions back, for people who may raise it. The item shows the run that has waited longest. */
 export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budget')[]): string => `${itemSql({
   id: `'spending-' || p.parked_by`,
   kind: `'spending'`,
@@ -106,7 +106,7 @@ export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budg
 
 /** Maximum number of ended runs that are considered, the newest first. */
 const endedRuns = 500;
-/** SQL condition: the run is no attempt, or the chosen one. Other attempts have no items of their own after their end. */
+/** SQL condition: the run is not an attempt, or is the chosen one. Other attempts have no items of their own after their end. */
 const isOnItsOwn = `coalesce(r.attempt_state, 'chosen') = 'chosen'`;
 const endedWithin = { failuresMs: days(14), reviewsMs: days(30) } as const;
 
@@ -145,7 +145,7 @@ export const effectItemsSql = `${itemSql({
 })} from (${runsWithEffectsSql}) e join runs r on r.id = e.run_id
   where ${within} and (not ${isInState(openStates, 'r')} or e.has_call)`;
 
-/** SQL condition: the inbox may have the change of an ended run without a pull request. @param at SQL for the time */
+/** SQL condition: the inbox may show the change of an ended run without a pull request. @param at SQL for the time */
 export const isInboxReviewSql = (run: string, at: string): string =>
   `(${run}.status = 'completed' and ${run}.head_sha is not null and ${run}.pr_state is null and ${run}.changed_files > 0
     and ${run}.finished_at > ${at}::bigint - ${endedWithin.reviewsMs})`;

@@ -16,7 +16,7 @@ export function requireDetails({ kept }: Pick<Run, 'kept'>): void {
     );
 }
 
-/** Figures that another statement computes from the rows that are deleted, by member. */
+/** SQL expressions for the figures that are computed from the details before these are deleted, by member. */
 const computed: Record<Exclude<keyof KeptFigures, 'deletedAt' | 'retentionDays'>, string> = {
   steps: 'steps.count',
   inputTokens: 'steps.input_tokens',
@@ -30,7 +30,7 @@ const computed: Record<Exclude<keyof KeptFigures, 'deletedAt' | 'retentionDays'>
 };
 const members = Object.entries(computed).map(([name, value]) => `'${name}', ${value}`);
 
-// Instructions of the agents, which their versions have too, are not kept with each run.
+// Instructions of the agents are not kept with each run, because the versions of the agents contain them.
 const keepSql = `update runs r set changed_paths = null, pull_request_draft = null,
     team = (select jsonb_agg(agent || '{"userPrompt": null, "skillRepos": []}' order by place)
       from jsonb_array_elements(r.team) with ordinality t (agent, place)),

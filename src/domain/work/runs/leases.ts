@@ -6,6 +6,6 @@ import { isInState } from './states.ts';
 
 const renewSql = `update runs set lease_until = $2 where org_id = $1 and ${isInState(['running'])} and lease_until < $2`;
 
-/** Lets the leases of an organization last anew, so that its runtimes find their runs. */
+/** Renews the leases of an organization, so that its runtimes still hold their runs. */
 export const restartLeases = async (trx: Transaction, orgId: string): Promise<void> =>
   void (await sql(renewSql, [orgId, now() + lease.lastsMs], trx));

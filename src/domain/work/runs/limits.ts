@@ -42,8 +42,8 @@ export interface NewLimits {
 }
 
 /**
- * Sets limits of an open run; absent limits are unchanged. @throws 400 for less than the run has used, or more than the bound of the
- * installation; 404, 409 for an ended run
+ * Sets limits of an open run; absent limits are unchanged. @throws 400 for less than the run has used, or more than the installation's
+ * maximum; 404, 409 for an ended run
  */
 export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Promise<Run> =>
   transaction(async (trx) => {

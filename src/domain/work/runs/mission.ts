@@ -19,7 +19,7 @@ export async function readOwnMissions(runs: readonly WaitingRun[], trx?: Transac
   return new Map(missions.map((mission) => [mission.id, mission]));
 }
 
-/** Missions by run id; `recurring` has the recurring missions by id. A run whose recurring mission was deleted is absent. */
+/** Missions by run id; `recurring` contains the recurring missions by id. A run whose recurring mission was deleted is absent. */
 export async function missionsOfRuns(
   runs: readonly WaitingRun[],
   recurring: ReadonlyMap<string, Mission>,

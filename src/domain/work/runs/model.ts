@@ -129,7 +129,7 @@ export class Run extends table('runs', {
   budgetUsd: column<number | null>(),
   /** Instance type, chosen at the start or, at the first claim, by the sandbox template; null while it is not chosen. */
   instanceType: column<InstanceTypeId | null>(),
-  /** Limits chosen at the start or, at the first claim, by the sandbox template; null means the operator's bound. */
+  /** Limits chosen at the start or, at the first claim, by the sandbox template; null means the operator's maximum. */
   maxMinutes: column<number | null>(),
   maxModelCalls: column<number | null>(),
   maxTokens: column<number | null>(),
@@ -212,7 +212,7 @@ export class Run extends table('runs', {
   declare leaseUntil: number | null;
   /** The id of the lease, created at each claim by a runtime, which sends it with its reports. */
   declare leaseId: Id<'lease'> | null;
-  /** Role of the present agent; decides which tools of MCP servers it may call. Null before the first claim. */
+  /** Role of the current agent; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;
   /** The agents of the run, in order, as they were when the run was first claimed. */
   declare team: RunAgent[] | null;
@@ -226,7 +226,7 @@ export class Run extends table('runs', {
   declare planApproval: boolean | null;
   /** Whether the runtime of the run reserves each model call before it is made. */
   declare isMetered: boolean;
-  /** End of the present minute of the sandbox; null before the first. */
+  /** End of the current minute of the sandbox; null before the first. */
   declare minuteUntil: number | null;
   /**
    * When the lease ends because the next minute would exceed a limit; until then the runtime saves the work. Null means that the lease
@@ -235,9 +235,9 @@ export class Run extends table('runs', {
   declare pausesAt: number | null;
   /** Reason why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;
-  /** Whether the present step of a fork is answered from the recording. */
+  /** Whether the current step of a fork is answered from the recording. */
   declare isReplaying: boolean;
-  /** Number of claims of the present step that ended with the loss of the runtime. */
+  /** Number of claims of the current step that ended with the loss of the runtime. */
   declare claims: number;
   /** When the run began to wait for a runtime; null means when it was created. */
   declare waitingSince: number | null;

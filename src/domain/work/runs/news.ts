@@ -1,4 +1,4 @@
-// News about runs for their person: the run has ended, or waits for a person.
+// News about runs for the person responsible: the run has ended, or waits for a person.
 import { sql } from '#foundation/postgres/database.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
@@ -53,7 +53,7 @@ export interface RunNews {
 
 const findNewsSql = `select cause, kind from (${runNewsSql('0')}) n where run_id = $1`;
 
-/** The present news about the run; null for a run that is working, and for a canceled one. */
+/** The current news about the run; null for a run that is working, and for a canceled one. */
 export const findNews = async (runId: string): Promise<RunNews | null> =>
   (await sql<RunNews>(findNewsSql, [runId]))[0] ?? null;
 

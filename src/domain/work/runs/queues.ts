@@ -1,4 +1,4 @@
-// Places and queues of runtimes: how many missions a runtime executes, and how many wait that it could take.
+// Capacity and queues of runtimes: how many missions a runtime executes, and how many waiting missions it could take.
 import type { Caller } from '#access/principal.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { readDraining } from '../../identity/tokens/drains.ts';

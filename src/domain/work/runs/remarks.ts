@@ -14,7 +14,7 @@ const collectMs = minutes(1);
 const maxCharacters = 12_000;
 
 export interface NewRemark {
-  /** Address, name or id that identifies the remark. */
+  /** URL, name or id that identifies the remark. */
   key: string;
   /** Login at the source host, or name of the person; empty for a check. */
   author: string;
@@ -87,7 +87,7 @@ export const roundsOf = (chain: readonly Run[]): Rounds => ({
   cost: chain.reduce((sum, { missionCostUsd }) => sum + missionCostUsd, 0),
 });
 
-/** Reason why a mission is no longer continued automatically; null while it is within the bounds of its project. */
+/** Reason why a mission is no longer continued automatically; null while it is within the limits of its project. */
 export function boundReached(
   { pullRequestLoop }: Project,
   { rounds, since, cost }: Rounds,

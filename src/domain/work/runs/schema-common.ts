@@ -1,4 +1,4 @@
-// Graph fields common to runs of both kinds. Further fields are in the schema of each type.
+// GraphQL fields common to runs of both kinds. Further fields are in the schema of each type.
 import { builder } from '#graph/builder.ts';
 import { belongsTo, epochMs, float, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';

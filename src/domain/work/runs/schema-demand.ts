@@ -1,4 +1,4 @@
-// Missions that runtimes could take, as numbers for an autoscaler.
+// GraphQL query that counts the missions that runtimes could take, for an autoscaler.
 import { builder } from '#graph/builder.ts';
 import { int, members } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';

@@ -1,4 +1,4 @@
-// People who follow runs, in the graph.
+// GraphQL types for people who follow runs.
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';

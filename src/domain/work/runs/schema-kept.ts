@@ -1,4 +1,4 @@
-// Runs whose details were deleted after the retention of their organization, in the graph.
+// GraphQL types for runs whose details were deleted after the retention of their organization.
 import { builder } from '#graph/builder.ts';
 import { int, members, safeInt, typedOrNull } from '#graph/members.ts';
 import type { KeptFigures } from './kept-figures.ts';

@@ -1,4 +1,4 @@
-// Steers a running run and shows it live: messages to its agent, approval of its plan, interruption.
+// GraphQL operations that steer a running mission and show it live: messages to its agent, approval of its plan, interruption.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// The outcome of a run that has ended: the changes of its commits in the project's repository, or their absence.
+// GraphQL types for the outcome of a run that has ended: the changes of its commits in the project's repository, or their absence.
 import { builder } from '#graph/builder.ts';
 import { intOrNull, members, stringOrNull, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';

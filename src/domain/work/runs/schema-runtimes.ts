@@ -1,4 +1,4 @@
-// The runtimes of an organization with their places and queues, and the missions that wait for a runtime.
+// GraphQL types for the runtimes of an organization with their capacity and queues, and for the missions that wait for a runtime.
 import { builder } from '#graph/builder.ts';
 import {
   boolean,

@@ -1,4 +1,4 @@
-// The steps and the history of a run in the graph.
+// GraphQL types for the steps and the history of a run.
 import { builder } from '#graph/builder.ts';
 import {
   booleanOrNull,

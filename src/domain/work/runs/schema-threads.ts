@@ -1,4 +1,4 @@
-// Threads of a pull request at its source host in the graph.
+// GraphQL types for threads of a pull request at its source host.
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { boolean, epochMs, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';

@@ -1,4 +1,4 @@
-// Runs of both kinds, in the graph, in REST and as tools.
+// Runs of both kinds, in GraphQL, in REST and as tools.
 import { z } from 'zod';
 import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,5 +1,5 @@
-// Search of runs by words (migrations/20261210_63_run_texts.sql). The words of a run are read when it is created, while it is open every
-// two minutes, and after its end; words of its logs are kept for two weeks.
+// Search of runs by words (migrations/20261210_63_run_texts.sql). The words of a run are indexed when it is created, every two minutes
+// while it is open, and after its end. Words of its logs are kept for two weeks.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
@@ -18,9 +18,7 @@ const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) }
 const batch = 20;
 const isWritable = isWritableSql('(select org_id from runs where runs.id = run_texts.run_id)');
 
-/**
- * Up to this number, found runs are listed by id. More common words match so many runs that a scan of the newest runs soon finds a page.
- */
+/** Maximum number of matching runs that are listed by id. More common words match so many runs that a scan of the newest runs soon finds a page. */
 const maxListed = 2_000;
 
 /** Condition that a run contains all the words, or words that begin with them; undefined without a search. */
@@ -61,12 +59,12 @@ const readSql = `with due as (
     logs_until = case when not is_open then ended_at + ${timing.logsMs} end
   from found where t.run_id = found.id returning t.run_id`;
 
-/** Reads the texts of runs whose words are due to be read; called periodically. */
+/** Indexes the texts of runs that are due for indexing; called periodically. */
 export async function indexRunTexts(): Promise<void> {
   while ((await sql(readSql, [now(), now() - timing.logsMs])).length === batch);
 }
 
-/** Whether the texts of the run are no longer read. */
+/** Whether the indexing of the run's texts is complete. */
 export const isIndexed = async (runId: string): Promise<boolean> =>
   (await sql('select 1 from run_texts where run_id = $1 and due_at is not null', [runId])).length === 0;
 

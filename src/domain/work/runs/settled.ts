@@ -4,7 +4,7 @@ import type { Run } from './model.ts';
 import { isInState, openStates } from './states.ts';
 
 /**
- * SQL condition: one of the runs has not ended before a time, is an attempt among which nobody has chosen, or has an open pull request.
+ * SQL condition: one of the runs has not ended before a time, is an attempt that waits for a choice, or has an open pull request.
  * @param runIds SQL query for the ids of the runs
  */
 export const isUnsettledSql = (runIds: string, before: string): string =>
@@ -45,7 +45,7 @@ export const runsWithDetails = (
 
 const lockSql = `select id from runs where id = any($1) and kept is null order by id for no key update skip locked`;
 
-/** Locks runs that have details; runs that others have locked are left out. */
+/** Locks runs that have details, except runs that others have locked. */
 export const lockRunsWithDetails = async (trx: Transaction, ids: readonly string[]): Promise<string[]> =>
   (await sql<{ id: string }>(lockSql, [ids], trx)).map(({ id }) => id);
 

@@ -1,4 +1,4 @@
-// Steps, messages and state of a run as they were at a moment.
+// Steps, messages and state of a run as they were at an earlier moment.
 import { RunMessage } from './message-model.ts';
 import type { Run, RunStatus } from './model.ts';
 import { statusOfState } from './states.ts';

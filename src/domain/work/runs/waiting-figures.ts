@@ -4,7 +4,7 @@ import { lease } from '#limits.ts';
 import { needsPersonSql } from './needs.ts';
 import { isInState, waitingStates } from './states.ts';
 
-/** Conditions in order: a run is in the group of the first one that holds. */
+/** Conditions in order of precedence: a run belongs to the group of the first condition that holds. */
 const kinds = {
   'approval of the plan': 'r.awaits_approval',
   'a higher limit': 'r.parked_at is not null',

@@ -34,7 +34,7 @@ export interface LogPiece {
 
 /**
  * Appends a piece and returns the next sequence number.
- * @param locked The sandbox, whose lock shares its message with the first reads
+ * @param locked The sandbox that is being locked; the lock shares its message to the database with the first reads.
  * @throws 404 for an unknown session, 409 for a gap or for different content under that number
  */
 export async function appendLogPiece(
@@ -69,7 +69,7 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
 
 /**
  * Inserts fragments, and returns the next sequence number and the number of new fragments.
- * @param locked The sandbox, whose lock shares its message with the first read
+ * @param locked The sandbox that is being locked; the lock shares its message to the database with the first read.
  * @throws 404 for an unknown sandbox, 409 for a gap or for different content under that number
  */
 export async function insertFragments(
@@ -107,7 +107,7 @@ const lastPieceSql = `select max(seq) as seq from sandbox_log_parts
   where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4`;
 const lastFragmentSql = 'select max(seq) as seq from sandbox_fragments where sandbox_id = $1';
 
-/** The sequence number of the next entry, of which the statement selects the last one. */
+/** The sequence number of the next entry. The statement selects the last entry. */
 async function nextSequence(trx: Transaction, lastSql: string, values: unknown[]): Promise<number> {
   const [last] = await sql<{ seq: number | null }>(lastSql, values, trx);
   return (last!.seq ?? -1) + 1;

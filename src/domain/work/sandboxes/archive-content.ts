@@ -78,10 +78,10 @@ async function unpack(
   return JSON.parse((await decompress(packed, { maxOutputLength: maxBytes })).toString());
 }
 
-/** Directories that were read last, by the key of their content, which never changes. */
+/** Cache of the most recently read directories, by the key of their content, which never changes. */
 const directories = new Map<string, ArchiveBlock[]>();
 const maxDirectories = 50;
-/** Larger directories are read again each time. */
+/** Larger directories are not cached. */
 const maxKeptBlocks = 2_000;
 
 /** The blocks of an archive in their order. @throws 502, 503 */

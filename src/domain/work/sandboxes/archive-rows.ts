@@ -5,9 +5,9 @@ import type { NewBlock } from './archive-content.ts';
 import type { BlockHead, FragmentEntry, LogBlockHead, LogEntry } from './archive-model.ts';
 import { SandboxFragment, SandboxLogPart } from './model.ts';
 
-/** Maximum of one archive. */
+/** Maximum size of one archive. */
 const max = { rows: 5_000, bytes: 8 * 1024 * 1024 } as const;
-/** Maximum of one block, which is read as a whole. */
+/** Maximum size of one block, which is always read as a whole. */
 const maxOfBlock = { rows: 500, bytes: 128 * 1024 } as const;
 
 const logRowsSql = `select ${columnsOf(SandboxLogPart, 'p')} from (
@@ -30,7 +30,7 @@ export async function readRows(runId: string): Promise<NewBlock[]> {
   return [...logs, ...blocksOf(fragments, ({ sandboxId }) => [sandboxId], fragmentBlock)];
 }
 
-/** Blocks of consecutive rows: a gap, which no report leaves, begins a new one. */
+/** Blocks of consecutive rows. A gap, which reports never leave, begins a new block. */
 function blocksOf<T extends { seq: number; bytes: number }>(
   rows: readonly T[],
   keyOf: (row: T) => string[],

@@ -1,5 +1,5 @@
-// The archives of runs, and what they hold of one log or of the fragments of a sandbox. Of each, the archives have the entries below a
-// number, and the database the others.
+// The archives of runs, and the entries that they contain of one log or of the fragments of a sandbox. The archives contain the entries
+// below a certain number, the database the others.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
 import { readBlocks, readDirectory } from './archive-content.ts';
@@ -39,7 +39,7 @@ export const archiveContentsOf = async (trx: Transaction, orgId: string): Promis
     ({ key }) => key,
   );
 
-/** SQL query for one archive: of the run that ended last, the last one. */
+/** SQL query for the last archive of the run that ended last. */
 export const lastArchiveSql = `${selectionOf(LogArchive)} order by ended_at desc, run_id desc, number desc limit 1`;
 
 /** Deletes an archive, whose content is then swept; returns false when it is gone. */
@@ -124,7 +124,7 @@ export interface ArchivedFragments {
   next: number;
   /** Number of the last plan, -1 without one. */
   lastPlan: number;
-  /** The fragments from one number up to before another. */
+  /** The fragments from one number up to, but not including, another. */
   read(from: number, before: number): Promise<SandboxFragment[]>;
 }
 

@@ -31,7 +31,7 @@ const findSql = `select sandbox_id, seq, text, choices, tool, arguments, at, is_
 export interface FoundElicitation extends Elicitation {
   /** Whether the question no longer waits, because the agent has an answer or continues without one. */
   isOver: boolean;
-  /** Number of the questions that wait for an answer. */
+  /** Number of questions that wait for an answer. */
   openCount: number;
 }
 

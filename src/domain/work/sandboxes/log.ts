@@ -106,7 +106,7 @@ async function readChunk(
   return { bytes, from, until, rows, scopes: [...new Set(scopes.filter((scope) => scope !== null))] };
 }
 
-/** Reads from a state in which no entry is between the archives and the database, because it is moved meanwhile. */
+/** Reads a consistent state: an entry that is being moved could otherwise be missing from both the archives and the database. */
 async function readWhole<T>(
   { orgId, runId, status }: Sandbox,
   read: (archives: LogArchive[]) => Promise<T>,

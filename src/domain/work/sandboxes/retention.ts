@@ -7,7 +7,10 @@ const deleteSql = (isNeeded: string): string => `delete from sandboxes where id 
     select s.id from sandboxes s where s.org_id = $1 and s.status <> 'running' and s.created_at <= $2 and not ${isNeeded}
     order by s.created_at, s.id limit ${batch} for update skip locked) returning id`;
 
-/** Deletes a batch, oldest first. Returns whether there may be more. @param isNeeded SQL condition on a sandbox `s` that is kept; `$2` is the time */
+/**
+ * Deletes a batch, oldest first. Returns whether there may be more. @param isNeeded SQL condition for sandboxes `s` that are kept; `$2` is
+ * the time
+ */
 export const deleteSandboxesUntil = async (orgId: string, at: number, isNeeded: string): Promise<boolean> =>
   (await sql(deleteSql(isNeeded), [orgId, at])).length === batch;
 
@@ -31,7 +34,7 @@ export const oldArchivedRuns = (orgId: string, at: number): Promise<{ runId: str
 const ofRun = 'org_id = $1 and run_id = $2';
 const sandboxIds = `sandbox_id in (select id from sandboxes where ${ofRun})`;
 const noteSql = `update sandboxes set logs_deleted_at = $3 where ${ofRun} and logs_deleted_at is null returning id`;
-// The tables are in the order of the archiving, which may move the rows at the same time.
+// The tables are in the order in which archiving locks them, because it may move the rows at the same time.
 const deletions = [
   `delete from log_archives where ${ofRun}`,
   `delete from sandbox_log_parts where ${sandboxIds}`,

@@ -1,4 +1,4 @@
-// Live updates of a sandbox, in the graph.
+// GraphQL subscription for live updates of a sandbox.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

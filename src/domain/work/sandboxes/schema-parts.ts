@@ -1,4 +1,4 @@
-// The parts of a sandbox in the graph: logs, metrics and fragments (docs/contract.md#sandboxes).
+// GraphQL types for the parts of a sandbox: logs, metrics and fragments (docs/contract.md#sandboxes).
 import { builder } from '#graph/builder.ts';
 import {
   booleanOrNull,

@@ -1,4 +1,4 @@
-// The transcript and the logs of a run as they were at a moment.
+// The transcript and the logs of a run as they were at an earlier moment.
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import {

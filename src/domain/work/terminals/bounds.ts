@@ -1,4 +1,4 @@
-// The bounds of terminals.
+// Limits for terminals.
 import { days, seconds } from '#foundation/clock.ts';
 
 export const terminalBounds = {

@@ -1,4 +1,4 @@
-// Terminals in the graph.
+// GraphQL types for terminals.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

@@ -41,10 +41,7 @@ function keyOf(pem: string): KeyObject | null {
   }
 }
 
-/**
- * Lifetime of a token for the App. GitHub accepts at most ten minutes, and recommends to date the token a minute back, because clocks
- * differ.
- */
+/** Lifetime of a token for the App. GitHub accepts at most ten minutes, and recommends dating the token one minute back, because clocks differ. */
 const lifetimeMs = seconds(540);
 const clockDifferenceMs = seconds(60);
 

@@ -76,7 +76,7 @@ export async function failedJobs(project: Project, { id, attempt }: CiRun): Prom
   return texts.join('\n\n').toWellFormed();
 }
 
-/** GitHub redirects to its storage at another address, to which no credentials are sent. */
+/** GitHub redirects to its storage at another host, to which no credentials are sent. */
 async function logOf(connection: VendorConnection, path: string): Promise<string> {
   const answered = await callGitHub(connection, path);
   // GitHub deletes logs after a time, and people may delete them earlier.

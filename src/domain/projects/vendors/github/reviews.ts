@@ -71,12 +71,12 @@ const Answer = z.object({
   data: z.unknown(),
   errors: z.array(z.object({ message: z.string(), type: z.string().optional() })).optional(),
 });
-/** Types of errors that do not disappear when the call is repeated. */
+/** Types of errors that persist when the call is repeated. */
 const finalErrors: readonly (string | undefined)[] = ['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE'];
 
 /** Sends a GraphQL request. @throws 409 with the reason of a refusal */
 async function askGraph<T>(connection: VendorConnection, query: string, variables: object, shape: z.ZodType<T>) {
-  // A GitHub Enterprise Server has its GraphQL API beside the REST API.
+  // GitHub Enterprise Server has its GraphQL API at a path next to the REST API.
   const address = connection.address.replace(/\/api\/v3$/, '/api');
   const json = { query, variables };
   const { data, errors } = await fetchGitHub({ ...connection, address }, '/graphql', Answer, { method: 'POST', json });

@@ -47,7 +47,7 @@ export const githubHost: Repository = {
     const connection = await connectVendor(project, 'scm', 'github');
     const { id, full_name: fullName, default_branch: defaultBranch } = await describe(connection, project);
     const host = new URL(connection.address).origin.replace('//api.', '//');
-    // Checks the address, because the organization may have chosen the host and git itself connects to any address.
+    // Checks the URL, because the organization may have chosen the host, and git itself connects to any address.
     await checkAddress(host, connection.signal).catch(() => {
       throw badGateway(`${connection.name} is unreachable.`);
     });

@@ -41,7 +41,7 @@ const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.tes
 const unknownProject = (name: string): Problem =>
   conflict(`GitLab shows no project ${name} to this connector: correct repoFullName, or give its token access to it.`);
 
-/** The base address of web pages and repositories, without the path of the API. */
+/** The base URL of web pages and repositories, without the path of the API. */
 export const siteOf = ({ address }: VendorConnection): string => address.replace(/\/api\/v4$/, '');
 
 const limitIn = ({ status, headers }: OutboundResponse): RateLimit | null =>

@@ -58,7 +58,7 @@ export const gitlabHost: Repository = {
   async access(project) {
     const connection = await connectVendor(project, 'scm', 'gitlab');
     const { id, path_with_namespace: fullPath, default_branch: defaultBranch } = await describe(connection, project);
-    // Checks the address, because the organization may have chosen the host and git itself connects to any address.
+    // Checks the URL, because the organization may have chosen the host, and git itself connects to any address.
     await checkAddress(new URL(siteOf(connection)).origin, connection.signal).catch(() => {
       throw badGateway(`${connection.name} is unreachable.`);
     });

@@ -106,7 +106,7 @@ function problemOf(
   return lasts ? refusedBy(connection, 'the request', words) : failed(connection, status);
 }
 
-/** Creates a record; if it was created before, reads or changes the existing one. If it does not exist either, Linear's error is thrown. */
+/** Creates a record. If Linear refuses, reads or changes the existing record; if none exists, throws Linear's error. */
 export async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
   try {
     return await make();

@@ -1,4 +1,4 @@
-// Parts of Linear's webhook payloads, as its published schema has them.
+// Parts of Linear's webhook payloads, as its published schema defines them.
 import { z } from 'zod';
 import type { FoundIssue } from '../tracker.ts';
 

@@ -1,5 +1,5 @@
-// Agent sessions of Linear (linear.app/developers/agent-interaction): activities, plan and external addresses. Ids of activities are
-// derived from their keys, so that Linear refuses a repeated one.
+// Agent sessions of Linear (linear.app/developers/agent-interaction): activities, plan and external URLs. Ids of activities are derived
+// from their keys, so that Linear refuses a repeated activity.
 import { z } from 'zod';
 import type { AgentSessions, SessionActivity } from '../agent-session.ts';
 import { onlyOnce, queryLinear } from './api.ts';

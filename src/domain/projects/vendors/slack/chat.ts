@@ -57,7 +57,7 @@ const history = (connection: VendorConnection, { channel, thread }: ChatPlace, o
     : callSlack(connection, 'conversations.replies', { ...args, ts: thread }, History);
 };
 
-/** Whether the address belongs to Slack, or has the same origin as the configured API. */
+/** Whether the URL belongs to Slack, or has the same origin as the configured API. */
 const isOfSlack = ({ address }: VendorConnection, url: string): boolean =>
   new URL(url).origin === 'https://hooks.slack.com' || new URL(url).origin === new URL(address).origin;
 
@@ -111,7 +111,7 @@ export const slackChat: Chat = {
     const { status } = await sendRequest(responseUrl, { method: 'POST', json, signal, maxBytes: 65_536 }).catch(() => {
       throw badGateway('Slack is unreachable.');
     });
-    // The address expires after 30 minutes and five answers: another attempt would not succeed.
+    // The URL expires after 30 minutes or five answers, so another attempt would not succeed.
     if (status >= 500 || status === 429) throw badGateway(`Slack failed (status ${status}).`);
   },
   read: readSlackEvent,
