@@ -27,7 +27,7 @@ interface Pushed {
   body: string;
 }
 
-describe('push notifications', () => {
+describe('A2A push notifications', () => {
   const pushed: Pushed[] = [];
   let receiver: Server;
   let url: string;
@@ -58,7 +58,7 @@ describe('push notifications', () => {
     await world.delivered();
   }
 
-  it('report each change of the state once, signed, with the token and the credentials of the receiver', async () => {
+  it('a push notification reports each state once, signed, with the token of the task and the credentials of the receiver', async () => {
     const config = { url, token: 'of-the-task', authentication: { scheme: 'Bearer', credentials: 'of-the-receiver' } };
     const configuration = { returnImmediately: true, taskPushNotificationConfig: config };
     const task = (await client.sendMessage(request(message('Tell me'), configuration))) as Task;
@@ -89,7 +89,7 @@ describe('push notifications', () => {
     expect(payload.request_body_sha256).toBe(createHash('sha256').update(body).digest('base64url'));
   });
 
-  it('report that the task waits for its client, and that it continues', async () => {
+  it('a push notification is sent when a task begins to wait for its client, and when the task continues', async () => {
     const config = { returnImmediately: true, taskPushNotificationConfig: { url } };
     const task = (await client.sendMessage(request(message('Ask me'), config))) as Task;
     const { id } = task;
@@ -138,7 +138,7 @@ describe('push notifications', () => {
     expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2, 4]);
   });
 
-  it('are configured by the A2A message that starts a mission: once for repeated sends, and before the mission starts', async () => {
+  it('the A2A message that starts a task can configure push notifications: once for repeated sends; an invalid URL starts nothing', async () => {
     const one = message('Tell me too');
     const pushTo = (address: string) => ({ returnImmediately: true, taskPushNotificationConfig: { url: address } });
     const bad = request(one, pushTo('http://10.0.0.1/'));
@@ -149,7 +149,7 @@ describe('push notifications', () => {
     expect((await configs(task.id)).map(({ id }) => id)).toEqual([one.messageId]);
   });
 
-  it('are created, read, listed and deleted; secrets are not shown again', async () => {
+  it('a push configuration is created, read, listed and deleted; its secrets are never returned', async () => {
     const task = await send('Configured');
     const made = await create(task.id, {
       id: 'mine',
@@ -169,7 +169,7 @@ describe('push notifications', () => {
     expect((await caught(configs(task.id, stranger)))[0]).toBe(-32001);
   });
 
-  it('are retried when the receiver fails', async () => {
+  it('a push notification is retried when the receiver fails', async () => {
     const task = await send('Again');
     await create(task.id);
     answer = 500;
@@ -184,7 +184,7 @@ describe('push notifications', () => {
     expect(about(task)).toBe(2);
   });
 
-  it('end when the person who configured them has left the organization', async () => {
+  it('push notifications of a person end when the person has left the organization', async () => {
     const bob = await world.person('Bob');
     await world.join(acme, bob, 'member');
     const bobs = await connect(await world.token(bob, acme));
@@ -196,7 +196,7 @@ describe('push notifications', () => {
     expect(about(task)).toBe(0);
   });
 
-  it('go to public addresses only, and to a bounded number of them', async () => {
+  it('a push configuration must have a public https URL, and a task has a limited number of configurations', async () => {
     const task = await send('Bounded');
     openOutbound({ allowLoopback: false });
     try {

@@ -43,8 +43,8 @@ const kindOf = ({ payload }: StreamResponse) => payload?.$case;
 const stateOf = ({ payload }: StreamResponse) =>
   payload?.$case === 'statusUpdate' || payload?.$case === 'task' ? payload.value.status?.state : undefined;
 
-describe('the agent card', () => {
-  it('is signed with a published key, and lists the offered skills', async () => {
+describe('A2A discovery', () => {
+  it('the A2A agent card is signed with a published key, and lists the offered skills', async () => {
     const card = (await (await fetch(`${world.url}/.well-known/agent-card.json`)).json()) as AgentCard;
     const jwks = await (await fetch(`${world.url}/.well-known/jwks.json`)).json();
     const verify = verifyAgentCardSignature(async (kid, jku) => {
@@ -62,8 +62,8 @@ describe('the agent card', () => {
   });
 });
 
-describe('an A2A message', () => {
-  it('starts a mission that a runtime completes', async () => {
+describe('A2A messages', () => {
+  it('an A2A message starts a mission that a runtime completes', async () => {
     const task = await send('Fix the cart.');
     expect(task).toMatchObject({
       id: expect.stringMatching(/^run_/),
@@ -83,14 +83,14 @@ describe('an A2A message', () => {
     });
   });
 
-  it('is answered at the end of its task when the client asks to wait for it', async () => {
+  it('an A2A message that asks to wait is answered when its task ends', async () => {
     const waiting = client.sendMessage(request(message('Wait for it'), {})) as Promise<Task>;
     const held = await until(claim);
     await runtime.finish(held);
     expect((await waiting).status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
-  it('starts one mission for repeated and concurrent sends', async () => {
+  it('repeated and concurrent sends of one A2A message start one mission', async () => {
     const one = message('Only once');
     const tasks = await Promise.all([1, 2, 3].map(() => client.sendMessage(request(one)) as Promise<Task>));
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(1);
@@ -103,7 +103,7 @@ describe('an A2A message', () => {
     ]);
   });
 
-  it('goes to the agent of a working task once, and is kept in its history', async () => {
+  it('a repeated A2A message to a working task reaches the agent once, and is in the history of the task', async () => {
     const task = await send('Begin');
     const held = await claim();
     const more = message('Use the UTC helper.', { taskId: task.id });
@@ -126,7 +126,7 @@ describe('an A2A message', () => {
     expect(await client.sendMessage(request(more))).toMatchObject({ id: task.id });
   });
 
-  it('approves the plan of a task that waits for it', async () => {
+  it('an A2A message approves the plan of a task that waits for approval', async () => {
     const task = await send('Begin');
     await world.knex('runs').where({ id: task.id }).update({ awaitsApproval: true, reason: 'Waiting for approval.' });
     const { status } = (await client.sendMessage(request(message('Add a test.', { taskId: task.id }), {}))) as Task;
@@ -141,7 +141,7 @@ describe('an A2A message', () => {
     ]);
   });
 
-  it('continues in the context of a finished task', async () => {
+  it('an A2A message to a finished task starts a new task in the same context', async () => {
     const first = await send('Begin', { contextId: 'conversation' });
     await runtime.finish(await claim());
     const second = await send('Go on', { taskId: first.id });
@@ -156,7 +156,7 @@ describe('an A2A message', () => {
     expect([tasks.map(({ id }) => id).sort(), totalSize]).toEqual([[first.id, second.id, third.id].sort(), 3]);
   });
 
-  it('runs a scheduled task, and returns the state of a run', async () => {
+  it('an A2A message starts a run of a scheduled task, and another one asks for the state of the run', async () => {
     const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
     const body = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
     const { id } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
@@ -167,7 +167,7 @@ describe('an A2A message', () => {
     expect(answer).toMatchObject({ metadata: { status: 'running', runId: task.id }, referenceTaskIds: [task.id] });
   });
 
-  it('must name its project when the organization has several', async () => {
+  it('an A2A message must name its project when the organization has several', async () => {
     const docs = await createProject(world, { token: alice }, 'Docs');
     expect(await caught(send('Which?'))).toEqual([
       -32602,
@@ -180,7 +180,7 @@ describe('an A2A message', () => {
   });
 });
 
-describe('a stream of task events', () => {
+describe('A2A task streams', () => {
   const all = async (events: AsyncIterable<StreamResponse>, each: (event: StreamResponse) => unknown = () => {}) => {
     const found: StreamResponse[] = [];
     for await (const event of events) {
@@ -190,7 +190,7 @@ describe('a stream of task events', () => {
     return found;
   };
 
-  it('reports the task, its states and its end', async () => {
+  it('a task stream reports the task, each of its states, and its end', async () => {
     let held: Held | undefined;
     const events = await all(client.sendMessageStream(request(message('Show me'))), async (event) => {
       if (stateOf(event) === TaskState.TASK_STATE_SUBMITTED && !held) held = await claim();
@@ -201,7 +201,7 @@ describe('a stream of task events', () => {
     expect(events.some((event) => stateOf(event) === TaskState.TASK_STATE_WORKING)).toBe(true);
   });
 
-  it('can be resumed by another reader, and refuses a finished task', async () => {
+  it('a client can subscribe to a task of its organization until the task ends', async () => {
     const task = await send('Follow me');
     const subscription = SubscribeToTaskRequest.fromJSON({ id: task.id });
     const events = await all(client.resubscribeTask(subscription), async (event) => {
@@ -214,7 +214,7 @@ describe('a stream of task events', () => {
   });
 });
 
-describe('the task streams of one caller', () => {
+describe('A2A task streams of one caller', () => {
   const open = async (token: string, id: string, signal: AbortSignal) =>
     fetch(`${world.url}/a2a`, {
       method: 'POST',
@@ -223,7 +223,7 @@ describe('the task streams of one caller', () => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } }),
     });
 
-  it('429 · are bounded; a closed stream no longer counts', async () => {
+  it('429 · a credential has a limited number of open task streams; a closed stream no longer counts', async () => {
     const token = await world.token(owner, acme);
     const { id } = await send('Followed by many');
     const leaving = new AbortController();
@@ -236,7 +236,7 @@ describe('the task streams of one caller', () => {
     again.abort();
   });
 
-  it('end when the credential is revoked', async () => {
+  it('a task stream ends when the credential of its reader is revoked', async () => {
     const token = await world.token(owner, acme);
     const { id } = await send('Followed no longer');
     const stream = await open(token, id, AbortSignal.timeout(60_000));
@@ -253,7 +253,7 @@ describe('the task streams of one caller', () => {
 });
 
 describe('A2A tasks', () => {
-  it('are listed by page and by state, newest first', async () => {
+  it('tasks are listed by page and by state, newest first', async () => {
     for (let i = 0; i < 3; i++) {
       world.clock.turn(1);
       await send(`Listed ${i}`);
@@ -271,7 +271,7 @@ describe('A2A tasks', () => {
     expect((await caught(list({ pageToken: 'other' })))[0]).toBe(-32602);
   });
 
-  it('are canceled once, and not after their end', async () => {
+  it('canceling a canceled task changes nothing, and a completed task cannot be canceled', async () => {
     const task = await send('Stop me');
     expect((await cancel(task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
     expect((await cancel(task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
@@ -280,7 +280,7 @@ describe('A2A tasks', () => {
     expect((await caught(cancel(other.id)))[0]).toBe(-32002);
   });
 
-  it('do not exist for another organization', async () => {
+  it('a task is not found for another organization', async () => {
     const task = await send('Ours');
     for (const ask of [() => get(task.id, {}, stranger), () => cancel(task.id, stranger), () => get('run_none')]) {
       expect((await caught(ask()))[0]).toBe(-32001);
@@ -290,7 +290,7 @@ describe('A2A tasks', () => {
     expect((await get(task.id)).status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
   });
 
-  it('show the artifacts of the run to callers who may read artifacts', async () => {
+  it('a task shows the artifacts of its run only to callers who may read artifacts', async () => {
     const task = await send('Prove it');
     const place = { orgId: acme.id, projectId, issueId: task.metadata?.issueId, expiresAt: present() + 1e9 };
     const row = { id: 'art_1', ...place, role: 'builder', kind: 'report', contentType: 'text/plain', sizeBytes: 5 };
@@ -305,8 +305,8 @@ describe('A2A tasks', () => {
   });
 });
 
-describe('the permissions and budgets of an A2A client', () => {
-  it('403 · are checked: the error names the missing scope', async () => {
+describe('Permissions and budgets of A2A clients', () => {
+  it('403 · a call without the needed scope is refused with a challenge that names the scope', async () => {
     const reader = await world.token(owner, acme, { scopes: ['missions:read'] });
     const runner = await world.token(owner, acme, { scopes: ['missions:run'] });
     const ask = async (token: string, method: string) => {
@@ -324,14 +324,14 @@ describe('the permissions and budgets of an A2A client', () => {
     }
   });
 
-  it('402 · are checked: the error for an exhausted budget has its reason', async () => {
+  it('an A2A message is refused with the reason when the daily cost cap is used up', async () => {
     await world.knex('orchestrators').insert({ orgId: acme.id, dailyCostCapUsd: 0, updatedAt: present() });
     expect(await caught(send('Too dear'))).toEqual([-32000, expect.stringMatching(/^The daily cost cap of 0 USD/)]);
     await world.knex('orchestrators').delete();
   });
 });
 
-describe('an A2A message is refused with', () => {
+describe('Invalid A2A messages', () => {
   it.each<[string, object, number, RegExp]>([
     ['no parts', { parts: [] }, -32602, /^message\.parts: must be 1 to 20 entries/],
     ['too many parts', { parts: Array(a2a.parts + 1).fill({ text: 'x' }) }, -32602, /^message\.parts/],
@@ -354,13 +354,13 @@ describe('an A2A message is refused with', () => {
       /^message\.metadata\.projectId: must be a string/,
     ],
     ['a NUL character', { parts: [{ text: 'a\0b' }] }, -32602, /NUL/],
-  ])('%s', async (_, more, code, words) => {
+  ])('an A2A message with %s is refused, and starts no run', async (_, more, code, words) => {
     const before = await world.knex('runs').count().first();
     expect(await caught(send('Do it', more))).toEqual([code, expect.stringMatching(words)]);
     expect(await world.knex('runs').count().first()).toEqual(before);
   });
 
-  it('a lone surrogate, which is not Unicode text', async () => {
+  it('an A2A message with a lone surrogate is refused, because that is not Unicode text', async () => {
     const params = { message: message('Do it') };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params }).replace('Do it', '\\ud800');
     const answer = await world.request('POST', '/a2a', { token: alice, body, headers: { 'a2a-version': '1.0' } });
@@ -368,11 +368,11 @@ describe('an A2A message is refused with', () => {
   });
 });
 
-describe('version 0.3 of A2A', () => {
+describe('A2A version 0.3', () => {
   const call = async (method: string, params: object) =>
     (await world.request('POST', '/a2a', { token: alice, body: { jsonrpc: '2.0', id: 'x', method, params } })).body;
 
-  it('is supported for clients that send no version', async () => {
+  it('a client that sends no A2A version is served in version 0.3', async () => {
     const old = { kind: 'message', messageId: 'old-1', role: 'user', parts: [{ kind: 'text', text: 'The old way' }] };
     const { result } = await call('message/send', { message: old, configuration: { blocking: false } });
     expect(result).toMatchObject({ kind: 'task', id: expect.stringMatching(/^run_/), status: { state: 'submitted' } });

@@ -32,8 +32,8 @@ const errorInfo = (reason: string) => ({
   domain: 'a2a-protocol.org',
 });
 
-describe('the agent card', () => {
-  test('tells every client the address and protocols, and announces only existing features', async () => {
+describe('A2A agent card', () => {
+  test('the agent card names the URL and protocols for every client, and only existing features', async () => {
     const { status, headers, body } = await world.request('GET', '/.well-known/agent-card.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const flow = {
@@ -77,16 +77,16 @@ describe('the agent card', () => {
     expect(body).toMatchObject(unsigned);
   });
 
-  test('405 · accepts only reads', async () => {
+  test('405 · the agent card accepts only GET and HEAD', async () => {
     const { status, headers } = await world.request('POST', '/.well-known/agent-card.json', { body: {} });
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
 
-describe('authentication', () => {
+describe('A2A authentication', () => {
   const metadata = () => `resource_metadata="${world.url}/.well-known/oauth-protected-resource/a2a"`;
 
-  test('401 · no token: the challenge points to the metadata of this resource', async () => {
+  test('401 · without a token, the challenge links to the metadata of the A2A resource', async () => {
     const { status, headers, body } = await world.request('POST', '/a2a', { body: {} });
     expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer ${metadata()}`]);
     expect(body).toEqual({
@@ -98,7 +98,7 @@ describe('authentication', () => {
     });
   });
 
-  test('401 · refuses an unknown token, the token of a service, and a person’s cookie', async () => {
+  test('401 · an unknown token, a service token and a person’s cookie are refused', async () => {
     for (const bad of ['pat_nothing', await world.service()]) {
       const { status, headers } = await world.request('POST', '/a2a', { token: bad, body: {} });
       expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
@@ -108,7 +108,7 @@ describe('authentication', () => {
   });
 });
 
-describe('the A2A methods', () => {
+describe('A2A methods', () => {
   test.each([
     ['GetTask', '1.0', -32602, 'INVALID_PARAMS'],
     ['GetExtendedAgentCard', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
@@ -123,7 +123,7 @@ describe('the A2A methods', () => {
     });
   });
 
-  test('return errors that contain the problem, with the error of each field', async () => {
+  test('an A2A error contains the problem, with the error of each field', async () => {
     const problem = {
       ...{ category: 'validation', title: 'Invalid request', retryable: false, code: 'invalid_request' },
       description: 'id: must be at least 1 character.',
@@ -136,7 +136,7 @@ describe('the A2A methods', () => {
     ]);
   });
 
-  test('methods that the version does not have are not found', async () => {
+  test('a method that the A2A version does not have is not found', async () => {
     for (const [method, version] of [
       ['message/send', '1.0'],
       ['SendMessage', '0.3'],
@@ -147,7 +147,7 @@ describe('the A2A methods', () => {
     }
   });
 
-  test('fail with different codes for invalid JSON and for invalid requests', async () => {
+  test('invalid JSON and an invalid JSON-RPC request have different error codes', async () => {
     const code = async (body: unknown) => (await world.request('POST', '/a2a', { token, body })).body.error.code;
     expect(await code('{')).toBe(-32700);
     for (const body of [[], { jsonrpc: '2.0', method: 'SendMessage' }, { id: 1, method: 'SendMessage' }, null]) {
@@ -155,7 +155,7 @@ describe('the A2A methods', () => {
     }
   });
 
-  test('405, 413 and 415 · accept only a JSON request of bounded size, by POST', async () => {
+  test('405, 413 and 415 · the A2A endpoint accepts only JSON of limited size, by POST', async () => {
     const got = await world.request('GET', '/a2a', { token });
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
     expect((await world.request('POST', '/a2a', { token, body: ' '.repeat(bytes.jsonBody + 1) })).status).toBe(413);
@@ -164,7 +164,7 @@ describe('the A2A methods', () => {
   });
 });
 
-test('on a host of its own the endpoint serves that host’s root, and the console keeps the other hosts', () => {
+test('an A2A endpoint with its own host is served at the root of that host only', () => {
   const own = { meter: async () => {}, authenticate: () => Promise.reject(new Error('not asked')), report: () => {} };
   const here = addresses();
   bindAddresses({ ...here, a2a: 'https://agents.example' });

@@ -15,7 +15,7 @@ const lines: string[] = [];
 const world = await openAgentWorld({ log: (line) => void lines.push(line) });
 afterAll(() => world.close());
 
-describe('an assertion at the token endpoint', () => {
+describe('Assertions at the token endpoint', () => {
   const refused = oauthError('invalid_grant');
   const own = (more: object = {}) => {
     const { issuer } = addresses();
@@ -23,11 +23,11 @@ describe('an assertion at the token endpoint', () => {
     return { iss: issuer, aud: issuer, sub: 'reg_x', jti: 'jti_x', iat: at, exp: at + 300, ver: 1, ...more };
   };
 
-  it('400 · gets invalid_grant when it is the assertion of a provider', async () => {
+  it('400 invalid_grant · the assertion of a provider is not accepted at the token endpoint', async () => {
     expect((await world.exchange(await world.provider.idJag())).body).toEqual(refused);
   });
 
-  it('400 · gets invalid_grant when it is altered or forged', async () => {
+  it('400 invalid_grant · an altered or forged assertion is refused', async () => {
     const { registration_id, identity_assertion: good } = await world.anonymous();
     const [head, body, signature] = good.split('.');
     const text = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -54,7 +54,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.exchange(good)).status).toBe(200);
   });
 
-  it('400 · gets invalid_grant when the service signed it, but it is not a valid assertion', async () => {
+  it('400 invalid_grant · a token that the service signed is refused when it is not a valid assertion', async () => {
     const { registration_id: sub } = await world.anonymous();
     const typ = 'oauth-id-jag+jwt';
     expect((await world.exchange(await signJwt(own({ sub }), { typ }))).status).toBe(200);
@@ -75,7 +75,7 @@ describe('an assertion at the token endpoint', () => {
     }
   });
 
-  it('400 · gets invalid_grant when it is an event or a token, and invalid_request when it is missing', async () => {
+  it('400 · an event or access token in place of an assertion is invalid_grant; a missing assertion is invalid_request', async () => {
     const { access_token } = (await world.exchange((await world.anonymous()).identity_assertion)).body;
     for (const assertion of [await world.provider.event(), access_token]) {
       expect((await world.exchange(assertion)).body).toEqual(refused);
@@ -83,7 +83,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.grant({ grant_type: jwtBearer })).body).toEqual(oauthError('invalid_request'));
   });
 
-  it('400 · is refused with no grant type, an unknown one, or two', async () => {
+  it('400 · a token request with no grant type, an unknown one, or two is refused', async () => {
     const { identity_assertion: assertion } = await world.anonymous();
     expect((await world.grant({ assertion })).body).toEqual(oauthError('invalid_request'));
     expect((await world.grant({ grant_type: 'password', assertion })).body).toEqual(
@@ -97,7 +97,7 @@ describe('an assertion at the token endpoint', () => {
     expect([twice.status, twice.body]).toEqual([400, oauthError('invalid_request')]);
   });
 
-  it('200 · gives a claimed agent separate tokens: one for MCP opens only MCP, one for the API only the API', async () => {
+  it('200 · a claimed agent gets separate tokens: a token for MCP opens only MCP, a token for the API only the API', async () => {
     const alice = await world.human();
     const { identity_assertion } = await world.claimed(alice);
     const forMcp = (await world.exchange(identity_assertion, { resource: `${world.url}/mcp` })).body.access_token;
@@ -118,7 +118,7 @@ describe('an assertion at the token endpoint', () => {
     expect(refusedTarget.body).toEqual(oauthError('invalid_target'));
   });
 
-  it('200 · revoking the token ends only the token: the assertion can be exchanged for another one', async () => {
+  it('200 · revoking an agent’s token leaves its assertion valid, which can be exchanged for another token', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     expect((await world.form('/v1/oauth2/revoke', { token: access_token })).status).toBe(200);
@@ -141,8 +141,8 @@ describe('an assertion at the token endpoint', () => {
   });
 });
 
-describe('all requests of an agent, from its registration to a signed assertion', () => {
-  it('leave no secret in a log line, in the graph, or in the database', async () => {
+describe('Agent registration and claim', () => {
+  it('secrets of an agent are in no log line, no GraphQL answer and no database row', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     const early = (await world.exchange(agent.identity_assertion)).body;
@@ -185,7 +185,7 @@ describe('all requests of an agent, from its registration to a signed assertion'
     expect(lines.length).toBeGreaterThan(10);
   });
 
-  it('a restart between registration, claim and poll changes nothing', async () => {
+  it('a restart between registration, claim and poll changes nothing for the agent', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     await restart();
@@ -201,13 +201,13 @@ describe('all requests of an agent, from its registration to a signed assertion'
     bindSecretKey(Buffer.alloc(32, 7));
   }
 
-  it('400 · text beyond the size of a claim token changes nothing and breaks nothing', async () => {
+  it('a claim token that is too long or has invalid characters is refused with 400 or 401', async () => {
     for (const claim_token of ['\uD800', 'c'.repeat(201), 'é']) {
       expect([400, 401]).toContain((await world.startClaim({ claim_token, email: 'a@example.com' })).status);
     }
   });
 
-  it('an unclaimed registration is deleted a week after it expires, with all its records; a claimed one is kept', async () => {
+  it('an unclaimed registration is deleted with its records a week after it expires; a claimed one is kept', async () => {
     const alice = await world.human();
     const [kept, { agent }] = [await world.claimed(alice, { days: 30 }), await world.begun(alice)];
     await world.exchange(agent.identity_assertion);
@@ -225,7 +225,7 @@ describe('all requests of an agent, from its registration to a signed assertion'
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('400 · nothing is written for an invalid assertion', async () => {
+  it('an invalid assertion registers no agent', async () => {
     const count = async () => (await world.knex('agent_registrations')).length;
     const before = await count();
     const body = { type: 'identity_assertion', assertion_type: idJagType };

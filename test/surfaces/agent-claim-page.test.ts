@@ -11,8 +11,8 @@ const wrongCodes = async (registrationId: string): Promise<number> =>
   (await world.knex('claim_attempts').where({ registrationId, supersededAt: null }).first()).wrongCount;
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
-describe('completing a claim', () => {
-  it('403 · another person sees no form, and neither uses up a try nor denies the claim', async () => {
+describe('The form that completes a claim', () => {
+  it('403 · another person sees no claim form, uses up none of the tries, and cannot deny the claim', async () => {
     const [bob, mallory] = [await world.human(), await world.human()];
     const { agent, ceremony } = await world.begun(bob);
     const page = await world.openPage(mallory, ceremony);
@@ -42,7 +42,7 @@ describe('completing a claim', () => {
     },
   );
 
-  it('403 · is refused without the form token, with that of another session, and from another site', async () => {
+  it('403 · a claim form without its token, with the token of another session, or from another site is refused', async () => {
     const [bob, mallory] = [await world.human(), await world.human()];
     const { agent, ceremony } = await world.begun(bob);
     expect((await world.decide(bob, ceremony, { csrf: '' })).status).toBe(403);
@@ -63,7 +63,7 @@ describe('completing a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
   });
 
-  it('200 · scopes that a tampered form adds beyond the role are not granted', async () => {
+  it('200 · scopes beyond the role that a tampered claim form adds are not granted', async () => {
     const viewer = await world.human(undefined, 'viewer');
     const scopes = ['missions:read', 'missions:run', 'members:write', 'runtime:report', 'no:such'];
     const { access_token, scope } = await world.claimed(viewer, { scopes });
@@ -71,7 +71,7 @@ describe('completing a claim', () => {
     expect((await world.me(access_token)).body.scopes).toEqual(['missions:read']);
   });
 
-  it('400 · is refused when no scope is left, or the rest of the form is invalid; no try is counted, nothing is claimed', async () => {
+  it('400 · a claim form without a scope or with another invalid value is refused, counts no try and claims nothing', async () => {
     const [bob, stranger] = [await world.human(undefined, 'member'), await world.human()];
     const { ceremony } = await world.begun(bob);
     const project = await world.rest('POST', '/projects', {
@@ -94,7 +94,7 @@ describe('completing a claim', () => {
     expect((await world.decide(bob, ceremony)).status).toBe(200);
   });
 
-  it('200 · losing the role later narrows the same token at once', async () => {
+  it('200 · a person who loses a role narrows the scopes of the agent’s existing token at once', async () => {
     const bob = await world.human(undefined, 'member');
     const { access_token } = await world.claimed(bob, { scopes: ['missions:read', 'missions:run'] });
     await world.knex('memberships').where({ userId: bob.person.id }).update({ role: 'viewer' });
@@ -117,7 +117,7 @@ describe('completing a claim', () => {
   });
 
   it.each(repeated)(
-    'one of two parallel completions with the right code succeeds, the other is a 409 (%i)',
+    'one of two concurrent completions with the right code succeeds, the other is a 409 (%i)',
     async () => {
       const bob = await world.human();
       const { ceremony } = await world.begun(bob);
@@ -127,7 +127,7 @@ describe('completing a claim', () => {
   );
 
   it.each(repeated)(
-    'twelve concurrent wrong codes: five are compared, and the right one after them is refused (%i)',
+    'of twelve concurrent wrong codes five are compared, and the right code is refused afterwards (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);
@@ -139,7 +139,7 @@ describe('completing a claim', () => {
     },
   );
 
-  it.each(repeated)('concurrent approval and denial: one of them counts (%i)', async () => {
+  it.each(repeated)('of a concurrent approval and denial of a claim, exactly one takes effect (%i)', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const [yes, no] = await Promise.all([
@@ -152,14 +152,14 @@ describe('completing a claim', () => {
     expect(poll.status === 200 || poll.body.error).toBe(isClaimed || 'access_denied');
   });
 
-  it('401 · rejects the code of another agent', async () => {
+  it('401 · the code of another agent does not complete a claim', async () => {
     const bob = await world.human();
     const [a, b] = [await world.begun(bob), await world.begun(bob)];
     if (a.ceremony.user_code === b.ceremony.user_code) return;
     expect((await world.decide(bob, a.ceremony, { code: b.ceremony.user_code })).status).toBe(401);
   });
 
-  it('200 · the page cannot be framed or cached and sends no referrer; markup in the agent’s name has no effect', async () => {
+  it('200 · the claim page cannot be framed or cached and sends no referrer; markup in the agent’s name has no effect', async () => {
     const bob = await world.human();
     const agent_name = '<script>alert(1)</script>"onload="x';
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: bob.person.email, agent_name });
@@ -174,7 +174,7 @@ describe('completing a claim', () => {
     expect(page.body).not.toContain('<script>alert');
   });
 
-  it('200 · the page shows where an agent comes from; only read scopes are selected for an unknown agent, more for one of a trusted provider', async () => {
+  it('200 · the claim page shows the agent’s origin, and selects more scopes for an agent of a trusted provider than for an unknown one', async () => {
     const bob = await world.human();
     const page = async (ceremony: { verification_uri: string }) => (await world.openPage(bob, ceremony)).body as string;
     const hinted = await world.identity({ type: 'service_auth', login_hint: bob.person.email });
@@ -191,7 +191,7 @@ describe('completing a claim', () => {
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });
 
-  it('400 · rejects more scopes than one credential may have; this does not count as an attempt', async () => {
+  it('400 · a claim with more scopes than a credential may have is refused, and does not count as a try', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const scopes = catalog.slice(0, 26).map(({ scope }) => scope);
@@ -201,14 +201,14 @@ describe('completing a claim', () => {
     expect((await world.decide(bob, ceremony, { scopes: scopes.slice(0, 25) })).status).toBe(200);
   });
 
-  it('404 · is refused for an unknown or missing claim id', async () => {
+  it('404 · a claim page with an unknown or missing claim id is not found', async () => {
     const bob = await world.human();
     for (const path of ['/claim?claim_attempt_token=cvt_unknown', '/claim']) {
       expect((await world.request('GET', path, { session: bob.session })).status).toBe(404);
     }
   });
 
-  it('200 · accepts the claim path of auth.md; 405 · refuses GET on it', async () => {
+  it('200 · a claim can also start at the path that auth.md names; 405 · GET on it is refused', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const path = '/v1/agent/identity/claim/complete';
@@ -217,7 +217,7 @@ describe('completing a claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('200 · a person without an organization is told to create one, and can deny', async () => {
+  it('200 · a person without an organization is told to create one before a claim, and can deny the claim', async () => {
     const person = await world.person('newcomer');
     const newcomer = { person, organization: { id: 'org_none' } as never, session: await world.session(person) };
     const { agent, ceremony } = await world.begun(newcomer);
@@ -227,7 +227,7 @@ describe('completing a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('access_denied'));
   });
 
-  it('200 · codes with leading zeros are accepted as shown', async () => {
+  it('200 · claim codes with leading zeros are accepted as shown', async () => {
     const bob = await world.human();
     for (;;) {
       const { ceremony } = await world.begun(bob);
@@ -240,7 +240,7 @@ describe('completing a claim', () => {
   });
 
   it.each(repeated)(
-    'no token outlives the claim when the old assertion is exchanged at the same time (%i)',
+    'an old assertion that is exchanged during the claim gives no token that stays valid after it (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

@@ -12,7 +12,7 @@ afterAll(() => world.close());
 
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
-describe('an agent registers itself, and its person claims it', () => {
+describe('From the registration of an agent to its claim', () => {
   // One story in order: each test builds on the one before.
   const name = 'Release notes agent';
   let alice: Awaited<ReturnType<AgentWorld['human']>>;
@@ -21,19 +21,19 @@ describe('an agent registers itself, and its person claims it', () => {
   let ceremony: { user_code: string; verification_uri: string };
   let collected: Record<string, string>;
 
-  it('200 · registers with only a name', async () => {
+  it('200 · an agent registers with only a name', async () => {
     alice = await world.human('alice');
     agent = (await world.identity({ type: 'anonymous', agent_name: name })).body;
     early = (await world.exchange(agent.identity_assertion!)).body.access_token;
     expect((await world.me(early)).body.principalType).toBe('agent');
   });
 
-  it('400 · polling before the claim starts is authorization_pending', async () => {
+  it('400 · a poll before the claim has started is answered with authorization_pending', async () => {
     const answer = await world.poll(agent.claim_token!);
     expect([answer.status, answer.body]).toEqual([400, oauthError('authorization_pending')]);
   });
 
-  it('200 · starts a claim for an email address, and gets a six-digit code and a link for ten minutes', async () => {
+  it('200 · an agent starts a claim with an email address, and gets a six-digit code and a link for ten minutes', async () => {
     const answer = await world.startClaim({ claim_token: agent.claim_token, email: 'ALICE@example.com' });
     ceremony = answer.body.claim_attempt;
     const end = isoTime(present() + minutes(10));
@@ -58,7 +58,7 @@ describe('an agent registers itself, and its person claims it', () => {
     ]);
   });
 
-  it('303 · its person signs in and returns to the same page', async () => {
+  it('303 · a visitor of the claim page is sent to sign in, with the claim page as return address', async () => {
     const answer = await world.openPage(null, ceremony);
     const path = world.pathOf(ceremony);
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -67,7 +67,7 @@ describe('an agent registers itself, and its person claims it', () => {
     ]);
   });
 
-  it('200 · the page shows the agent, its address and the scopes, with only read scopes selected', async () => {
+  it('200 · the claim page shows the agent, its network address and the scopes, of which only read scopes are selected', async () => {
     const { status, body } = await world.openPage(alice, ceremony);
     expect(status).toBe(200);
     expect(body).toContain(`<bdi>${name}</bdi> <span class="muted small">unverified</span>`);
@@ -82,7 +82,7 @@ describe('an agent registers itself, and its person claims it', () => {
     expect(body).not.toContain(ceremony.user_code);
   });
 
-  it('401 · a wrong code keeps the selected scopes', async () => {
+  it('401 · after a wrong code, the claim page keeps the selected scopes and days', async () => {
     for (let n = 1; n <= 4; n++) {
       const answer = await world.decide(alice, ceremony, { code: otherCode(ceremony.user_code), days: 7 });
       expect(answer.status).toBe(401);
@@ -93,7 +93,7 @@ describe('an agent registers itself, and its person claims it', () => {
     }
   });
 
-  it('200 · the fifth try with the right code, typed with a space, grants two scopes for 30 days', async () => {
+  it('200 · the right code, typed with a space at the fifth try, claims the agent with two scopes for 30 days', async () => {
     const { user_code } = ceremony;
     const code = `${user_code.slice(0, 3)} ${user_code.slice(3)}`;
     const answer = await world.decide(alice, ceremony, { code, scopes: ['missions:read', 'projects:read'], days: 30 });
@@ -101,7 +101,7 @@ describe('an agent registers itself, and its person claims it', () => {
     expect(answer.body).toContain('The agent has access.');
   });
 
-  it('200 · the next poll returns a token with these scopes, and a new assertion of the same lifetime', async () => {
+  it('200 · the next poll returns a token with the granted scopes, and a new assertion for 30 days', async () => {
     const answer = await world.poll(agent.claim_token!);
     collected = answer.body;
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -118,7 +118,7 @@ describe('an agent registers itself, and its person claims it', () => {
     ]);
   });
 
-  it('200 · the agent acts for the person within the granted scopes', async () => {
+  it('200 · a claimed agent acts for its person within the granted scopes', async () => {
     const { body } = await world.me(collected.access_token!);
     expect(body).toMatchObject({
       principalType: 'user',
@@ -130,17 +130,17 @@ describe('an agent registers itself, and its person claims it', () => {
     expect((await world.rest('GET', '/projects', { token: collected.access_token! })).status).toBe(200);
   });
 
-  it('400 · the claim token works once', async () => {
+  it('400 · a claim token that has been used is refused', async () => {
     const answer = await world.poll(agent.claim_token!);
     expect([answer.status, answer.body]).toEqual([400, oauthError('invalid_grant')]);
   });
 
-  it('400, 401 · earlier credentials are invalid: the assertion is replaced, the token revoked', async () => {
+  it('400, 401 · the assertion and the token from before the claim are no longer valid', async () => {
     expect((await world.exchange(agent.identity_assertion!)).body).toEqual(oauthError('invalid_grant'));
     expect((await world.me(early)).status).toBe(401);
   });
 
-  it('200 · the new assertion returns tokens repeatedly; 403 names a missing scope', async () => {
+  it('200 · the new assertion can be exchanged repeatedly; 403 · a call beyond the granted scopes names the missing one', async () => {
     const first = await world.exchange(collected.identity_assertion!);
     const second = await world.exchange(collected.identity_assertion!);
     expect([first.status, second.status]).toEqual([200, 200]);
@@ -155,7 +155,7 @@ describe('an agent registers itself, and its person claims it', () => {
     expect(answer.body.description).toContain('missing-scope:integrations:read');
   });
 
-  it('200 and 409 · the page and the claim endpoint say that the claim is complete', async () => {
+  it('200, 409 · the claim page says that the agent is claimed, and a second claim is refused', async () => {
     const page = await world.openPage(alice, ceremony);
     expect([page.status, page.body.includes('is already claimed')]).toEqual([200, true]);
     const again = await world.startClaim({ claim_token: agent.claim_token, email: 'alice@example.com' });
@@ -163,7 +163,7 @@ describe('an agent registers itself, and its person claims it', () => {
     expect((await world.decide(alice, ceremony)).status).toBe(409);
   });
 
-  it('400, 401 · assertion and token end after 30 days', async () => {
+  it('400, 401 · the assertion and tokens of an agent expire 30 days after the claim', async () => {
     const last = await world.exchange(collected.identity_assertion!);
     world.clock.turn(days(30) - minutes(30));
     const shorter = await world.exchange(collected.identity_assertion!);
@@ -175,8 +175,8 @@ describe('an agent registers itself, and its person claims it', () => {
   });
 });
 
-describe('starting a claim', () => {
-  it('200 · starting again creates a new code and link, and ends the old ones', async () => {
+describe('Starting a claim', () => {
+  it('200 · starting a claim again creates a new code and link, and ends the old ones', async () => {
     const bob = await world.human();
     const { agent, ceremony, attemptId } = await world.begun(bob);
     const second = await world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });
@@ -190,7 +190,7 @@ describe('starting a claim', () => {
     expect((await world.decide(bob, second.body.claim_attempt)).status).toBe(200);
   });
 
-  it('401 · rejects an unknown token, with a challenge', async () => {
+  it('401 · an unknown claim token is refused with a challenge', async () => {
     const answer = await world.startClaim({ claim_token: 'clm_unknown', email: 'a@example.com' });
     expect([answer.status, answer.body]).toEqual([401, oauthError('invalid_claim_token')]);
     expect(answer.headers.get('www-authenticate')).toMatch(
@@ -217,18 +217,18 @@ describe('starting a claim', () => {
     ['a NUL', { claim_token: 'clm_\0', email: 'a@example.com' }, 'claim_token: must be text without NUL characters.'],
     ['a number', { claim_token: 7, email: 'a@example.com' }, 'claim_token: must be a string.'],
     ['a list', [], 'The body must be a JSON object.'],
-  ])('400 · refuses %s', async (_what, body, description) => {
+  ])('400 · a claim is not started with %s', async (_what, body, description) => {
     const answer = await world.startClaim(body);
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
 
-  it('200 · accepts login_hint for email, and ignores unknown members', async () => {
+  it('200 · a claim can name the person by login_hint in place of email, and unknown members are ignored', async () => {
     const agent = await world.anonymous();
     const body = { claim_token: agent.claim_token, login_hint: 'carol@example.com', type: 'anonymous' };
     expect((await world.startClaim(body)).status).toBe(200);
   });
 
-  it('410 · is refused after 24 hours, when the code expires too', async () => {
+  it('410 · a claim cannot start 24 hours after registration, when its last code expires too', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(4));
@@ -241,14 +241,14 @@ describe('starting a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('expired_token'));
   });
 
-  it('400 · rejects another address than the agent was registered for; 200 · accepts another letter case', async () => {
+  it('400 · a claim with another email address than the registered one is refused; 200 · letter case does not matter', async () => {
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: 'Dave@Example.com' });
     const other = await world.startClaim({ claim_token: agent.claim_token, email: 'eve@example.com' });
     expect([other.status, other.body]).toEqual([400, oauthError('email_mismatch')]);
     expect((await world.startClaim({ claim_token: agent.claim_token, email: 'dAVE@example.com' })).status).toBe(200);
   });
 
-  it('429 · allows ten codes in an hour, because each gives five more guesses', async () => {
+  it('429 · an agent can request ten claim codes in an hour, because each allows five more guesses', async () => {
     const agent = await world.anonymous();
     const ask = () => world.startClaim({ claim_token: agent.claim_token, email: 'f@example.com' });
     for (let n = 1; n <= 10; n++) expect((await ask()).status).toBe(200);
@@ -265,7 +265,7 @@ describe('starting a claim', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it.each(repeated)('two concurrent starts leave one working attempt (%i)', async () => {
+  it.each(repeated)('of two concurrent starts of a claim, one leaves a working code (%i)', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     const start = () => world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });
@@ -276,8 +276,8 @@ describe('starting a claim', () => {
   });
 });
 
-describe('polling a claim', () => {
-  it('400 · gets authorization_pending if at least five seconds have passed since the last poll', async () => {
+describe('Polling a claim', () => {
+  it('400 · a poll five seconds after the previous one is answered with authorization_pending', async () => {
     const { agent } = await world.begun(await world.human());
     for (let n = 1; n <= 3; n++) {
       expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
@@ -285,7 +285,7 @@ describe('polling a claim', () => {
     }
   });
 
-  it('400 · gets slow_down for an early poll, which adds five seconds to the interval', async () => {
+  it('400 · an early poll is answered with slow_down, and adds five seconds to the interval', async () => {
     const { agent } = await world.begun(await world.human());
     const poll = async () => (await world.poll(agent.claim_token)).body.error;
     expect([await poll(), await poll()]).toEqual(['authorization_pending', 'slow_down']);
@@ -295,7 +295,7 @@ describe('polling a claim', () => {
     expect(await poll()).toBe('authorization_pending');
   });
 
-  it('a poll may be half a second early; a new code resets the interval', async () => {
+  it('a poll may be half a second early, and a new claim code resets the interval', async () => {
     const { agent } = await world.begun(await world.human());
     const poll = async () => (await world.poll(agent.claim_token)).body.error;
     await poll();
@@ -314,7 +314,7 @@ describe('polling a claim', () => {
     expect(both.map(({ body }) => body.error).sort()).toEqual(['authorization_pending', 'slow_down']);
   });
 
-  it('400 · gets expired_token after ten minutes, and authorization_pending again after a new code', async () => {
+  it('400 · a poll is answered with expired_token after ten minutes, and authorization_pending again after a new code', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     world.clock.turn(minutes(10));
@@ -325,7 +325,7 @@ describe('polling a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
   });
 
-  it('410 · five wrong codes lock the attempt on the page and for polls; a new attempt works', async () => {
+  it('410 · five wrong codes lock the claim for the page and for polls; the next start of the claim works', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const wrong = () => world.decide(bob, ceremony, { code: otherCode(ceremony.user_code) });
@@ -339,7 +339,7 @@ describe('polling a claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · gets access_denied once the person has denied the claim, which needs no code; the agent may start again', async () => {
+  it('400 · a poll is answered with access_denied after the person has denied, which needs no code; the agent may start again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });
@@ -350,12 +350,12 @@ describe('polling a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
   });
 
-  it('400 · gets invalid_grant for an unknown claim token, and invalid_request without one', async () => {
+  it('400 · a poll with an unknown claim token is invalid_grant; a poll without one is invalid_request', async () => {
     expect((await world.poll('clm_garbage')).body).toEqual(oauthError('invalid_grant'));
     expect((await world.poll('')).body).toEqual(oauthError('invalid_request'));
   });
 
-  it('200 · another vendor’s grant type is accepted; 400 · invalid_target for a resource that is not for agents', async () => {
+  it('400 · a poll may use another vendor’s grant type; a resource that is not for agents is invalid_target', async () => {
     const { agent } = await world.begun(await world.human());
     const other = { grant_type: 'urn:acme:agent-auth:grant-type:claim', claim_token: agent.claim_token };
     expect((await world.grant(other)).body).toEqual(oauthError('authorization_pending'));
@@ -375,7 +375,7 @@ describe('polling a claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · gets expired_token ten minutes after the claim was completed in its last minute', async () => {
+  it('400 · a claim completed in its last minute can no longer be collected ten minutes later', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -402,7 +402,7 @@ describe('polling a claim', () => {
     expect(row!.tokens).toBe(1);
   });
 
-  it('400 · gets invalid_grant when the person has left the organization between approval and poll', async () => {
+  it('400 · a poll is invalid_grant when the person has left the organization since approving the claim', async () => {
     const bob = await world.human(undefined, 'member');
     const { agent, ceremony } = await world.begun(bob);
     await world.decide(bob, ceremony);

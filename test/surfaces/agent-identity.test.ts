@@ -18,8 +18,8 @@ afterAll(() => world.close());
 
 const memberScopes = expect.arrayContaining(['missions:run', 'missions:read', 'projects:read']);
 
-describe('an anonymous agent', () => {
-  it('200 · gets an assertion and a claim token, for 24 hours', async () => {
+describe('Anonymous agents', () => {
+  it('200 · an anonymous agent gets an assertion and a claim token, both for 24 hours', async () => {
     const answer = await world.identity({ type: 'anonymous', agent_name: 'Bot', scope: 'ignored', client_id: 7 });
     const end = isoTime(present() + hours(24));
     expect([answer.status, answer.body]).toEqual([
@@ -41,7 +41,7 @@ describe('an anonymous agent', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('an assertion names the registration and its generation, signed with a published key', async () => {
+  it('an assertion names the registration and its generation, and is signed with a published key', async () => {
     const agent = await world.anonymous();
     const { kid, ...header } = decodeProtectedHeader(agent.identity_assertion);
     const { issuer } = addresses();
@@ -58,7 +58,7 @@ describe('an anonymous agent', () => {
     });
   });
 
-  it('200 · exchanges its assertion for an access token of one hour, without scope', async () => {
+  it('200 · an anonymous agent exchanges its assertion for an access token of one hour, without scope', async () => {
     const agent = await world.anonymous();
     const answer = await world.exchange(agent.identity_assertion);
     expect([answer.status, answer.body]).toEqual([
@@ -68,7 +68,7 @@ describe('an anonymous agent', () => {
     expect([answer.headers.get('cache-control'), answer.headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
   });
 
-  it('200, 403 · reaches /me and /scopes, and nothing else', async () => {
+  it('200, 403 · an anonymous agent can read /me and /scopes, and nothing else', async () => {
     const { access_token: token } = (await world.exchange((await world.anonymous()).identity_assertion)).body;
     expect((await world.me(token)).body).toEqual({
       principalType: 'agent',
@@ -86,14 +86,14 @@ describe('an anonymous agent', () => {
     expect([asPerson.status, asPerson.body.code]).toEqual([403, 'agent_not_claimed']);
   });
 
-  it('200 · gets any number of tokens for one assertion, all of them valid', async () => {
+  it('200 · an assertion can be exchanged for any number of tokens, all of them valid', async () => {
     const { identity_assertion } = await world.anonymous();
     const both = await Promise.all([world.exchange(identity_assertion), world.exchange(identity_assertion)]);
     for (const { body } of both) expect((await world.me(body.access_token)).status).toBe(200);
     expect(both[0]!.body.access_token).not.toBe(both[1]!.body.access_token);
   });
 
-  it('200, 401 · has a token for an hour, which never outlasts the time limit of its claim', async () => {
+  it('200, 401 · an anonymous agent’s token is valid for an hour, and never longer than its claim can start', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     world.clock.turn(hours(1) - 1);
@@ -125,7 +125,7 @@ describe('an anonymous agent', () => {
       { agent_name: 'n\uD800' },
       'agent_name: contains a lone surrogate, which is not Unicode text.',
     ],
-  ])('registers with %s, or gets the error of the field', async (_what, more, expected) => {
+  ])('a registration with %s is accepted or refused with the error of the field', async (_what, more, expected) => {
     const { status, body } = await world.identity({ type: 'anonymous', ...more });
     if (expected === 200) expect(status).toBe(200);
     else expect([status, body]).toMatchObject([400, { error: 'invalid_request', error_description: expected }]);
@@ -142,20 +142,20 @@ describe('an anonymous agent', () => {
     ['half an object', '{"type":', {}, 'The body is not valid JSON.'],
     ['bytes that are not text', new Uint8Array([0xff, 0xfe]), {}, 'The body is not valid UTF-8.'],
     ['text', 'type=anonymous', { 'content-type': 'text/plain' }, 'Send the body as application/json.'],
-  ])('400 · is refused with %s', async (_what, body, headers, description) => {
+  ])('400 · a registration is refused with %s', async (_what, body, headers, description) => {
     const answer = await world.identity(body, { headers });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ error: 'invalid_request', error_description: description });
   });
 
-  it('405, 413 · gets these errors in the format of agents’ errors, too', async () => {
+  it('405, 413 · registration errors have the format of all agent errors', async () => {
     const get = await world.request('GET', '/v1/agent/identity');
     expect([get.status, get.headers.get('allow'), get.body.error]).toEqual([405, 'POST', 'invalid_request']);
     const large = await world.identity(JSON.stringify({ type: 'anonymous', more: 'x'.repeat(65_536) }));
     expect([large.status, large.body.error]).toEqual([413, 'invalid_request']);
   });
 
-  it('400 · gets invalid_target for a resource that is unknown or not open to agents', async () => {
+  it('400 · a token for an unknown resource, or for one that is not for agents, is refused with invalid_target', async () => {
     const { identity_assertion } = await world.anonymous();
     const resources = [
       'https://elsewhere.example',
@@ -174,7 +174,7 @@ describe('an anonymous agent', () => {
   });
 });
 
-describe('the rate of registrations', () => {
+describe('Rate of agent registrations', () => {
   /** A second process of the service, on the same database. */
   async function process(settings: Partial<AppSettings>) {
     const app = createApp({
@@ -203,7 +203,7 @@ describe('the rate of registrations', () => {
   });
   afterAll(() => Promise.all([here.close(), there.close()]));
 
-  it('429 · refuses registrations beyond the hourly limit of one address, over all processes; other addresses are not affected', async () => {
+  it('429 · one network address has an hourly limit of registrations over all processes; other addresses are not affected', async () => {
     const from = '192.0.2.1';
     for (const at of [here, there, here]) expect((await at.register(from)).status).toBe(200);
     world.clock.turn(minutes(20));
@@ -225,17 +225,17 @@ describe('the rate of registrations', () => {
     expect((await there.register(from)).status).toBe(200);
   });
 
-  it('does not count unreadable bodies', async () => {
+  it('requests with an invalid body do not count as registrations', async () => {
     for (let n = 0; n < 5; n++) expect((await here.register('192.0.2.3', { type: 'nobody' })).status).toBe(400);
     expect((await here.register('192.0.2.3')).status).toBe(200);
   });
 
-  it('counts concurrent requests exactly', async () => {
+  it('concurrent registrations are counted exactly', async () => {
     const all = await Promise.all(Array.from({ length: 12 }, (_, n) => [here, there][n % 2]!.register('192.0.2.4')));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(3);
   });
 
-  it('counts the network of an IPv6 address, and an IPv4 address in both its spellings', async () => {
+  it('registrations count for the network of an IPv6 address, and for an IPv4 address in both its spellings', async () => {
     const networks = [
       ['2001:db8::1', '2001:db8:0:0:ffff::2', '2001:0DB8::3', '2001:db8::4'],
       ['192.0.2.5', '::ffff:192.0.2.5', '192.0.2.5', '::ffff:192.0.2.5'],
@@ -249,8 +249,8 @@ describe('the rate of registrations', () => {
   });
 });
 
-describe('an agent that knows the email address of its person', () => {
-  it('200 · gets the claim at once, and no assertion yet', async () => {
+describe('Agents that name their person by email', () => {
+  it('200 · an agent that names its person gets the claim at once, and no assertion yet', async () => {
     const answer = await world.identity({ type: 'service_auth', login_hint: 'Nobody@Example.com' });
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -272,7 +272,7 @@ describe('an agent that knows the email address of its person', () => {
     ]);
   });
 
-  it('200 · can register with verified_email, the earlier name of service_auth, too', async () => {
+  it('200 · verified_email, the earlier name of service_auth, is accepted too', async () => {
     const alice = await world.human();
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: alice.person.email };
     const answer = await world.identity(body);
@@ -293,17 +293,17 @@ describe('an agent that knows the email address of its person', () => {
     ['a number', 7, 'invalid_request'],
     ['abc', 'abc', 'invalid_login_hint'],
     ['a name before it', 'Abc <abc@example.com>', 'invalid_login_hint'],
-  ])('400 · is refused with a login_hint of this kind: %s', async (_what, login_hint, error) => {
+  ])('400 · a registration is refused with an invalid login_hint: %s', async (_what, login_hint, error) => {
     const answer = await world.identity({ type: 'service_auth', login_hint });
     expect([answer.status, answer.body]).toEqual([400, oauthError(error)]);
   });
 
-  it('400 · is refused with an invalid email address in verified_email', async () => {
+  it('400 · a registration is refused with an invalid email address in verified_email', async () => {
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: 'abc' };
     expect((await world.identity(body)).body).toEqual(oauthError('invalid_login_hint'));
   });
 
-  it('200 · is not told whether an account has the address', async () => {
+  it('200 · the answer to an agent does not reveal whether the email address has an account', async () => {
     const { person } = await world.human();
     const shape = async (login_hint: string) => {
       const { status, headers, body } = await world.identity({ type: 'service_auth', login_hint });

@@ -104,7 +104,7 @@ async function agent(): Promise<{ claimToken: string }> {
   return { claimToken: registered.claim_token };
 }
 
-it('the list is set by an owner in one spelling, and an invalid list is refused with the field and changes nothing', async () => {
+it('an owner sets the list of allowed networks, which is normalized; an invalid list names the field and changes nothing', async () => {
   expect(await change(['198.51.100.7', '198.51.100.7/32', '2001:DB8:1:0::/48', '::ffff:192.0.2.0/120'])).toEqual({
     networks: ['198.51.100.7/32', '2001:db8:1::/48', '192.0.2.0/24'],
     address: office,
@@ -144,7 +144,7 @@ it('the list is set by an owner in one spelling, and an invalid list is refused 
 describe('An organization with a list of allowed networks', () => {
   beforeAll(() => change(list));
 
-  it('403 · every credential of the organization is refused elsewhere on every surface, with the address; those of other organizations are not', async () => {
+  it('403 · each credential of the organization is refused from other networks on each surface; those of other organizations are not', async () => {
     const { claimToken } = await agent();
     const claimed = await exchange({ grant_type: claimGrant, claim_token: claimToken }, office);
     const { token: directory } = await createDirectoryToken(owner(), { name: 'Okta', expiresInDays: 9 });
@@ -184,7 +184,7 @@ describe('An organization with a list of allowed networks', () => {
     expect(await outcome(rest, { token: await world.service() }, elsewhere)).toEqual([200, '']);
   });
 
-  it('403 · the whole problem names the address and has a code of its own', async () => {
+  it('403 · the problem address_not_allowed names the refused address', async () => {
     const { status, body } = await world.rest('GET', '/projects', from(elsewhere, { token: pat }));
     expect([status, body]).toEqual([
       403,
@@ -198,7 +198,7 @@ describe('An organization with a list of allowed networks', () => {
     ]);
   });
 
-  it('403 · a code, a refresh token and the grants of an agent are refused elsewhere, and work from inside afterwards', async () => {
+  it('403 · an authorization code, a refresh token and grants of agents are refused from other networks, and stay valid inside', async () => {
     const denied = {
       error: 'access_denied',
       error_description: `The organization does not allow requests from ${elsewhere}.`,
@@ -220,7 +220,7 @@ describe('An organization with a list of allowed networks', () => {
     await inTurn({ grant_type: jwtBearer, assertion: identity_assertion });
   });
 
-  it('404 · for a session of another organization, the organization is in no list elsewhere; its pages are a 403, those of the person are not', async () => {
+  it('404 · from other networks a restricted organization is missing from the person’s list, and its pages are a 403', async () => {
     const slugs = async (address: string): Promise<string[]> => {
       const { body } = await world.rest('GET', '/organizations', from(address, named(globex.organization.id)));
       return body.orgs.map(({ slug }: { slug: string }) => slug).sort();
@@ -248,7 +248,7 @@ describe('An organization with a list of allowed networks', () => {
     expect((await page('/console', office)).headers.get('location')).toBe(inbox);
   });
 
-  it('403 · a session that the provider of the organization has opened reaches nothing elsewhere', async () => {
+  it('403 · a session that the organization’s identity provider opened has no access from other networks', async () => {
     const proof = { orgId: ada.organization.id, until: Date.UTC(2027, 0), isOnly: true };
     const { secret } = await openSession(ada.person.id, { userAgent: null, address: null }, proof);
     const only = { session: { secret, csrf: '' } };
@@ -259,7 +259,7 @@ describe('An organization with a list of allowed networks', () => {
     expect([status, body]).toEqual([200, expect.not.stringContaining('Create organization')]);
   });
 
-  it('open connections end with a change of the list, with an event that says why', async () => {
+  it('a change of allowed networks ends open connections that it excludes', async () => {
     const open = async (method: string, path: string, body?: object): Promise<AsyncGenerator<Event>> => {
       const headers = {
         ...{ accept: 'text/event-stream', authorization: `Bearer ${pat}`, 'x-forwarded-for': '198.51.100.200' },
@@ -292,7 +292,7 @@ describe('An organization with a list of allowed networks', () => {
     await change(list);
   });
 
-  it('changes and refusals are in the audit log, refusals as many as each hour has room for', async () => {
+  it('changes of allowed networks are in the audit log, and a limited number of refusals per credential and hour', async () => {
     for (let i = 0; i < 12; i++) await world.rest('GET', '/projects', from('192.0.2.50', { token: pat }));
     const { body: tokens } = await world.rest('GET', '/tokens', from(office, named()));
     const read = async (action: string) => {
@@ -317,7 +317,7 @@ describe('An organization with a list of allowed networks', () => {
     });
   });
 
-  it('a request needs no more statements than without a list', async () => {
+  it('a request needs no more SQL statements with a list of allowed networks than without', async () => {
     const count = async (credential: Ask): Promise<number> => {
       const ask = () => world.rest('GET', '/me', from(office, credential));
       await ask();
@@ -335,7 +335,7 @@ describe('An organization with a list of allowed networks', () => {
     await change(list);
   });
 
-  it('an operator opens an organization whose owners have locked themselves out', async () => {
+  it('an operator lifts the list of an organization whose owners have locked themselves out', async () => {
     expect((await outcome(rest, { token: pat }, elsewhere))[0]).toBe(403);
     const opened = await commands['networks:open']!.run({ org: ada.organization.slug } as never, {} as never);
     expect(opened).toEqual({ networks: list });

@@ -17,7 +17,7 @@ afterAll(close);
 afterEach(check);
 
 describe('PUT /artifacts/uploads/{contentKey}', () => {
-  it('201 · keeps the bytes unchanged, and requires no credential', async () => {
+  it('201 · an upload keeps the bytes unchanged, and requires no credential', async () => {
     const content = await reserve();
     expect(content).toEqual({
       contentKey: expect.stringMatching(/^cnt_/),
@@ -47,7 +47,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     });
   });
 
-  it('201 · stores empty content', async () => {
+  it('201 · an upload may be empty', async () => {
     for (const headers of [{ 'content-length': 0 }, {}] as Record<string, number>[]) {
       const content = await reserve();
       const { sending, answer } = begin(content.uploadUrl, headers);
@@ -58,7 +58,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     }
   });
 
-  it('409 · refuses a second upload; the stored content stays', async () => {
+  it('409 · a second upload of the same content is refused, and the stored content stays', async () => {
     const content = await reserve();
     await put(content.uploadUrl, 'one');
     const { status, body } = await put(content.uploadUrl, 'other');
@@ -69,7 +69,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect(await contentOf(content)).toBe('one');
   });
 
-  it('403 · refuses an address that expired a millisecond ago, is forged, altered, for another content, or for another purpose', async () => {
+  it('403 · an upload URL is refused when it is expired, forged, altered, for other content, or for another purpose', async () => {
     const [content, other] = [await reserve(), await reserve()];
     const [bare, query] = content.uploadUrl.split('?') as [string, string];
     world.clock.turn(minutes(15) - 1);
@@ -96,7 +96,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect(await contentOf(other)).toBe(null);
   });
 
-  it('405 · refuses every method except PUT', async () => {
+  it('405 · an upload URL refuses every method except PUT', async () => {
     const { uploadUrl } = await reserve();
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await world.request(method, uploadUrl.slice(world.url.length));
@@ -117,14 +117,14 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
       400,
       'Content-Range: must be absent: the content is sent as a whole.',
     ],
-  ])('4xx · refuses %s', async (_what, headers, status, words) => {
+  ])('4xx · an upload URL refuses %s', async (_what, headers, status, words) => {
     const content = await reserve();
     const answer = await put(content.uploadUrl, 'abc', headers);
     expect([answer.status, answer.body.description]).toEqual([status, words]);
     expect((await put(content.uploadUrl, 'abc')).status).toBe(201);
   });
 
-  it('413 · refuses content that is announced as too large before its first byte is sent', async () => {
+  it('413 · content that is announced as too large is refused before its first byte is sent', async () => {
     const content = await reserve();
     const { sending, answer } = begin(content.uploadUrl, { 'content-length': 512 * 1024 * 1024 + 1 });
     sending.flushHeaders();
@@ -134,7 +134,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await rowOf(content)).uploadingUntil).toBe(null);
   });
 
-  it('413 · refuses content that turns out to be too large during the upload, and keeps nothing', async () => {
+  it('413 · content that turns out to be too large during the upload is refused, and nothing of it is kept', async () => {
     const before = files();
     openStorage({ ...storage, write: (key, content) => storage.write(key, content, 100_000) });
     const content = await reserve();
@@ -153,13 +153,13 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect([files(), (await rowOf(content)).uploadingUntil]).toEqual([before, null]);
   });
 
-  it('404 · refuses bytes for content that no longer exists', async () => {
+  it('404 · an upload for content that no longer exists is refused', async () => {
     const content = await reserve();
     await world.knex('storedContents').where({ key: content.contentKey }).delete();
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');
   });
 
-  it('502 · is refused while the bucket is missing, which only the log says; once it exists, the same address works', async () => {
+  it('502 · an upload fails while the bucket is missing, which only the log says; the same URL works once the bucket exists', async () => {
     const content = await reserve();
     const bucket = readBucket(s3.url)!;
     openStorage(bucketStorage({ ...bucket, name: 'nowhere' }));
@@ -179,7 +179,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
   });
 });
 
-it('an upload that is never registered is removed after a day; one that cannot be removed keeps its row and is retried', async () => {
+it('an upload that no artifact uses is deleted after a day; if the deletion fails, its row stays and it is retried', async () => {
   await world.knex('storedContents').whereNotIn('key', world.knex('artifacts').select('contentKey')).delete();
   const [one, stuck, never] = [await reserve(), await reserve(), await reserve()];
   for (const content of [one, stuck]) await put(content.uploadUrl, 'x');
@@ -202,10 +202,10 @@ it('an upload that is never registered is removed after a day; one that cannot b
   expect([await keys(), await contentOf(stuck)]).toEqual([[], null]);
 });
 
-describe('assigning content to an artifact', () => {
+describe('Registering uploaded content as an artifact', () => {
   const claim = (contentKey: string, orgId = shop.orgId) => transaction((trx) => claimContent(trx, orgId, contentKey));
 
-  it('returns its size, to its own organization only, once all of it has arrived', async () => {
+  it('content can be registered once all of it is uploaded, only by its own organization', async () => {
     const content = await reserve();
     const notYet = { status: 409, message: 'contentKey: this content has not been uploaded yet.' };
     await expect(claim(content.contentKey)).rejects.toMatchObject(notYet);
@@ -221,7 +221,7 @@ describe('assigning content to an artifact', () => {
     await expect(claim(key)).rejects.toMatchObject(unknown);
   });
 
-  it('409 · is refused for the second of two concurrent registrations', async () => {
+  it('409 · the second of two concurrent registrations of the same content is refused', async () => {
     const content = await reserve();
     await put(content.uploadUrl, 'x');
     const register = () =>

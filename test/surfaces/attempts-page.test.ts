@@ -12,7 +12,7 @@ import { openWorld, present, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the attempts of a mission in the console', () => {
+describe.skipIf(typeof launched === 'string')('Attempts of a mission in the console', () => {
   let world: World;
   let alice: Account;
   let bob: Account;
@@ -82,7 +82,7 @@ describe.skipIf(typeof launched === 'string')('the attempts of a mission in the 
     return attemptGroupId;
   }
 
-  it('are compared side by side, and the choice of one person reaches the page of another', async () => {
+  it('attempts are compared side by side, and one person’s choice appears on the page of another', async () => {
     const groupId = await threeAttempts();
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     const others = await pages.open(await world.session(bob.person, shop.orgId));
@@ -120,7 +120,7 @@ describe.skipIf(typeof launched === 'string')('the attempts of a mission in the 
     await page.getByRole('link', { name: 'Compare attempts' }).waitFor();
   });
 
-  it('are started by the form of a mission, each with its agent, model and task', async () => {
+  it('the mission form starts several attempts, each with its agent, model and task', async () => {
     const page = await pages.open(await world.session(alice.person, shop.orgId), {
       viewport: { width: 390, height: 844 },
     });

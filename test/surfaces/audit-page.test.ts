@@ -13,7 +13,7 @@ import { openWorld, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the page of the audit log', () => {
+describe.skipIf(typeof launched === 'string')('The audit log page', () => {
   let world: World;
   let callers: Callers;
   let pages: PageInspector;
@@ -28,7 +28,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
   });
   afterAll(() => world.close());
 
-  it('shows the difference of a change, and leads from a record to its history', async () => {
+  it('an audit event shows its changes as a diff, and a record links to its history', async () => {
     const { owner } = callers;
     const projectId = await createProject(world, owner, 'Web shop');
     await createProject(world, owner, 'Search');
@@ -47,7 +47,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await expect.poll(() => page.locator('summary code').count()).toBe(3);
   });
 
-  it('shows the history of an issue that a mission works on', async () => {
+  it('an issue and the mission that works on it each link to their own history', async () => {
     const { owner } = callers;
     const { token } = owner;
     const projectId = await createProject(world, owner, 'Blog');
@@ -64,7 +64,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await expect.poll(() => page.locator('summary code').allInnerTexts()).toEqual(['run.started']);
   });
 
-  it('names a session after its device, and has the User-Agent among its facts', async () => {
+  it('an audit event of a session names the device, and shows its User-Agent', async () => {
     const { owner } = callers;
     const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
     await openSession(owner.person.id, { userAgent, address: '203.0.113.7' });
@@ -75,7 +75,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await started.locator('dd', { hasText: userAgent }).waitFor();
   });
 
-  it('changes how long the log is kept', async () => {
+  it('an owner changes how long the audit log is kept', async () => {
     const { owner } = callers;
     const page = await pages.open(await world.session(owner.person, owner.organization.id));
     await page.goto('/console/o/acme/audit');
@@ -86,7 +86,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await page.getByText('Events are deleted after 90 days.').waitFor();
   });
 
-  it('sends the log to a destination, shows its token once, and says why nothing is accepted', async () => {
+  it('an owner sends the audit log to a destination: its token is shown once, and a failed delivery has its reason', async () => {
     const { owner } = callers;
     openOutbound({ allowLoopback: true });
     try {
@@ -112,7 +112,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     }
   });
 
-  it('does not exist for people without the scope', async () => {
+  it('the menu has no audit log for people without the scope', async () => {
     const { viewer } = callers;
     const page = await pages.open(await world.session(viewer.person, viewer.organization.id));
     await page.goto('/console/o/acme/projects');

@@ -22,8 +22,8 @@ afterAll(() => {
   return world.close();
 });
 
-describe('the authorization code flow', () => {
-  it('RFC 6749 §4.1, RFC 9207 · 303 with code, state and iss; the exchange gives tokens that open the API', async () => {
+describe('The authorization code flow', () => {
+  it('RFC 6749 §4.1, RFC 9207 · the redirect is a 303 with code, state and iss; the code is exchanged for tokens that open the API', async () => {
     const { verifier, parameters } = authorizationRequest(client);
     const answer = await world.authorize(ada, parameters, { scopes: ['missions:read'] });
     expect(answer.status).toBe(303);
@@ -50,7 +50,7 @@ describe('the authorization code flow', () => {
     expect(await world.opens(body.access_token, 'api')).toBe(true);
   });
 
-  it('returns no refresh token without offline_access; such a sign-in ends with its access token', async () => {
+  it('a sign-in without offline_access has no refresh token, and ends with its access token', async () => {
     world.clock.turn(1);
     const { verifier, parameters } = authorizationRequest(client, { scope: 'missions:read' });
     const { body } = await world.exchange(client, await world.code(ada, parameters), verifier);
@@ -64,7 +64,7 @@ describe('the authorization code flow', () => {
     expect(signIn.expiresAt - signIn.createdAt).toBe(hours(1));
   });
 
-  it('gives access tokens that are valid for exactly 3600 seconds, however long the exchange takes', async () => {
+  it('an access token is valid for exactly 3600 seconds, however long the exchange takes', async () => {
     const { verifier, parameters } = authorizationRequest(client, { scope: 'missions:read' });
     const code = await world.code(ada, parameters);
     world.clock.tick(1);
@@ -73,7 +73,7 @@ describe('the authorization code flow', () => {
     expect(body.expires_in).toBe(3600);
   });
 
-  it('requires sign-in first, and then returns to the same request', async () => {
+  it('an authorization request requires sign-in first, and returns to the same request afterwards', async () => {
     const { parameters } = authorizationRequest(client);
     const answer = await world.openPage(parameters);
     expect(answer.status).toBe(303);
@@ -84,7 +84,7 @@ describe('the authorization code flow', () => {
     expect(Object.fromEntries(new URLSearchParams(hiddenRequest(back)))).toEqual(parameters);
   });
 
-  it('accepts a JSON body at the token endpoint as well', async () => {
+  it('the token endpoint accepts a JSON body as well', async () => {
     const { verifier, parameters } = authorizationRequest(client);
     const code = await world.code(ada, parameters);
     const body = {
@@ -97,7 +97,7 @@ describe('the authorization code flow', () => {
     expect((await world.request('POST', '/v1/oauth2/token', { body })).status).toBe(200);
   });
 
-  it('offers a client without scopes those that a member may grant, and one with unknown scopes the known ones', async () => {
+  it('a client that names no scopes is offered the default ones; unknown scopes of a request are left out', async () => {
     const offered = async (scope: string | undefined) => {
       const page = await world.openPage(authorizationRequest(client, { scope }).parameters, ada.session);
       return [...page.body.matchAll(/name="scopes" value="([^"]+)"/g)].map(([, value]) => value).sort();
@@ -107,7 +107,7 @@ describe('the authorization code flow', () => {
     expect(await offered('missions:read made:up openid')).toEqual(['missions:read']);
   });
 
-  it('keeps the query of a registered redirect address, and redirects to applications with URI schemes of their own', async () => {
+  it('a redirect keeps the query of its registered URI, and can open an application by its own URI scheme', async () => {
     const own = await world.register(['https://app.example/cb?x=1&y=2', 'com.example.app:/cb']);
     const web = authorizationRequest(own, { redirect_uri: 'https://app.example/cb?x=1&y=2' });
     const location = (await world.authorize(ada, web.parameters)).headers.get('location')!;
@@ -122,7 +122,7 @@ describe('the authorization code flow', () => {
   });
 });
 
-describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
+describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
   const coded = async (more: Record<string, string | undefined> = {}) => {
     const { verifier, parameters } = authorizationRequest(client, more);
     return { verifier, code: await world.code(ada, parameters) };
@@ -135,7 +135,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     ['invalid_grant', 400, 'a verifier of other characters', { code_verifier: '!'.repeat(43) }],
     ['invalid_grant', 400, 'another redirect address', { redirect_uri: 'http://127.0.0.1/other' }],
     ['invalid_grant', 400, 'another port', { redirect_uri: 'http://127.0.0.1:1/callback' }],
-  ])('%s %i · %s, and the code is used up', async (error, status, _, more) => {
+  ])('%s %i · an exchange with %s is refused, and the code is used up', async (error, status, _, more) => {
     const { verifier, code } = await coded();
     const answer = await world.exchange(client, code, verifier, more);
     expect(answer.status).toBe(status);
@@ -144,7 +144,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect((await world.exchange(client, code, verifier)).body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('invalid_target · a resource that the person did not approve is refused, and the code is used up', async () => {
+  it('invalid_target · an exchange for a resource that the person did not approve is refused, and the code is used up', async () => {
     const { verifier, code } = await coded();
     const answer = await world.exchange(client, code, verifier, { resource: `${world.url}/mcp` });
     expect([answer.status, answer.body]).toEqual([400, oauthError('invalid_target')]);
@@ -178,7 +178,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
       'a grant type that is a property of each JavaScript object',
       { grant_type: 'constructor' },
     ],
-  ])('%s %i · %s; the code stays valid', async (error, status, _, more) => {
+  ])('%s %i · an exchange with %s is refused; the code stays valid', async (error, status, _, more) => {
     const { verifier, code } = await coded();
     const answer = await world.exchange(client, code, verifier, more as Record<string, string>);
     expect(answer.status).toBe(status);
@@ -186,7 +186,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect((await world.exchange(client, code, verifier)).status).toBe(200);
   });
 
-  it('400 · refuses repeated parameters, except resource with equivalent values', async () => {
+  it('400 · a token request with repeated parameters is refused, except resource with equivalent values', async () => {
     const { verifier, code } = await coded();
     const whole: [string, string][] = [
       ['grant_type', 'authorization_code'],
@@ -211,7 +211,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     ['a text', 'grant_type=refresh_token', 'text/plain'],
     ['nothing', '', 'application/x-www-form-urlencoded'],
     ['not UTF-8', new Uint8Array([0x61, 0x3d, 0xff]), 'application/x-www-form-urlencoded'],
-  ])('400 invalid_request · refuses a body that is %s', async (_, body, type) => {
+  ])('400 invalid_request · the token endpoint refuses a body that is %s', async (_, body, type) => {
     const answer = await world.request('POST', '/v1/oauth2/token', { body, headers: { 'content-type': type } });
     expect([answer.status, answer.body]).toMatchObject([
       400,
@@ -220,12 +220,12 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('413 · refuses a body of more than 64 KiB', async () => {
+  it('413 · the token endpoint refuses a body of more than 64 KiB', async () => {
     const answer = await world.token({ grant_type: 'x'.repeat(70_000) });
     expect([answer.status, answer.body.error]).toEqual([413, 'invalid_request']);
   });
 
-  it('401 invalid_client · the challenge leads to the resource metadata; a client that tried to authenticate learns its scheme too', async () => {
+  it('401 invalid_client · the challenge links to the resource metadata, and names the scheme that the client tried, if any', async () => {
     const metadata = `resource_metadata="${world.url}/.well-known/oauth-protected-resource"`;
     const unknown = await world.exchange(client, 'x', 'x', { client_id: 'mcp_unknown' });
     expect(unknown.headers.get('www-authenticate')).toMatch(
@@ -241,7 +241,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect(answer.headers.get('www-authenticate')).toContain(metadata);
   });
 
-  it('a code is valid for a minute: after 59 s it gives tokens, after 61 s invalid_grant', async () => {
+  it('an authorization code is valid for a minute: after 59 s it gives tokens, after 61 s invalid_grant', async () => {
     const early = await coded();
     world.clock.turn(seconds(59));
     expect((await world.exchange(client, early.code, early.verifier)).status).toBe(200);
@@ -261,7 +261,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect(refreshed.body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('one of several concurrent exchanges gets tokens, which are revoked afterwards', async () => {
+  it('one of several concurrent exchanges of a code gets tokens, which are revoked afterwards', async () => {
     for (let round = 0; round < 10; round++) {
       const { verifier, code } = await coded();
       const answers = await Promise.all(Array.from({ length: 4 }, () => world.exchange(client, code, verifier)));
@@ -273,7 +273,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     }
   });
 
-  it('invalid_grant · is refused when the person left the organization between page and exchange', async () => {
+  it('invalid_grant · a code is refused when the person has left the organization since approving', async () => {
     const visit = await world.visitor('leaver', 'member');
     const { verifier, parameters } = authorizationRequest(client);
     const code = await world.code(visit, parameters);
@@ -282,9 +282,9 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
   });
 });
 
-describe('the authority of an access token (RFC 8707; docs/contract.md#authority)', () => {
+describe('Authority of an access token (RFC 8707; docs/contract.md#authority)', () => {
   const open = { api: '', mcp: '/mcp', a2a: '/a2a' } as const;
-  it.each(['api', 'mcp', 'a2a'] as const)('a token for %s opens nothing else', async (resource) => {
+  it.each(['api', 'mcp', 'a2a'] as const)('a token for %s does not work on the other surfaces', async (resource) => {
     const { verifier, parameters } = authorizationRequest(client, { resource: `${world.url}${open[resource]}` });
     const { body } = await world.exchange(client, await world.code(ada, parameters), verifier, {
       resource: parameters.resource,
@@ -301,7 +301,7 @@ describe('the authority of an access token (RFC 8707; docs/contract.md#authority
     ['the base address of the API', '/v1', 'api'],
     ['a trailing slash', '/', 'api'],
     ['a trailing slash', '/mcp/', 'mcp'],
-  ] as const)('the resource with %s (%s) means %s', async (_, path, resource) => {
+  ] as const)('a resource parameter with %s (%s) is accepted as %s', async (_, path, resource) => {
     const { verifier, parameters } = authorizationRequest(client, {
       resource: `${world.url.replace('http', 'HTTP')}${path}`,
     });
@@ -309,7 +309,7 @@ describe('the authority of an access token (RFC 8707; docs/contract.md#authority
     expect(await world.opens(body.access_token, resource)).toBe(true);
   });
 
-  it('losing a role ends its scopes at once, losing the membership ends all access', async () => {
+  it('losing a role ends the scopes of a token at once; losing the membership ends all access', async () => {
     const visit = await world.visitor('demoted', 'admin');
     const { verifier, parameters } = authorizationRequest(client, { scope: 'projects:write missions:read' });
     const { body } = await world.exchange(client, await world.code(visit, parameters), verifier);
@@ -327,7 +327,7 @@ describe('the authority of an access token (RFC 8707; docs/contract.md#authority
     expect(await callerOfOAuthToken(body.access_token, 'api')).toBeNull();
   });
 
-  it('an access token ends after its hour, or with the access that the person granted', async () => {
+  it('an access token expires after an hour, or earlier with the access that the person granted', async () => {
     const { verifier, parameters } = authorizationRequest(client);
     const { body } = await world.exchange(client, await world.code(ada, parameters, { days: 1 }), verifier);
     world.clock.turn(hours(1) - 1);

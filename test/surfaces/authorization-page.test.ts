@@ -42,7 +42,7 @@ function expectReturned(answer: Answer, error: string, state: string | null = 'a
   });
 }
 
-describe('a request that is not trusted is not redirected', () => {
+describe('Untrusted authorization requests', () => {
   it.each([
     ['an unknown client', { client_id: 'mcp_unknown' }, /no such client/],
     ['a client_id with NUL', { client_id: 'mcp_\0' }, /client_id/],
@@ -56,12 +56,12 @@ describe('a request that is not trusted is not redirected', () => {
     ['a user before the host', { redirect_uri: 'http://127.0.0.1@evil.com/callback' }, /redirect_uri/],
     ['the other name of this machine', { redirect_uri: 'http://localhost:54321/callback' }, /redirect_uri/],
     ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }, /redirect_uri/],
-  ])('400 page · %s', async (_, more, text) => {
+  ])('400 page · an authorization request with %s is not redirected', async (_, more, text) => {
     expectPage(await world.openPage(authorizationRequest(client, more).parameters, ada.session), 400, text);
     expectPage(await world.openPage(authorizationRequest(client, more).parameters), 400, text);
   });
 
-  it('400 page · a repeated client_id or redirect_uri', async () => {
+  it('400 page · an authorization request that repeats client_id or redirect_uri is not redirected', async () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const { parameters } = authorizationRequest(client);
       const query = `${new URLSearchParams(parameters as Record<string, string>)}&${name}=x`;
@@ -69,7 +69,7 @@ describe('a request that is not trusted is not redirected', () => {
     }
   });
 
-  it('RFC 8252 §7.3 · the redirect address of a program on this machine may have any port', async () => {
+  it('RFC 8252 §7.3 · a redirect URI on this machine may have any port', async () => {
     const { verifier, parameters } = authorizationRequest(client, { redirect_uri: 'http://127.0.0.1:54321/callback' });
     const code = await world.code(ada, parameters);
     expect(
@@ -83,14 +83,14 @@ describe('a request that is not trusted is not redirected', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('400 page · an https address must have its registered port', async () => {
+  it('400 page · an https redirect URI must have its registered port', async () => {
     const own = await world.register(['https://app.example/cb']);
     const { parameters } = authorizationRequest(own, { redirect_uri: 'https://app.example:8443/cb' });
     expectPage(await world.openPage(parameters, ada.session), 400, /redirect_uri/);
   });
 });
 
-describe('an error that the client may learn is redirected, with state and iss', () => {
+describe('Authorization errors that are returned to the client, with state and iss', () => {
   const { challenge } = pkce();
   it.each([
     ['invalid_request', 'no challenge', { code_challenge: undefined }],
@@ -107,11 +107,11 @@ describe('an error that the client may learn is redirected, with state and iss',
     ['invalid_target', 'an unknown resource', { resource: 'https://other.example' }],
     ['invalid_target', 'a resource with a fragment', { resource: 'https://other.example#x' }],
     ['invalid_target', 'a resource that is not an address', { resource: 'api' }],
-  ])('%s · %s', async (error, _, more) => {
+  ])('%s · an authorization request with %s is redirected with the error', async (error, _, more) => {
     expectReturned(await world.openPage(authorizationRequest(client, more).parameters, ada.session), error);
   });
 
-  it('invalid_request · refuses a repeated parameter; a repeated state is not returned', async () => {
+  it('invalid_request · a repeated parameter is an error for the client; a repeated state is not returned', async () => {
     for (const name of ['scope', 'code_challenge', 'response_type', 'made_up']) {
       const query = new URLSearchParams(authorizationRequest(client).parameters as Record<string, string>);
       query.append(name, 'x');
@@ -122,7 +122,7 @@ describe('an error that the client may learn is redirected, with state and iss',
     expectReturned(await world.openPage(query, ada.session), 'invalid_request', null);
   });
 
-  it('access_denied · the person denied the request', async () => {
+  it('access_denied · the client learns that the person denied the request', async () => {
     const { parameters } = authorizationRequest(client);
     expectReturned(await world.authorize(ada, parameters, { decision: 'deny' }), 'access_denied');
   });
@@ -148,8 +148,8 @@ describe('an error that the client may learn is redirected, with state and iss',
   });
 });
 
-describe('the consent page', () => {
-  it('shows the client, its redirect address and scopes; it is not framed, cached or leaked as a referrer', async () => {
+describe('The consent page', () => {
+  it('the consent page shows the client, its redirect URI and scopes, and cannot be framed, cached or leaked as a referrer', async () => {
     const own = await world.register(['http://127.0.0.1:8123/callback'], {
       client_name: '<script>alert(1)</script>',
       client_uri: 'https://app.example/about',
@@ -178,7 +178,7 @@ describe('the consent page', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('403 · refuses a form without its token, from another site, or with a stranger’s token', async () => {
+  it('403 · a consent form without its token, from another site, or with a stranger’s token is refused', async () => {
     const { parameters } = authorizationRequest(client);
     const page = await world.openPage(parameters, ada.session);
     const stranger = await world.visitor('mallory');
@@ -201,7 +201,7 @@ describe('the consent page', () => {
     expect(await world.knex('authorizationCodes').where({ userId: stranger.person.id })).toEqual([]);
   });
 
-  it('selects at most as many scopes as one credential may hold; 400 · more are refused', async () => {
+  it('at most as many scopes are selected as one credential may hold; 400 · a consent to more is refused', async () => {
     const everything = catalog.map(({ scope }) => scope);
     const page = await world.openPage(
       authorizationRequest(client, { scope: everything.join(' ') }).parameters,
@@ -214,13 +214,13 @@ describe('the consent page', () => {
     expectPage(await world.decide(ada, page, { scopes: everything }), 400, /scopes: must be at most 25 entries/);
   });
 
-  it('200 · says what a viewer cannot grant', async () => {
+  it('200 · a viewer sees on the consent page which scopes a viewer cannot grant', async () => {
     const viewer = await world.visitor('vera', 'viewer');
     const page = await world.openPage(authorizationRequest(client).parameters, viewer.session);
     expectPage(page, 200, /Your role cannot grant: missions:run\./);
   });
 
-  it('lets the person pick another of their organizations, by role, and only their own', async () => {
+  it('a person can grant access to any of their organizations, within their role there, and to no other', async () => {
     const own = await world.visitor('grace', 'owner');
     const other = await world.visitor('lin', 'owner');
     await world.join(other.organization, own.person, 'viewer');
@@ -250,7 +250,7 @@ describe('the consent page', () => {
     expect(mixed.body).toContain(`<option value="${project.id}" selected>Only Shop</option>`);
   });
 
-  it('binds the access to one project, which must be of that organization', async () => {
+  it('access can be granted for one project, which must belong to the person’s organization', async () => {
     const { parameters, verifier } = authorizationRequest(client);
     const token = await world.personalToken(ada);
     const project = await world.rest('POST', '/projects', {
@@ -267,7 +267,7 @@ describe('the consent page', () => {
     expectPage(await world.decide(stranger, theirs, { projectId: project.body.id }), 404, /No such project/);
   });
 
-  it('400 · shows the form again with the error when nothing is chosen, or more days than a year', async () => {
+  it('400 · a consent without a scope, or for more days than a year, shows the form again with the error', async () => {
     const page = await world.openPage(authorizationRequest(client).parameters, ada.session);
     const nothing = await world.decide(ada, page, { scopes: [] });
     expectPage(nothing, 400, /role="alert"[^>]*>Choose at least one kind of access/);
@@ -277,7 +277,7 @@ describe('the consent page', () => {
     }
   });
 
-  it('tells a person without an organization how to create one, and lets them deny', async () => {
+  it('a person without an organization is told to create one, and can deny the request', async () => {
     const person = await world.person('newcomer');
     const session = await world.session(person);
     const page = await world.openPage(authorizationRequest(client).parameters, session);

@@ -64,15 +64,15 @@ const spend = (credits: number) =>
     }),
   );
 
-describe('a receipt', () => {
-  it('200 · has a number; the numbers of an organization have no gaps, even for concurrent purchases', async () => {
+describe('Receipts', () => {
+  it('receipts of an organization are numbered without gaps, even for concurrent purchases', async () => {
     const checkouts = await Promise.all([1, 2, 3].map(() => checkout({ offer: 'pack' })));
     await Promise.all([...checkouts, ...checkouts].map((id) => pay(id)));
     const numbers = await world.knex('billing_orders').where({ orgId: org.id }).orderBy('number').pluck('number');
     expect(numbers).toEqual([1, 2, 3]);
   });
 
-  it('200 · shows buyer, amount and time, and a withdrawal', async () => {
+  it('200 · a receipt shows buyer, amount and time, and a withdrawal', async () => {
     const order = await buy();
     await spend(150);
     const { status, body } = await show(`/orders/${order}`);
@@ -88,7 +88,7 @@ describe('a receipt', () => {
     expect((await show(`/orders/${order}`)).body).toContain('refunded on');
   });
 
-  it('404 · does not exist for another organization; 403 · requires the scope', async () => {
+  it('404 · a receipt is not found for another organization; 403 · without the scope it is refused', async () => {
     const order = await buy();
     const stranger = await world.person(`Mallory-${count}`);
     const globex = await world.found(stranger, `Globex ${count}`);
@@ -101,7 +101,7 @@ describe('a receipt', () => {
   });
 });
 
-it('303, 403 · the billing pages require the right to read billing or to start missions', async () => {
+it('303, 403 · billing pages require sign-in, and the right to read billing or to start missions', async () => {
   expect((await world.request('GET', `${base()}/billing`)).status).toBe(303);
   const [theirs, viewer, admin] = [await member('member'), await member('viewer'), await member('admin')];
   expect((await show('', theirs)).status).toBe(200);
@@ -111,7 +111,7 @@ it('303, 403 · the billing pages require the right to read billing or to start 
   expect((await world.request('GET', '/console/account', { session: viewer })).body).not.toContain('/billing');
 });
 
-describe.skipIf(typeof launched === 'string')('billing in a browser', () => {
+describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () => {
   let pages: PageInspector;
   beforeAll(() => {
     pages = createPageInspector(launched as Browser, world.url);
@@ -245,7 +245,7 @@ describe.skipIf(typeof launched === 'string')('billing in a browser', () => {
     expect((await show('/buy?offer=pack')).status).toBe(409);
   });
 
-  it('the billing policy for trackers is saved; a payment page on another host is a link with the name of the host', async () => {
+  it('the policy for trackers is saved; a payment page on another host is a link with that host’s name', async () => {
     const page = await open();
     await page.getByLabel('Members of the organization').check();
     await page.getByRole('button', { name: 'Save settings' }).click();

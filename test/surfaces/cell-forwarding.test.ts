@@ -71,7 +71,7 @@ async function send(bytes: string): Promise<string> {
   return answer;
 }
 
-it('a target that looks like the address of another host reaches only the cell', async () => {
+it('a request whose path looks like a URL of another host is forwarded to the cell only', async () => {
   const hits: string[] = [];
   const other = await listen((req, res) => {
     hits.push(req.url!);
@@ -87,7 +87,7 @@ it('a target that looks like the address of another host reaches only the cell',
   expect(hits).toEqual([]);
 });
 
-it('the body of a GET is forwarded as its body, and headers of one connection are not forwarded', async () => {
+it('a forwarded GET keeps its body, and loses the headers that its Connection header names', async () => {
   const inner = 'GET /inner HTTP/1.1\r\nhost: a\r\n\r\n';
   const head = 'GET /outer HTTP/1.1\r\nhost: a\r\nx-hop: 1\r\nconnection: keep-alive, X-Hop\r\n';
   await send(`${head}transfer-encoding: chunked\r\n\r\n${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`);
@@ -99,7 +99,7 @@ it('the body of a GET is forwarded as its body, and headers of one connection ar
   expect(received[0]!.headers).not.toHaveProperty('x-hop');
 });
 
-it('an organization with its share of streams delays no other organization of the cell', async () => {
+it('an organization with its full share of streams delays no other organization of the cell', async () => {
   const [host, port] = front.split(':') as [string, string];
   const ask = (path: string, org: string) =>
     request({ host, port, path, agent: false, headers: { 'x-test-org': org } });
@@ -114,7 +114,7 @@ it('an organization with its share of streams delays no other organization of th
   for (const stream of [...streams, further]) stream.destroy();
 });
 
-it('a cell that does not answer delays no request of another cell, and a failed one does not make a credential unknown', async () => {
+it('a cell that does not answer delays no look-up in another cell, and an invalid answer is an error, not an unknown credential', async () => {
   const key = { kind: 'none', value: '01' };
   const begun = performance.now();
   expect(await otherPlaceOf(key, '192.0.2.1')).toMatchObject({ cell: 'us', orgId: 'org_1' });
@@ -131,7 +131,7 @@ it('a cell that does not answer delays no request of another cell, and a failed 
   }
 });
 
-it('unknown credentials of a network are bounded; another network is not affected', async () => {
+it('429 · one network can look up a limited number of unknown credentials; another network is not affected', async () => {
   found = { status: 200, body: { place: null } };
   const look = (value: number, address: string) => otherPlaceOf({ kind: 'none', value: `a${value}` }, address);
   for (let value = 0; value < 300; value++) expect(await look(value, '192.0.2.2')).toBe(null);
@@ -139,7 +139,7 @@ it('unknown credentials of a network are bounded; another network is not affecte
   expect(await look(300, '192.0.2.3')).toBe(null);
 });
 
-it('the signature of a question is valid for its body only', async () => {
+it('the signature of a request between cells is valid only for its body', async () => {
   await askCell('us', '/cells/find', { kind: 'none', value: '01' });
   const [{ headers, body }] = received as [(typeof received)[number]];
   bindCells({ name: 'us', cells, secret });
@@ -158,7 +158,7 @@ it('the signature of a question is valid for its body only', async () => {
   expect([await ask(body), await ask(body.replace('01', '02'))]).toEqual([200, 404]);
 });
 
-it('jobs of an organization are sent in parts and in their order; a job that no question can have is refused', async () => {
+it('jobs of a moving organization are sent in parts and in order; a job that is too large for a request is refused', async () => {
   const job = (n: number, characters: number) => ({ queue: 'mail', payload: { n, text: 'x'.repeat(characters) } });
   const move = { orgId: 'org_1', moveId: 'cnt_1', otherCell: 'us' } as unknown as CellOrganization;
   const jobs = Array.from({ length: 50 }, (_, n) => job(n, 400_000));
@@ -176,7 +176,7 @@ it('jobs of an organization are sent in parts and in their order; a job that no 
   );
 });
 
-it('the file of an organization may take as long as a move', () => {
+it('the HTTP server of a cell allows a request as much time as a move needs', () => {
   expect(createHttpServer().requestTimeout).toBe(arrivalMs);
   bindCells(null);
   expect(createHttpServer().requestTimeout).toBeLessThan(arrivalMs);

@@ -51,7 +51,7 @@ const signIn = ({ person, organization }: Account): Promise<string> =>
     return issueRefreshToken(trx, id);
   });
 
-it('requests of a credential of another cell reach its organization on every surface', async () => {
+it('a request with a credential of another cell reaches its organization on every surface', async () => {
   const { eu, us } = cells;
   const token = bob.token;
   expect((await eu.ask('GET', `/v1/projects/${projectId}`, { token })).body).toMatchObject({ id: projectId });
@@ -73,7 +73,7 @@ it('requests of a credential of another cell reach its organization on every sur
   expect((await eu.ask('GET', '/v1/me', { token: `pat_${'x'.repeat(43)}` })).status).toBe(401);
 });
 
-it('a held stream is forwarded event by event, and ends in both cells when its client leaves', async () => {
+it('a stream is forwarded event by event, and ends in both cells when its client disconnects', async () => {
   const token = eventsToken;
   const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
   const sent = request(`${cells.eu.url}/v1/events?after=0&types=project.created`, { headers });
@@ -98,7 +98,7 @@ it('a held stream is forwarded event by event, and ends in both cells when its c
   });
 });
 
-it('the token endpoint forwards a request by the secret in its form, and the new token works at the addresses of both cells', async () => {
+it('the token endpoint forwards a request by the secret in its form, and the new token works in both cells', async () => {
   const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'mcp_1' });
   form.set('resource', cells.eu.url);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -123,7 +123,7 @@ async function inChunks(path: string, headers: Record<string, string>, body: str
   return { status: response.statusCode, body: JSON.parse(await text(response)) };
 }
 
-it('a header for cells that is not signed, or was signed for another request, has no effect', async () => {
+it('a header of requests between cells has no effect when its signature is missing or wrong', async () => {
   const { eu } = cells;
   for (const header of ['', 'e30.AAAA', `${Buffer.from('{"to":"eu"}').toString('base64url')}.${'A'.repeat(43)}`]) {
     const headers = { 'x-aep-cell': header };
@@ -132,7 +132,7 @@ it('a header for cells that is not signed, or was signed for another request, ha
   }
 });
 
-it('an organization is created in the chosen cell, and slugs are unique over both', async () => {
+it('an organization is created in the chosen cell, and its slug is unique over both cells', async () => {
   const { eu, us } = cells;
   const create = (cell: typeof eu, token: string, body: object) =>
     cell.ask('POST', '/v1/organizations', { token, body });
@@ -152,7 +152,7 @@ it('an organization is created in the chosen cell, and slugs are unique over bot
   expect((await createIn({ name: 'Moon', cell: 'moon' })).errors[0].message).toBe('cell: must be one of eu, us.');
 });
 
-it('a session in one cell signs its person in to the other, once and in the browser that has begun it', async () => {
+it('a person with a session in one cell signs in to another, once and only in the browser that began it', async () => {
   const { eu, us } = cells;
   const session = await eu.world.session(alice.person);
   const location = ({ headers }: { headers: Headers }): string => headers.get('location')!;
@@ -211,7 +211,7 @@ it('a session in one cell signs its person in to the other, once and in the brow
   expect((await us.ask('GET', '/sign-in/cell?cell=moon')).status).toBe(404);
 });
 
-it('an organization that is moving can be read; changes by callers get a 503, and changes by the service leave its rows out', async () => {
+it('a moving organization can be read; requests to change it get a 503, and changes by the service skip its rows', async () => {
   const { ask, world } = cells.eu;
   const { organization, token } = alice;
   const body = { name: 'Frozen', repoFullName: 'acme/frozen' };
@@ -245,7 +245,7 @@ it('an organization that is moving can be read; changes by callers get a 503, an
   expect((await ask('POST', '/v1/projects', { token, body })).status).toBe(201);
 });
 
-it('triggers of the guard stay when an organization begins to move while they are dropped', async () => {
+it('triggers that protect moving organizations stay when a move begins while they are dropped', async () => {
   const triggers = () =>
     cells.eu.world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%').where({ tgparentid: 0 });
   await guardTables();
@@ -257,7 +257,7 @@ it('triggers of the guard stay when an organization begins to move while they ar
   expect(await triggers()).toEqual([]);
 });
 
-it('a reading of tables, such as a backup, does not make a move fail; one process moves an organization at a time', async () => {
+it('a move succeeds while a backup reads its tables; one process moves an organization at a time', async () => {
   const { knex } = cells.eu.world;
   await knex.transaction(async (trx) => {
     await trx.raw('lock table projects in access share mode');
@@ -272,7 +272,7 @@ it('a reading of tables, such as a backup, does not make a move fail; one proces
   await withMoveLock(id, async () => {});
 });
 
-it('a slug that an organization of this cell has got since leads to no other cell', async () => {
+it('a slug that an organization of this cell took over no longer leads to another cell', async () => {
   const moved = { orgId: newId('organization'), otherCell: 'us', moveId: 'mov_2', file: null, jobs: [] };
   const record = (slug: string) =>
     changeState(moved.orgId, (trx) => putState(trx, { ...moved, slug, state: 'moved', erasedAt: 1 }));
@@ -282,7 +282,7 @@ it('a slug that an organization of this cell has got since leads to no other cel
   expect(await cellOfSlug('acme')).toBe(null);
 });
 
-it('slugs of a cell that has not registered them are taken, too; once it has, it is no longer asked', async () => {
+it('slugs of a cell that has not registered them are taken too; after registration the cell is no longer asked', async () => {
   const { eu, us } = cells;
   const create = async (slug: string, token = alice.token) =>
     (await eu.ask('POST', '/v1/organizations', { token, body: { name: 'Other', slug } })).status;
@@ -298,7 +298,7 @@ it('slugs of a cell that has not registered them are taken, too; once it has, it
   await us.start();
 });
 
-it('a file joins a cell only with a slug and an organization that no other cell has', async () => {
+it('an organization’s file cannot join a cell while another cell has the organization', async () => {
   const { eu, us } = cells;
   const file = `${eu.env.DATA_DIR}.aep`;
   const key = Buffer.alloc(32, 5).toString('base64');
