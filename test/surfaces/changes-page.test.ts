@@ -41,7 +41,7 @@ function diffOf(files: number, lines: number): string {
   return small.join('') + file;
 }
 
-describe.skipIf(typeof launched === 'string')('the page of changes', () => {
+describe.skipIf(typeof launched === 'string')('The changes page', () => {
   let world: World;
   let folder: string;
   let callers: Callers;
@@ -130,7 +130,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
 
-  it('links to the page of an issue, where people comment, and change and delete their own comments', async () => {
+  it('people comment on the page of an issue, and change and delete their own comments', async () => {
     const { owner } = callers;
     const place = await createProject(world, owner, 'Own issues', { tracker: 'builtin' });
     const write = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
@@ -178,7 +178,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await world.knex('runs').where({ id: run.id }).delete();
   });
 
-  it('shows an image before and after the change', async () => {
+  it('the changes page shows an image before and after the change', async () => {
     const repository = path.join(folder, 'acme', 'pictures');
     const git = (...words: string[]) =>
       execFileSync('git', ['-C', repository, '-c', 'user.name=A', '-c', 'user.email=a@example.com', ...words], {
@@ -230,7 +230,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     expect(await read('dot.svg', callers.stranger.token)).toMatchObject({ code: 'not_found' });
   });
 
-  it('shows a change, keeps comments over a reload, and sends a review to the agent', async () => {
+  it('the changes page shows the diff, keeps comments over a reload, and sends a review to the agent', async () => {
     const runId = await changed(diffOf(2, 3));
     await world
       .knex('runs')
@@ -329,7 +329,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByText('1 of 3 viewed').waitFor();
   });
 
-  it('shows outside effects that wait for approval, which people approve and reject together, one by one, and in the inbox', async () => {
+  it('outside effects that wait for approval are approved and rejected together, one by one, and in the inbox', async () => {
     const runId = await changed(diffOf(2, 3));
     const { organization, token } = callers.owner;
     await world
@@ -401,7 +401,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     });
   });
 
-  it('renders only the visible part of 5,000 files and of a file with 50,000 lines', async () => {
+  it('of a diff with 5,000 files and of a file with 50,000 lines, only the visible part is rendered', async () => {
     const runId = await changed(diffOf(5_000, 50_000));
     const page = await pages.open(session);
     await page.goto(address(runId));
@@ -422,7 +422,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
   });
 
-  it('makes line ends and direction marks visible in names and lines, because they could disguise text', async () => {
+  it('line breaks and direction marks in a diff are made visible, because they could disguise text', async () => {
     const name = '"b/src/pay\\n\\342\\200\\256st.ts"';
     const diff = `diff --git ${name.replace('b/', 'a/')} ${name}\nnew file mode 100644\n--- /dev/null\n+++ ${name}\n@@ -0,0 +1 @@\n+const admin = "\u202e"; // all\n`;
     const runId = await changed(diff);
@@ -433,7 +433,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     expect(await page.locator('.plus').innerText()).toContain('const admin = "\\u{202e}"; // all');
   });
 
-  it('shows the reason when there is no diff', async () => {
+  it('the changes page of a mission without a diff shows the reason', async () => {
     const runId = await changed('');
     const page = await pages.open(session);
     await world.knex('runs').where({ id: runId }).update({ changeArtifactId: null, headSha: null });

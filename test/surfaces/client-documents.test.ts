@@ -76,7 +76,7 @@ function expectRefused(answer: Answer): void {
   expect(answer.body).toMatch(/client_id|redirect_uri/);
 }
 
-it('303 · a visitor who is not signed in causes no fetch of a client metadata document, whatever the client id', async () => {
+it('303 · a client metadata document is not fetched for a visitor who is not signed in, whatever the client id', async () => {
   const id = newAddress();
   serve(metadata(id));
   const { parameters } = request(id);
@@ -89,8 +89,8 @@ it('303 · a visitor who is not signed in causes no fetch of a client metadata d
   expect(fetches).toBe(1);
 });
 
-describe('a valid client metadata document', () => {
-  it('is a client: the page shows its name and host, the exchange gives tokens, and refreshing needs no document', async () => {
+describe('A valid client metadata document', () => {
+  it('a client metadata document identifies a client by name and host; a refresh of its tokens needs no document', async () => {
     const id = newAddress();
     serve(metadata(id, { client_uri: 'https://editor.example', unknown_member: [1] }));
     const { verifier, parameters } = request(id);
@@ -118,7 +118,7 @@ describe('a valid client metadata document', () => {
     ['at least a minute, even if its Cache-Control forbids it', 'no-store', minutes(1)],
     ['a minute without a Cache-Control', undefined, minutes(1)],
     ['a day at most', 'public, max-age=31536000', hours(24)],
-  ])('is cached %s', async (_, control, kept) => {
+  ])('a client metadata document is cached %s', async (_, control, kept) => {
     const visit = await world.visitor('keeper');
     const id = newAddress();
     serve(metadata(id), control === undefined ? {} : { 'cache-control': control });
@@ -134,7 +134,7 @@ describe('a valid client metadata document', () => {
     ada.session = await world.session(ada.person);
   });
 
-  it('is fetched once for concurrent requests', async () => {
+  it('a client metadata document is fetched once for concurrent requests', async () => {
     for (let round = 1; round <= 10; round++) {
       const id = newAddress();
       serve(metadata(id));
@@ -145,7 +145,7 @@ describe('a valid client metadata document', () => {
     }
   });
 
-  it('may list unsupported redirect addresses, which are ignored', async () => {
+  it('unsupported redirect URIs in a client metadata document are ignored', async () => {
     const id = newAddress();
     serve(metadata(id, { redirect_uris: ['http://evil.example/cb', 'javascript:alert(1)', redirectUri] }));
     expect((await openPage(id)).status).toBe(200);
@@ -153,20 +153,20 @@ describe('a valid client metadata document', () => {
   });
 });
 
-describe('400 page, without a redirect, for a client metadata document', () => {
+describe('Refused client metadata documents: 400 page, without a redirect', () => {
   it.each([
-    ['http', (id: string) => id.replace('https', 'http')],
-    ['upper case', (id: string) => id.replace('https', 'HTTPS')],
-    ['no path', (id: string) => new URL(id).origin],
-    ['no path but a slash', (id: string) => `${new URL(id).origin}/`],
-    ['dot segments', (id: string) => id.replace('/client', '/x/../client')],
-    ['encoded dot segments', (id: string) => id.replace('/client', '/x/%2e%2e/client')],
-    ['a fragment', (id: string) => `${id}#x`],
-    ['an empty fragment', (id: string) => `${id}#`],
-    ['a user', (id: string) => id.replace('https://', 'https://me@')],
-    ['blanks', (id: string) => `${id} `],
-    ['too long', (id: string) => id + 'x'.repeat(2_000)],
-  ])('the address: %s', async (_, bend) => {
+    ['the scheme is http', (id: string) => id.replace('https', 'http')],
+    ['the scheme is in upper case', (id: string) => id.replace('https', 'HTTPS')],
+    ['it has no path', (id: string) => new URL(id).origin],
+    ['it has no path but a slash', (id: string) => `${new URL(id).origin}/`],
+    ['it has dot segments', (id: string) => id.replace('/client', '/x/../client')],
+    ['it has encoded dot segments', (id: string) => id.replace('/client', '/x/%2e%2e/client')],
+    ['it has a fragment', (id: string) => `${id}#x`],
+    ['it has an empty fragment', (id: string) => `${id}#`],
+    ['it has a user', (id: string) => id.replace('https://', 'https://me@')],
+    ['it ends with a blank', (id: string) => `${id} `],
+    ['it is too long', (id: string) => id + 'x'.repeat(2_000)],
+  ])('a client_id URL is refused without a fetch: %s', async (_, bend) => {
     const id = bend(newAddress());
     serve(metadata(id));
     expectRefused(await openPage(id));
@@ -177,25 +177,25 @@ describe('400 page, without a redirect, for a client metadata document', () => {
     ['another client_id', { client_id: 'https://other.example/client.json' }],
     ['no client_id', { client_id: undefined }],
     ['no client_name', { client_name: undefined }],
-    ['a client_name too long', { client_name: 'x'.repeat(201) }],
+    ['a client_name that is too long', { client_name: 'x'.repeat(201) }],
     ['a client_name without visible characters', { client_name: '\u202e\u200b' }],
     ['no redirect_uris', { redirect_uris: undefined }],
     ['empty redirect_uris', { redirect_uris: [] }],
     ['redirect_uris that are not a list', { redirect_uris: redirectUri }],
-    ['only bad redirect_uris', { redirect_uris: ['http://evil.example/cb'] }],
+    ['only unsupported redirect_uris', { redirect_uris: ['http://evil.example/cb'] }],
     ['too many redirect_uris', { redirect_uris: Array.from({ length: 21 }, (_, i) => `${redirectUri}/${i}`) }],
     ['a secret', { client_secret: 'x' }],
     ['the expiry of a secret', { client_secret_expires_at: 0 }],
     ['authentication by secret', { token_endpoint_auth_method: 'client_secret_basic' }],
     ['authentication by key', { token_endpoint_auth_method: 'private_key_jwt' }],
-  ])('the document: %s', async (_, more) => {
+  ])('a client metadata document with %s is refused', async (_, more) => {
     const id = newAddress();
     serve(metadata(id, more));
     expectRefused(await openPage(id));
     expect(fetches).toBe(1);
   });
 
-  it('the document: does not list the redirect address of the request', async () => {
+  it('a redirect URI that the client metadata document does not list is refused', async () => {
     const id = newAddress();
     serve(metadata(id));
     for (const redirect_uri of [
@@ -210,16 +210,19 @@ describe('400 page, without a redirect, for a client metadata document', () => {
   const answers: [string, (id: string) => void][] = [
     ['status 404', (id) => serve(metadata(id), {}, 404)],
     ['status 201', (id) => serve(metadata(id), {}, 201)],
-    ['a redirect to a good one', (id) => serve(metadata(id), { location: '/good.json' }, 302)],
-    ['no JSON', () => serve('<html>')],
+    ['a redirect to a valid document', (id) => serve(metadata(id), { location: '/good.json' }, 302)],
+    ['HTML', () => serve('<html>')],
     ['a list', () => serve([])],
     ['null', () => serve(null)],
     ['another media type', (id) => serve(metadata(id), { 'content-type': 'text/html' })],
-    ['too large', (id) => serve(metadata(id, { x: 'x'.repeat(maxDocumentBytes) }))],
-    ['broken off', () => (listener = (_req, res) => void res.writeHead(200, { 'content-length': '9' }).destroy())],
+    ['a document that is too large', (id) => serve(metadata(id, { x: 'x'.repeat(maxDocumentBytes) }))],
+    [
+      'a body that breaks off',
+      () => (listener = (_req, res) => void res.writeHead(200, { 'content-length': '9' }).destroy()),
+    ],
   ];
   it.each(answers)(
-    'the answer of the document’s server: %s; the next request fetches the document again',
+    'a client metadata document is refused when its server answers with %s; the next request fetches it again',
     async (_, answerWith) => {
       const id = newAddress();
       answerWith(id);
@@ -230,7 +233,7 @@ describe('400 page, without a redirect, for a client metadata document', () => {
     },
   );
 
-  it('the answer of the document’s server: does not arrive in time', async () => {
+  it('a client metadata document that is not answered within five seconds is refused', async () => {
     listener = () => {};
     const patience = AbortSignal.timeout.bind(AbortSignal);
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => patience(ms / 100));
@@ -249,17 +252,20 @@ describe('400 page, without a redirect, for a client metadata document', () => {
     ['::ffff:127.0.0.1'],
     ['127.0.0.1'],
     ['192.168.1.1', '93.184.215.14'],
-  ])('the host: a document at %s is refused without a connection', async (...addresses) => {
-    const resolve = async () =>
-      addresses.filter(Boolean).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    openOutbound({ allowLoopback: false, ca: certificate.cert, resolve, extraPorts: [Number(host.split(':')[1])] });
-    const id = newAddress().replace('localhost', 'client.example');
-    serve(metadata(id));
-    expectRefused(await openPage(id));
-    expect(fetches).toBe(0);
-  });
+  ])(
+    'a client metadata document on a host that resolves to %s is refused without a connection',
+    async (...addresses) => {
+      const resolve = async () =>
+        addresses.filter(Boolean).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+      openOutbound({ allowLoopback: false, ca: certificate.cert, resolve, extraPorts: [Number(host.split(':')[1])] });
+      const id = newAddress().replace('localhost', 'client.example');
+      serve(metadata(id));
+      expectRefused(await openPage(id));
+      expect(fetches).toBe(0);
+    },
+  );
 
-  it('the host: a changed address after the check is not used', async () => {
+  it('a client metadata document is fetched from the address that was checked, even if the host then resolves to another', async () => {
     let questions = 0;
     const resolve = async () => [{ address: questions++ === 0 ? '127.0.0.1' : '169.254.169.254', family: 4 }];
     openOutbound({ allowLoopback: true, ca: certificate.cert, resolve });
@@ -270,8 +276,8 @@ describe('400 page, without a redirect, for a client metadata document', () => {
   });
 });
 
-describe('bounds of client metadata documents', () => {
-  it('429 page · refuses too many fetches from one address; a cached document does not count', async () => {
+describe('Limits of client metadata documents', () => {
+  it('429 page · one network can cause a limited number of document fetches; a cached document does not count', async () => {
     const kept = newAddress();
     serve(metadata(kept));
     expect((await openPage(kept)).status).toBe(200);

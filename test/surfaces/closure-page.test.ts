@@ -37,15 +37,15 @@ function send(session: Session, org: Organization, fields: Record<string, string
 const isClosed = async ({ id }: Organization): Promise<boolean> =>
   (await world.knex('organizations').where({ id }).first()).closedAt !== null;
 
-describe('the closure form', () => {
-  it('400 · names the expected text when the slug does not match', async () => {
+describe('The closure form', () => {
+  it('400 · the closure form names the expected text when the slug does not match', async () => {
     const { org, session } = await founded();
     const { status, body } = await send(session, org, { confirm_slug: 'other' });
     expect([status, body.includes(`Type ${org.slug} to confirm.`)]).toEqual([400, true]);
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('403 · is accepted only from owners, and only from our own pages', async () => {
+  it('403 · the closure form is accepted only from owners, and only from pages of the service', async () => {
     const { org, session } = await founded();
     const admin = await world.person(`Admin ${count}`);
     await world.join(org, admin, 'admin');
@@ -58,7 +58,7 @@ describe('the closure form', () => {
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('closes the organization in the address and no other; 404 for somebody else’s', async () => {
+  it('404 · the closure form closes no organization of other people, nor one whose slug was not typed', async () => {
     const [first, second] = [await founded(), await founded()];
     expect((await send(second.session, first.org, { confirm_slug: second.org.slug })).status).toBe(400);
     const stranger = await world.session(await world.person(`Stranger ${count}`));
@@ -67,7 +67,7 @@ describe('the closure form', () => {
   });
 });
 
-describe.skipIf(typeof launched === 'string')('closing an organization in a browser', () => {
+describe.skipIf(typeof launched === 'string')('Closing an organization in a browser', () => {
   const browser = launched as Browser;
 
   it('an owner closes an organization by typing its slug, and sees what was settled', async () => {
@@ -91,10 +91,10 @@ describe.skipIf(typeof launched === 'string')('closing an organization in a brow
   });
 });
 
-describe('the export of a closed organization', () => {
+describe('The export of a closed organization', () => {
   const shown = async (session: Session, org: Organization) => (await show(session, org)).body as string;
 
-  it('is requested with the checkbox of the form, and downloaded on the page', async () => {
+  it('an export that the closure form requests can be downloaded on the page of the closed organization', async () => {
     const { org, session } = await founded();
     await send(session, org, { confirm_slug: org.slug, export_data: 'yes' });
     expect(await shown(session, org)).toContain('The archive is being prepared.');
@@ -108,7 +108,7 @@ describe('the export of a closed organization', () => {
     await answer.body!.cancel();
   });
 
-  it('is requested with the button of a closed organization’s page', async () => {
+  it('an export is requested with a button on the page of a closed organization', async () => {
     const { org, session } = await founded();
     expect((await send(session, org, {}, '/export')).status).toBe(409);
     await send(session, org, { confirm_slug: org.slug });

@@ -58,7 +58,7 @@ const evidence = async (): Promise<Json> => ({
   calls: (await get(`/runs/${runId}/calls`)).data,
 });
 
-it('the run says when its details were deleted, and its lists are empty', async () => {
+it('a run whose details were deleted says when, and its lists are empty', async () => {
   const query = `{ run(runId: "${runId}") {
     status missionTitle missionCostUsd detailsDeletedAt
     kept { retentionDays steps messages inputTokens cachedInputTokens cacheWriteTokens outputTokens }
@@ -82,7 +82,7 @@ async function asOwner({ exposure: { scope } }: RootField): Promise<Ask> {
 const checked: Request = (method, at, ask) =>
   at.startsWith('/v1/') ? world.rest(method, at.slice(3), ask) : world.request(method, at, ask);
 
-it('fields that read the run, its details or lists answer', async () => {
+it('fields that read a run, its details or its lists still answer after the details were deleted', async () => {
   const lists = ['runs', 'sandboxes', 'artifacts', 'issues', 'inbox', 'notices', 'qualityFigures', 'attestation'];
   const details = ['runId', 'sandboxId', 'artifactId', 'attemptGroupId', 'projectId'].map((name) => acme.ids[name]!);
   const reads = rootFields.filter((root) => {
@@ -101,7 +101,7 @@ it('fields that read the run, its details or lists answer', async () => {
   expect(found).toEqual([]);
 });
 
-it('each mutation on the run is executed or refused, and none fails', async () => {
+it('no mutation fails on a run whose details were deleted: each is executed or refused', async () => {
   const found: Record<string, number> = {};
   for (const root of rootFields.filter((one) => one.kind === 'Mutation' && ofRun(one))) {
     for (const surface of surfacesOf(root)) {
@@ -120,7 +120,7 @@ it('each mutation on the run is executed or refused, and none fails', async () =
   });
 });
 
-it('its attestation can be verified as before, with all calls, and is not signed again', async () => {
+it('the attestation of a run whose details were deleted can still be verified with all calls, and is not signed again', async () => {
   await signRun({ runId });
   expect(await evidence()).toEqual(attested);
   const { keys } = (await world.request('GET', '/.well-known/audit-keys.json')).body;
@@ -133,7 +133,7 @@ it('its attestation can be verified as before, with all calls, and is not signed
   });
 });
 
-it('tools of MCP and tasks of A2A have the run without its steps and messages', async () => {
+it('MCP tools and A2A tasks show a run whose details were deleted, without its steps and messages', async () => {
   const { call, client } = await connectMcp(world, await world.token(acme.owner, acme.organization));
   const data = async (name: string) => ((await call(name, { runId })) as Json).structuredContent;
   expect(await data('get_run')).toMatchObject({ id: runId, status: 'completed' });
@@ -153,7 +153,7 @@ it('tools of MCP and tasks of A2A have the run without its steps and messages', 
   expect(await readTask(caller, runId, { artifacts: true })).toMatchObject({ id: runId, artifacts: [] });
 });
 
-it('the export and the file of the organization have the run', async () => {
+it('an organization’s export and its file contain runs whose details were deleted', async () => {
   const orgId = acme.organization.id;
   const rows: Record<string, Json[]> = {};
   for (const { name, query } of exportTables)

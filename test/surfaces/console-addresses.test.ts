@@ -46,13 +46,13 @@ it('200 · two tabs show two organizations, and the last one opened is the perso
   expect(await leadsTo('/console/o/acme')).toEqual([303, '/console/o/acme/inbox']);
 });
 
-it('200 · the switcher links to the same page of the other organization, or to the list of a record', async () => {
+it('200 · the switcher links to the same page of the other organization, or from a record to the list', async () => {
   expect((await get('/console/o/acme/billing/ledger')).body).toContain('href="/console/o/globex/billing/ledger"');
   expect((await get(`/console/o/globex/projects/${projectId}`)).body).toContain('href="/console/o/acme/projects"');
   expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/inbox" data-base/);
 });
 
-it('303 · an address without an organization redirects to the organization of its record, or else to the last one opened', async () => {
+it('303 · a URL without an organization redirects to the organization of its record, or else to the last one opened', async () => {
   await get('/console/o/acme/overview');
   expect(await leadsTo(`/console/projects/${projectId}`)).toEqual([303, `/console/o/globex/projects/${projectId}`]);
   expect(await leadsTo('/console/projects/prj_none')).toEqual([303, '/console/o/acme/projects/prj_none']);
@@ -60,7 +60,7 @@ it('303 · an address without an organization redirects to the organization of i
   expect(await leadsTo('/console/runs', null)).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fruns']);
 });
 
-it('404 · an organization of other people is treated like one that does not exist; a form for it changes nothing', async () => {
+it('404 · an organization of other people looks like one that does not exist, and a form for it changes nothing', async () => {
   const stranger = await world.session(await world.person('Mallory'));
   const answers = await Promise.all(['acme', 'not-there'].map((slug) => get(`/console/o/${slug}/overview`, stranger)));
   const [there, nowhere] = answers.map(({ status, body }) => [status, body.replace(/Request <code>[^<]*/, '')]);
@@ -74,7 +74,7 @@ it('404 · an organization of other people is treated like one that does not exi
     expect(await leadsTo(`/console/o/${slug}/overview`, null)).toEqual(signIn(slug));
 });
 
-it('303 · a checkout is paid in its own organization while another one is open', async () => {
+it('303 · a checkout is paid by its own organization while another one is open', async () => {
   const body = { offer: 'pack', quantity: 1, startNowConsent: true };
   const headers = { 'x-org-id': globex.id };
   const { url } = (await world.rest('POST', '/billing/checkout-sessions', { session, headers, body })).body;

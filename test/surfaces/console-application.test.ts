@@ -12,7 +12,7 @@ import { present, type Session } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the console', () => {
+describe.skipIf(typeof launched === 'string')('The console application', () => {
   let morning: Morning;
   let world: Morning['world'];
   let pages: Morning['pages'];
@@ -64,7 +64,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await inspect(page, 'overview');
   });
 
-  it('the overview leads through setup: the next step, skipping and resetting steps, until it is complete', async () => {
+  it('the overview guides through setup: next steps, skipped and reset steps, until setup is complete', async () => {
     const bob = await another('Setup');
     const page = await open(bob.session);
     await page.goto('/console/overview');
@@ -119,7 +119,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   });
 
   it.each(['en-US@posix', 'C', '', 'xx-invalid-subtag-much-too-long'])(
-    'is rendered for any browser language: "%s"',
+    'the console is rendered for any browser language: "%s"',
     async (language) => {
       const page = await open(acme.session, {});
       await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => '${language}' })`);
@@ -149,7 +149,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(asked).toEqual([6, 6, 1, 6]);
   });
 
-  it('shows the pages of a project, a run and a sandbox in light and dark', async () => {
+  it('pages of a project, a run and a sandbox are shown in light and dark colors', async () => {
     const page = await open();
     const visit = async (address: string, words: string, name: string) => {
       await page.goto(address);
@@ -161,7 +161,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await visit(`/console/sandboxes/${sandbox.id}?session=builder:first`, 'p50 412 ms', 'sandbox');
   });
 
-  it('navigation requests no new page; title, heading, menu and history are updated', async () => {
+  it('navigation loads no new document, and updates title, heading, menu and history', async () => {
     const page = await open();
     await page.goto('/console/overview');
     // Before the application has rendered the page, a link requests a document.
@@ -197,7 +197,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await current()).toBe('Sessions');
   });
 
-  it('Back returns to the position in the list; without a connection the page stays, and resumes once there is a connection', async () => {
+  it('Back restores the scroll position of a list; without a connection the page stays, and opens once there is one', async () => {
     const page = await open();
     await page.setViewportSize({ width: 1100, height: 300 });
     await page.goto('/console/runs');
@@ -239,7 +239,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
       expect(problem).toMatch(/ERR_INTERNET_DISCONNECTED|dynamically imported/);
   });
 
-  it('loads at most 120 kB of script with a page', async () => {
+  it('a page of the console loads at most 120 kB of script', async () => {
     for (const path of ['/console/overview', `/console/runs/${running}`, '/console/runs', '/console/billing']) {
       const page = await open(acme.session, {});
       const sizes: Promise<number>[] = [];
@@ -260,7 +260,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     }
   });
 
-  it('another organization’s records are not found; without a session the page leads to sign-in and back', async () => {
+  it('records of another organization are not found; without a session the page redirects to sign-in and back', async () => {
     const mallory = await another('Initech');
     const page = await open(mallory.session);
     for (const path of [
@@ -280,7 +280,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(new URL(stranger.url()).search).toBe(`?return_to=${encodeURIComponent(`/console/runs/${running}`)}`);
   });
 
-  it('a viewer is offered no actions', async () => {
+  it('a viewer sees no buttons for actions on the page of a project', async () => {
     const viewer = await world.person('Vera');
     await world.join(acme.organization, viewer, 'viewer');
     const page = await open(await world.session(viewer, acme.organization.id));
@@ -289,7 +289,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await page.getByRole('button', { name: /^Run now/ }).count()).toBe(0);
   });
 
-  it('empty pages offer the first action', async () => {
+  it('the overview of an empty organization offers the first action', async () => {
     const carol = await another('Umbrella');
     const page = await open(carol.session);
     await page.goto('/console/overview');
@@ -332,7 +332,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(pages.takeProblems()[0]).toContain('503');
   });
 
-  it('reads only the runs that it shows, out of 10,000', async () => {
+  it('the overview reads only the runs that it shows, out of 10,000', async () => {
     const dora = await another('Hooli');
     const { projectId } = await project('Search', dora);
     await world.knex.raw(
@@ -362,7 +362,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(new URL(page.url()).search).toBe('?status=failed');
   });
 
-  it('serves files that browsers cache for a year, and pages that run no other scripts', async () => {
+  it('script files are cached for a year, and pages run no other scripts', async () => {
     const page = await world.request('GET', '/console/o/acme/overview', { session: acme.session });
     const [, script] = /<script type="module" src="([^"]+)">/.exec(page.body)!;
     const { status, headers } = await world.request('GET', script!);

@@ -16,7 +16,7 @@ import { openWorld, type Session, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('in the console', () => {
+describe.skipIf(typeof launched === 'string')('Connections in the console', () => {
   const browser = launched as Browser;
   let world: World;
   let models: Awaited<ReturnType<typeof startModels>>;
@@ -57,7 +57,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   };
   const rowOf = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 
-  it('GitHub is connected, checked, rotated, and disconnected from the project that uses it', async () => {
+  it('a person connects GitHub, checks and rotates its token, and disconnects it from the project that uses it', async () => {
     const page = await open('/console/integrations');
     await page.getByText('Nothing is connected.').waitFor();
     await page.getByLabel('Connection').selectOption('GitHub: repositories');
@@ -95,7 +95,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await world.knex('projects').where({ orgId: acme.id })).toMatchObject([{ scmConnectorId: null }]);
   });
 
-  it('Linear is connected, even while it does not answer; a viewer sees it and changes nothing', async () => {
+  it('Linear is connected even while it does not answer; a viewer sees the connection but cannot change it', async () => {
     linear.disturb('Whose', 'lose the answer');
     const page = await open('/console/integrations');
     await page.getByLabel('Name').fill('Our issues');
@@ -114,7 +114,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await theirs.getByRole('button', { name: /Our issues/ }).count()).toBe(0);
   });
 
-  it('a key of language models is connected, replaced, revoked and disconnected, and not stored in the browser', async () => {
+  it('a key for language models is connected, replaced, revoked and disconnected, and not stored in the browser', async () => {
     models.settings.key = 'sk-ant-secret-of-ours';
     const page = await open('/console/integrations');
     await page.getByLabel('Connection').selectOption('Anthropic: language models');
@@ -137,7 +137,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await world.knex('integrations').where({ orgId: acme.id, vendorKind: 'llm' })).toEqual([]);
   });
 
-  it('a runtime is connected with the command on the page, whose token is shown once, listed and revoked', async () => {
+  it('a runtime is connected with the command on the page; its token is shown once, listed and revoked', async () => {
     const page = await open('/console/agents');
     await page.getByRole('link', { name: 'Connect a runtime' }).click();
     await page.getByLabel('Name').fill('Rack 7');

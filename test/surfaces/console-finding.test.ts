@@ -21,7 +21,7 @@ import { openWorld, present, type Session, type World } from '../support/world.t
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('in the console', () => {
+describe.skipIf(typeof launched === 'string')('Lists and search in the console', () => {
   const browser = launched as Browser;
   let world: World;
   let pages: PageInspector;
@@ -72,7 +72,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     return (await world.rest('POST', path, { session, body })).body.id;
   }
 
-  it('the filters of missions are in the address; selected missions are canceled and run again together', async () => {
+  it('filters of the mission list are in the URL; selected missions are canceled and run again together', async () => {
     const ids = [await run('Paint it red'), await run('Paint it blue'), await run('Left alone')];
     await run('By the clock', { kind: 'scheduled', status: 'completed' });
     const page = await open('/console/runs?kind=scheduled');
@@ -106,7 +106,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .toBe(3);
   });
 
-  it('projects, artifacts and agents are filtered and sorted by the address', async () => {
+  it('projects, artifacts and agents are filtered and sorted by parameters of the URL', async () => {
     for (const name of ['Mobile', 'Mobile old']) {
       world.clock.turn(1);
       const body = { name, repoFullName: `acme/${name.replace(' ', '-')}` };
@@ -138,7 +138,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await page.getByText(/^builder · /).count()).toBe(0);
   });
 
-  it('issues are filtered and sorted by the address; each has a page, on which text of people is escaped', async () => {
+  it('issues are filtered and sorted by parameters of the URL; the page of an issue escapes its text', async () => {
     const start = 'mutation ($at: String!, $prompt: String!) { startMission(projectId: $at, prompt: $prompt) { id } }';
     const body = { name: 'Tracked', repoFullName: 'acme/tracked', issueCode: 'TRK' };
     const at = (await world.rest('POST', '/projects', { session, body })).body.id;
@@ -166,7 +166,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Issues', level: 1 }).waitFor();
   });
 
-  it('the palette navigates by keyboard', async () => {
+  it('the command palette is operated by keyboard', async () => {
     const page = await open('/console/overview');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'Search' }).click();
@@ -191,7 +191,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
   });
 
-  it('the palette finds missions on the service among many newer ones, and issues, schedules and members', async () => {
+  it('the command palette searches missions on the server, and finds issues, schedules and members', async () => {
     await run('Polish the chrome', { createdAt: 1, status: 'completed' });
     await world.knex('runs').insert(
       Array.from({ length: 60 }, (_, n) => ({
@@ -217,7 +217,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Polish the chrome', level: 1 }).waitFor();
   });
 
-  it('the schedules of all projects are one list, the next first and paused ones last, with the last outcome', async () => {
+  it('schedules of all projects are one list, the next first and paused ones last, with the last outcome', async () => {
     const body = { name: 'Elsewhere', repoFullName: 'acme/elsewhere' };
     const elsewhere = (await world.rest('POST', '/projects', { session, body })).body.id;
     await recurring('At rest', '/scheduled-tasks', elsewhere, { enabled: false });
@@ -253,7 +253,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Soon', level: 1 }).waitFor();
   });
 
-  it('a failed mission shows the end of its log, the cost of each step and its artifacts on its page', async () => {
+  it('the page of a failed mission shows the end of its log, the cost of each step and its artifacts', async () => {
     const id = await run('Make it faster', { status: 'failed', lastError: 'The tests failed.', issueId: 'iss_9' });
     const sandbox = await startSandbox(shop, { runId: id, issueId: 'iss_9' });
     const sitting = await startSession(sandbox, { sessionId: 'one', outcome: 'failed' });
@@ -304,7 +304,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await downloading).suggestedFilename()).toBe('builder-one-session.log');
   });
 
-  it('text of agents is shown on the page: Markdown without HTML and pictures, JSON that folds', async () => {
+  it('an agent’s Markdown is shown without HTML and pictures, and its JSON can be folded', async () => {
     const markdown = `# Report
 
 All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/a.png" onerror="alert(1)">

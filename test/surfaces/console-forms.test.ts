@@ -12,7 +12,7 @@ import type { Session, World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('in the console', () => {
+describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
   let forms: ConsoleWorld;
   let world: World;
   let pages: PageInspector;
@@ -49,7 +49,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     ]);
   });
 
-  it('a prompt needs a model: without one the start is disabled and says what to connect; a script agent can be chosen', async () => {
+  it('a mission cannot start without a model, and the page says what to connect; a script agent needs none', async () => {
     const known = await world.knex('runtime_harnesses').select();
     await world.knex('runtime_harnesses').delete();
     const page = await open('/console/runs/new');
@@ -86,7 +86,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await page.getByLabel('Task').inputValue()).toBe('Look around.');
   });
 
-  it('a form whose answer was lost is sent again and takes effect once; without a connection nothing is lost', async () => {
+  it('a form whose answer was lost takes effect once when it is sent again, and keeps its values without a connection', async () => {
     const page = await open('/console/runs/new');
     const keys: (string | undefined)[] = [];
     let lost = 0;
@@ -110,7 +110,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('ERR_CONNECTION_RESET');
   });
 
-  it('a form keeps its values after a new sign-in when the session ended while it was open', async () => {
+  it('a form keeps its values over a new sign-in when the session ended while it was open', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
     // The session ends at the moment when the form is sent, because any other request of the page would lead to the sign-in page,

@@ -12,7 +12,7 @@ import { present, type Session, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('in the console', () => {
+describe.skipIf(typeof launched === 'string')('Forms of an organization in the console', () => {
   let forms: ConsoleWorld;
   let world: World;
   let pages: PageInspector;
@@ -28,7 +28,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   const open = (path: string): Promise<Page> => forms.open(path);
   const asked = (query: string) => forms.asked(query);
 
-  it('an agent is created and changed; a built-in one is shown; the page says which runtimes run them', async () => {
+  it('an agent is created and changed, a built-in one is shown, and the page says on which runtimes they run', async () => {
     const runtime = await createRuntime(world, acme);
     await runtime.claim({ runtime: 'Rack 7', harnesses: ['codex'] });
     const page = await open('/console/agents');
@@ -165,7 +165,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(off.map(({ kind }: { kind: string }) => kind)).toEqual(['connector_broken']);
   });
 
-  it('the name and the daily cost cap of the organization are changed', async () => {
+  it('the daily cost cap, the choice of agents and the slug of the organization are changed', async () => {
     const page = await open('/console/settings');
     await page.getByLabel('Daily cost cap in US dollars').fill('12.5');
     await page.getByLabel('Plans wait for approval').check();
@@ -198,7 +198,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'mcp-servers');
   });
 
-  it('a hook is created with a secret that is shown once; a rule is previewed on its events, and starts a mission', async () => {
+  it('the secret of a new hook is shown once; a rule is previewed on the hook’s events, and starts a mission', async () => {
     const page = await open('/console/hooks');
     await page.getByText('No hooks yet.').waitFor();
     await pages.inspect(page, 'hooks-empty');

@@ -13,7 +13,7 @@ import { present, type Session } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the console', () => {
+describe.skipIf(typeof launched === 'string')('Missions in the console', () => {
   let morning: Morning;
   let world: Morning['world'];
   let pages: Morning['pages'];
@@ -37,7 +37,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     pages.open(session, options);
   const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
-  it('a person answers a question by one of its choices, and denies the call of a tool with a reason', async () => {
+  it('a person answers a question by one of its choices, and denies a tool call with a reason', async () => {
     const runId = await run({ ...held(), missionTitle: 'Choose a colour' });
     const asking = await startSandbox(shop, { runId });
     const call = { action: 'ci.deploy', parameter: '{"environment":"production","version":"2.4.0"}', toolUseId: 'q2' };
@@ -67,7 +67,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await world.knex('runs').where({ id: runId }).delete();
   });
 
-  it('"Run now" starts a run and opens its page, which follows it to its end without a reload', async () => {
+  it('"Run now" starts a run and opens its page, which follows the run to its end without a reload', async () => {
     const bob = await another('Globex');
     const place = await project('Search', bob);
     await recurring('scheduled-tasks', 'Re-index', schedule({ interval: 'daily', time: '02:30' }), place, bob);
@@ -109,7 +109,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await page.evaluate('performance.timeOrigin')).toBe(loaded);
   });
 
-  it('where events cannot arrive, the page of a run polls', async () => {
+  it('the page of a run polls when server-sent events are blocked', async () => {
     const id = await run({ ...held(), missionTitle: 'Behind a proxy', missionActivity: 'Beginning' });
     const page = await open(acme.session, {});
     await page.route('**/graphql?*', (route) => route.abort());
@@ -122,7 +122,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('net::ERR_FAILED');
   });
 
-  it('a run is steered: its plan is approved, its agent interrupted, resumed and sent a message', async () => {
+  it('a person approves the plan of a run, interrupts and resumes its agent, and sends it a message', async () => {
     const steps = JSON.stringify({ steps: ['Rename the column'] });
     const waits = {
       status: 'dispatching',
@@ -205,7 +205,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await row.locator('.pill').textContent()).toBe('no changes');
   });
 
-  it('missions that wait for a person say so on the overview, and are found by "Needs me"', async () => {
+  it('a mission that waits for a person is marked on the overview, and found by the filter "Needs me"', async () => {
     const bob = await another('Needy');
     const place = await project('Search', bob);
     const waits = { ...place, status: 'dispatching', issueId: 'iss_3', awaitsApproval: true };
@@ -276,7 +276,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     ]);
   });
 
-  it('a run is canceled after a confirmation', async () => {
+  it('a run is canceled only after a confirmation', async () => {
     const id = await run({ ...held(), missionTitle: 'Rename everything', startedAt: present() });
     const page = await open();
     await page.goto(`/console/runs/${id}`);
@@ -293,7 +293,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect((await world.knex('runs').where({ id }).first()).status).toBe('canceled');
   });
 
-  it('the page of a sandbox shows its logs by session and part, its charts in words, and its end', async () => {
+  it('the page of a sandbox shows its logs by session and part, describes its charts, and says when it was killed', async () => {
     const page = await open();
     await page.goto(`/console/sandboxes/${sandbox.id}`);
     await page.getByRole('img', { name: /^CPU: last \d+ %, highest \d+ %, over 5 min \d+ s$/ }).waitFor();
@@ -315,7 +315,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect((await world.knex('sandboxes').where({ id: sandbox.id }).first()).terminationReason).toBe('killed');
   });
 
-  it('artifacts are filtered by project: pictures are shown, videos load in their player, and other files are downloaded', async () => {
+  it('artifacts are filtered by project; pictures are shown, videos load in a player, and other files are downloaded', async () => {
     const other = await project('Mobile app');
     await leaveArtifact(other, 'what was done', { kind: 'log', caption: 'Build log' });
     const page = await open();

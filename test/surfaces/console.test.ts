@@ -17,7 +17,7 @@ import type { Answer } from '../support/world.ts';
 const { world, address, codeFor, browser, signedIn, close } = await openVisitorWorld();
 afterAll(close);
 
-describe('every page', () => {
+describe('Pages of the server', () => {
   const policy =
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -26,7 +26,7 @@ describe('every page', () => {
     ['an error', 'GET', '/sign-in/code', 405],
     ['a redirect', 'GET', '/console', 303],
   ])(
-    '%s loads nothing from elsewhere, cannot be framed or cached, and sends no referrer',
+    '%s loads nothing from other hosts, cannot be framed or cached, and sends no referrer',
     async (_what, method, path, status) => {
       const { status: answered, headers } = await world.request(method, path);
       expect(answered).toBe(status);
@@ -40,7 +40,7 @@ describe('every page', () => {
     },
   );
 
-  it('has no script, and its style and logo come from the service', async () => {
+  it('a page of the server has no script, and its style sheet is cached for a year', async () => {
     const { body } = await world.request('GET', '/sign-in');
     expect(body).not.toMatch(/<script|\son\w+=|style=/i);
     const addresses = [...body.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map((match) => match[1]!);
@@ -51,7 +51,7 @@ describe('every page', () => {
     expect(addresses.some((path) => path.startsWith('/console/style.css?v='))).toBe(true);
   });
 
-  it('405 · a refused method is answered with a page too, with Allow and the request id', async () => {
+  it('405 · a refused method is answered with a page that has Allow and the request id', async () => {
     const answer = await world.request('DELETE', '/sign-in', { headers: { 'x-request-id': 'req-from-test' } });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -59,14 +59,14 @@ describe('every page', () => {
     expect(answer.body).toContain('req-from-test');
   });
 
-  it('200 · HEAD is GET without the body', async () => {
+  it('200 · HEAD on a page is answered like GET, without the body', async () => {
     const answer = await world.request('HEAD', '/sign-in');
     expect([answer.status, answer.body]).toEqual([200, '']);
   });
 });
 
-describe('the console', () => {
-  it('lets a newcomer create an organization; its name is escaped everywhere', async () => {
+describe('Organizations of a person in the console', () => {
+  it('a newcomer creates an organization, and its name is escaped on the page', async () => {
     const tab = await signedIn(address());
     const csrf_token = await tab.csrf();
     const founded = await tab.submit('/console/organizations', { csrf_token, name: '  <b>Müller & Söhne</b>  ' });
@@ -82,7 +82,7 @@ describe('the console', () => {
     ['   ', 'name: must be at least 1 character'],
     ['x'.repeat(121), 'name: must be at most 120 characters'],
     ['a\0b', 'name: must be text without NUL characters'],
-  ])('400 · %j is not a name of an organization', async (name, says) => {
+  ])('400 · an organization cannot be named %j', async (name, says) => {
     const tab = await signedIn(address());
     const answer = await tab.submit('/console/organizations', { csrf_token: await tab.csrf(), name });
     expect(answer.status).toBe(400);
@@ -90,7 +90,7 @@ describe('the console', () => {
     expect((await tab.open('/console/account')).body).toContain('Create your organization');
   });
 
-  it('shows an invite and accepts it with one click; a second click says what happened; more organizations can be joined or created', async () => {
+  it('an invite is accepted with one click, and a second click says that it was accepted', async () => {
     const alice = await world.person('Alice');
     const org = await world.found(alice, 'Alice Works');
     const caller = {
@@ -129,7 +129,7 @@ describe('the console', () => {
     expect((await stranger.submit('/console/invites/accept', theirs)).status).toBe(404);
   });
 
-  it('switches between the organizations of the person, and to no other', async () => {
+  it('a person switches between their organizations, and to no other', async () => {
     const email = address();
     const tab = await signedIn(email);
     const csrf_token = await tab.csrf();
@@ -154,7 +154,7 @@ describe('the console', () => {
     expect(await present()).toBe(first!.id);
   });
 
-  it('lets people choose their name', async () => {
+  it('a person chooses their name', async () => {
     const tab = await signedIn(address());
     const csrf_token = await tab.csrf();
     expect((await tab.submit('/console/name', { csrf_token, name: 'Ada' })).status).toBe(303);
@@ -162,14 +162,14 @@ describe('the console', () => {
     expect((await tab.submit('/console/name', { csrf_token, name: '' })).status).toBe(400);
   });
 
-  it('303 · redirects to sign-in without a session, and back to the same page', async () => {
+  it('303 · a visitor without a session is sent to sign-in, and back to the same page', async () => {
     const answer = await browser().open('/console?tab=tokens');
     expect(answer.headers.get('location')).toBe('/sign-in?return_to=%2Fconsole%3Ftab%3Dtokens');
   });
 });
 
-describe('the session cookie', () => {
-  it('is extended along with the session, and expires after 14 days without use', async () => {
+describe('The session cookie', () => {
+  it('the session cookie is extended along with the session, and expires after 14 days without use', async () => {
     const tab = await signedIn(address());
     expect((await tab.open('/console/account')).headers.get('set-cookie')).toBeNull();
     world.clock.turn(minutes(1));
@@ -180,7 +180,7 @@ describe('the session cookie', () => {
     expect((await tab.open('/console/account')).status).toBe(303);
   });
 
-  it('is found among other cookies, by its whole name only', async () => {
+  it('the session cookie is found among other cookies, by its whole name only', async () => {
     const tab = await signedIn(address());
     const at = async (cookie: string) =>
       (await world.request('GET', '/console/account', { headers: { cookie } })).status;
@@ -190,7 +190,7 @@ describe('the session cookie', () => {
     expect(await at('session')).toBe(303);
   });
 
-  it('is a Secure __Host- cookie when the console is on https', async () => {
+  it('the session cookie is a Secure __Host- cookie when the console is on https', async () => {
     const { url } = world;
     const https = 'https://console.example.com';
     bindAddresses({ baseHost: https, issuer: https, mcp: https, a2a: `${https}/a2a` });
@@ -212,7 +212,7 @@ describe('the session cookie', () => {
   });
 });
 
-describe('the session cookie on the API', () => {
+describe('The session cookie on the API', () => {
   let count = 0;
   const setUp = async () => {
     const person = await world.person(`api${++count}`);
@@ -223,7 +223,7 @@ describe('the session cookie on the API', () => {
   };
   const me = (headers: Headers) => world.request('GET', '/v1/me', { headers });
 
-  it('200 · is accepted for requests of our own pages', async () => {
+  it('200 · the session cookie is accepted in requests of the service’s own pages', async () => {
     const { person, org, cookie } = await setUp();
     for (const headers of [own, { origin: world.url }, { 'sec-fetch-site': 'none' }] as Headers[]) {
       const answer = await me({ cookie, ...headers });
@@ -232,7 +232,7 @@ describe('the session cookie on the API', () => {
     }
   });
 
-  it('401 · is ignored in requests of other sites, or of programs', async () => {
+  it('401 · the session cookie is ignored in requests of other sites or of programs', async () => {
     const { cookie } = await setUp();
     const others: Headers[] = [
       {},
@@ -244,7 +244,7 @@ describe('the session cookie on the API', () => {
     for (const headers of others) expect([headers, (await me({ cookie, ...headers })).status]).toEqual([headers, 401]);
   });
 
-  it('403 · changes nothing without the CSRF header; 201 · takes effect with it', async () => {
+  it('403 · a write by session cookie needs the CSRF header; 201 · it takes effect with the header', async () => {
     const { cookie, csrf } = await setUp();
     const stranger = await setUp();
     const body = { email: address(), role: 'viewer' };
@@ -264,7 +264,7 @@ describe('the session cookie on the API', () => {
     expect((await send({ 'x-csrf-token': csrf })).status).toBe(201);
   });
 
-  it('403 · changes nothing over /graphql without the CSRF header', async () => {
+  it('a GraphQL request by session cookie is not executed without the CSRF header', async () => {
     const { cookie, csrf } = await setUp();
     const query = '{ me { principalType } }';
     const send = (headers: Headers) =>
@@ -275,7 +275,7 @@ describe('the session cookie on the API', () => {
     expect((await send({ 'x-csrf-token': csrf })).body).not.toHaveProperty('data.me.principalType');
   });
 
-  it('200 · X-Org-Id chooses the organization; 404 · refuses one where the person does not belong', async () => {
+  it('200 · X-Org-Id chooses an organization of the person; 404 · another organization is refused', async () => {
     const { person, org, cookie } = await setUp();
     const second = await world.found(person, 'Another');
     const foreign = await setUp();
@@ -285,17 +285,17 @@ describe('the session cookie on the API', () => {
     expect([answer.status, answer.body.description]).toEqual([404, 'No such organization.']);
   });
 
-  it('401 · a request with a cookie and an Authorization header is judged by the header alone', async () => {
+  it('401 · a request with a session cookie and an Authorization header is authenticated by the header alone', async () => {
     const { cookie } = await setUp();
     expect((await me({ ...own, cookie, authorization: 'Bearer pat_wrong' })).status).toBe(401);
   });
 });
 
-describe('the development mailbox', () => {
+describe('The development mailbox', () => {
   const key = () => new URL(mailboxAddress()!).searchParams.get('key')!;
   const opened = () => ({ headers: { cookie: `mailbox=${key()}` } });
 
-  it('303 · opens for the browser that follows the link printed at the start, and leaves no secret in the address', async () => {
+  it('303 · the printed link opens the mailbox in one browser, and its secret does not stay in the URL', async () => {
     const link = new URL(mailboxAddress()!);
     const { status, headers } = await world.request('GET', link.pathname + link.search);
     expect([status, headers.get('location')]).toEqual([303, '/development/mailbox']);
@@ -309,7 +309,7 @@ describe('the development mailbox', () => {
     ['without the secret', () => ['', '']],
     ['with another secret', () => [`?key=${'A'.repeat(43)}`, `mailbox=${'A'.repeat(43)}`]],
     ['with a part of the secret', (key) => [`?key=${key.slice(0, -1)}`, `mailbox=${key.slice(1)}`]],
-  ])('403 · says where its link is printed, and shows no mail, %s', async (_, ask) => {
+  ])('403 · the mailbox shows no mail and says where its link is printed, %s', async (_, ask) => {
     const email = address();
     await browser().submit('/sign-in', { email });
     await world.delivered();
@@ -320,7 +320,7 @@ describe('the development mailbox', () => {
     expect(body).not.toContain(email);
   });
 
-  it('200 · shows the mail, escaped, to this machine', async () => {
+  it('200 · the development mailbox shows the mail for sign-in', async () => {
     const email = address();
     await browser().submit('/sign-in', { email });
     await world.delivered();
@@ -331,7 +331,7 @@ describe('the development mailbox', () => {
     expect((await browser().submit('/sign-in', { email })).body).toContain('href="/development/mailbox"');
   });
 
-  it('404 · does not exist while mail leaves by SMTP', async () => {
+  it('404 · the development mailbox does not exist while mail is sent by SMTP', async () => {
     const asked = opened();
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
     const { status } = await world.request('GET', '/development/mailbox', asked);
@@ -339,7 +339,7 @@ describe('the development mailbox', () => {
     expect(status).toBe(404);
   });
 
-  it('421 · is not served under a foreign name that resolves to this machine (DNS rebinding)', async () => {
+  it('421 · the development mailbox is not served under a foreign name that resolves to this machine (DNS rebinding)', async () => {
     const statusAt = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const { port } = new URL(world.url);
@@ -357,7 +357,7 @@ describe('the development mailbox', () => {
     expect(await statusAt('[::1]:4000')).toBe(200);
   });
 
-  it('404 · does not exist for a service with a public name', async () => {
+  it('404 · the development mailbox does not exist for a service with a public name', async () => {
     const { url } = world;
     const asked = opened();
     const https = 'https://console.example.com';
@@ -369,7 +369,7 @@ describe('the development mailbox', () => {
   });
 });
 
-it('no secret of a browser or a mail is stored in plain text', async () => {
+it('secrets of sessions and sign-in codes are not stored in plain text', async () => {
   const email = address();
   const tab = await signedIn(email);
   const secret = tab.cookie.split('=')[1]!;

@@ -9,7 +9,7 @@ import { openWorld, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the page of the directory', () => {
+describe.skipIf(typeof launched === 'string')('The directory page', () => {
   let world: World;
   let owner: Account;
   let pages: PageInspector;
@@ -24,7 +24,7 @@ describe.skipIf(typeof launched === 'string')('the page of the directory', () =>
   });
   afterAll(() => world.close());
 
-  it('creates a token, gives a role to a group, and lets a provisioned person join', async () => {
+  it('an owner creates a directory token and gives a role to a group, and a provisioned person joins', async () => {
     const page = await pages.open(await world.session(owner.person, owner.organization.id));
     await page.goto('/console/o/acme/directory');
     await page.getByText('The identity provider has sent no user yet.').waitFor();

@@ -18,7 +18,7 @@ import { openWorld, present, type Session, type World } from '../support/world.t
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('in the console', () => {
+describe.skipIf(typeof launched === 'string')('Environments in the console', () => {
   const browser = launched as Browser;
   let world: World;
   let pages: PageInspector;
@@ -184,7 +184,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     return { runId, ...place };
   }
 
-  it('a mission shows its environment and network; one button allows a blocked host', async () => {
+  it('the page of a mission shows its environment and network, and one button allows a blocked host', async () => {
     const { runId, projectId: ofMission } = await mission('Blog');
     const page = await open(`/runs/${runId}`);
     const environment = page.getByRole('region', { name: 'Environment' });
@@ -220,7 +220,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await read(`/sandbox-templates/${id}`)).agentNetwork).toEqual({ mode: 'packages', hosts });
   });
 
-  it('a mission shows what is attested about its commits, and saves it as a file', async () => {
+  it('the page of a mission shows the attestation of a commit, which can be downloaded', async () => {
     const { runId } = await mission('Attested');
     const page = await open(`/runs/${runId}`);
     await page.getByRole('tab', { name: 'Attestation 1' }).click();
@@ -237,7 +237,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(file.suggestedFilename()).toBe(`${sha}.attestation.json`);
   });
 
-  it('a template lists the project and agent that use it, and cannot be deleted', async () => {
+  it('a template lists the project and agent that use it, and cannot be deleted while it is in use', async () => {
     const templateId = await create('/sandbox-templates', { name: 'Used' });
     const page = await open(`/projects/${projectId}/settings`);
     await page.getByLabel('Sandbox template').selectOption('Used');
@@ -331,7 +331,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'secrets-member');
   });
 
-  it('one switch enables and disables planner, reviewer and QA of a project', async () => {
+  it('one switch turns the planner, reviewer and QA of a project on and off', async () => {
     const page = await open(`/projects/${projectId}`);
     const team = page.getByRole('region', { name: 'Team' });
     await team.getByText('automatic').waitFor();
@@ -345,7 +345,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await hasTeam()).toBe(false);
   });
 
-  it('a project bounds how often a pull request continues its mission', async () => {
+  it('a project limits how often a pull request continues its mission, and at which cost', async () => {
     const page = await open(`/projects/${projectId}`);
     const card = page.getByRole('region', { name: 'Pull requests' });
     await card.getByText('up to 5 times within 7 days').waitFor();
