@@ -77,8 +77,8 @@ async function stream(query = '', headers: Record<string, string> = {}) {
   };
 }
 
-describe('A page of the event feed', () => {
-  it('has small records in the order of the log, and each leads to its whole event', async () => {
+describe('Pages of the event feed', () => {
+  it('a page of events has short records in the order of the log, each with the URL of its whole event', async () => {
     const start = await end();
     const project = await createProject(world, { token: await world.token(alice, acme) }, 'Shop');
     const created = await read(`?after=${start}&types=project.created`);
@@ -102,7 +102,7 @@ describe('A page of the event feed', () => {
     );
   });
 
-  it('a page without a number begins at the end of the log', async () => {
+  it('a request for events without a number starts at the end of the log', async () => {
     const { data, lastNumber, hasMore } = await read();
     await invite('next');
     expect([data, hasMore]).toEqual([[], false]);
@@ -110,7 +110,7 @@ describe('A page of the event feed', () => {
     expect(page.data).toMatchObject([{ number: lastNumber + 1, type: 'invite.created' }]);
   });
 
-  it('is filtered by types, by all types of a noun, and by the typed client', async () => {
+  it('events are filtered by type or by all types of a noun, also with the typed client', async () => {
     const client = createClient({ url: world.url, token });
     const { data } = await client.events({ after: 0, types: ['organization.*', 'invite.created'] });
     expect([...new Set(data.map(({ type }) => type))].sort()).toEqual(['invite.created', 'organization.created']);
@@ -118,7 +118,7 @@ describe('A page of the event feed', () => {
     expect((await read('?after=0&types=invite.revoked')).data).toEqual([]);
   });
 
-  it('begins with the oldest event that is kept; one request reads a bounded part of a long log', async () => {
+  it('events start with the oldest one that is kept, and one request reads a limited part of a long log', async () => {
     const bob = await world.person('Bob');
     const globex = await world.found(bob, 'Globex');
     const ask = { session: await world.session(bob, globex.id) };
@@ -141,8 +141,8 @@ describe('A page of the event feed', () => {
   });
 });
 
-describe('A request for a page of events that waits', () => {
-  it('is answered with the next event that matches, and without one when the time is over', async () => {
+describe('Long-polling for events', () => {
+  it('a long-polling request returns the next matching event, or no event when its time is over', async () => {
     const start = await end();
     const [matching, expiring] = [read('?types=invite.revoked&wait=30'), read('?types=budget.created&wait=1')];
     await vi.waitFor(async () => expect(await openReaders()).toBeGreaterThan(0));
@@ -157,7 +157,7 @@ describe('A request for a page of events that waits', () => {
     expect(await expiring).toEqual({ data: [], lastNumber: expect.any(Number), hasMore: false });
   });
 
-  it('401 · is refused if the credential was revoked during the wait', async () => {
+  it('401 · a long-polling request is refused if its credential was revoked during the wait', async () => {
     const answer = world.rest('GET', '/events?wait=30', { token });
     await vi.waitFor(async () => expect(await openReaders()).toBe(1));
     await revokeTokens();
@@ -165,8 +165,8 @@ describe('A request for a page of events that waits', () => {
   });
 });
 
-describe('A stream of events', () => {
-  it('continues after the last event that its reader has received', async () => {
+describe('Streams of events', () => {
+  it('a stream of events continues after the last event that its reader has received', async () => {
     const start = await end();
     const first = await stream(`?after=${start}`);
     expect(Object.fromEntries(first.response.headers)).toMatchObject({
@@ -183,7 +183,7 @@ describe('A stream of events', () => {
     expect(numbersOf(await second.take(2))).toEqual([start + 2, start + 3]);
   });
 
-  it('a stream also reports the number of events that the filter leaves out, so that its reader does not read them again', async () => {
+  it('a stream of events reports the number of filtered events too, so that its reader skips them on reconnection', async () => {
     const start = await end();
     const reading = await stream('?types=budget.created');
     expect(await reading.next()).toEqual({ name: 'message', id: String(start), data: null });
@@ -194,7 +194,7 @@ describe('A stream of events', () => {
     expect(event).toEqual({ name: 'message', id: String(start + 1), data: null });
   });
 
-  it('has every event once and in order, as pages that wait do, while writers commit out of order', async () => {
+  it('streams and long-polling readers get every event once and in order, while writers commit out of order', async () => {
     const invites = await Promise.all(['x', 'y', 'z'].map((name) => invite(`early-${name}`)));
     const start = await end();
     const open = await Promise.all(invites.map(() => world.knex.transaction()));
@@ -222,7 +222,7 @@ describe('A stream of events', () => {
     expect(waited).toEqual(streamed);
   });
 
-  it('ends when its credential is revoked', async () => {
+  it('a stream of events ends when its credential is revoked', async () => {
     const reading = await stream();
     await reading.next();
     await revokeTokens();
@@ -242,7 +242,7 @@ describe('The event feed', () => {
     ['types=', 'types.0: '],
     [`types=${'run.*,'.repeat(50)}run.*`, 'types: must be at most 50 entries'],
     [`projectId=${'x'.repeat(201)}`, 'projectId: must be at most 200 characters'],
-  ])('400 · refuses %s', async (query, description) => {
+  ])('400 · a request for events with %s is refused', async (query, description) => {
     for (const headers of [{}, { accept: 'text/event-stream' }] as Record<string, string>[]) {
       const { status, body } = await world.rest('GET', `/events?${query}`, { token, headers });
       expect([status, body.code]).toEqual([400, 'invalid_request']);
@@ -251,13 +251,13 @@ describe('The event feed', () => {
     }
   });
 
-  it('400 · refuses a Last-Event-ID that is not a number; 405 · refuses other methods', async () => {
+  it('400 · a Last-Event-ID that is not a number is refused; 405 · other methods are refused', async () => {
     const { body } = await world.rest('GET', '/events', { token, headers: { 'last-event-id': 'x' } });
     expect(body.description).toBe('Last-Event-ID: must be an integer.');
     expect((await world.request('POST', '/v1/events', { token, body: {} })).status).toBe(405);
   });
 
-  it('is read only with the scope, within the organization, and within the project of the credential', async () => {
+  it('events need the scope audit:read, and are limited to the organization and project of the credential', async () => {
     const all = await world.token(alice, acme);
     expect((await world.rest('GET', '/events')).status).toBe(401);
     for (const headers of [{}, { accept: 'text/event-stream' }] as Record<string, string>[]) {
@@ -275,7 +275,7 @@ describe('The event feed', () => {
     expect(JSON.stringify(await read('?after=0', { session: other }))).not.toContain(projects[0]);
   });
 
-  it('429 · refuses more streams than a credential may have', async () => {
+  it('429 · a credential cannot open more streams of events than its limit', async () => {
     await Promise.all(Array.from({ length: subscriptions.perCredential }, () => stream()));
     const refused = await stream();
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '10']);

@@ -10,7 +10,7 @@ import { openWorld } from '../support/world.ts';
 const limit = 100;
 
 it.skipIf(process.platform === 'win32')(
-  '503 · /readyz reports exhausted file descriptors instead of the database, and recovers',
+  '503 · /readyz reports that file descriptors are exhausted, and recovers',
   async () => {
     const world = await openWorld();
     const port = await freePort();

@@ -7,7 +7,7 @@ const { endless, url, reported, metered, post, ask, close, reset } = await openS
 afterAll(close);
 beforeEach(reset);
 
-test('200 · an answer carries its cost, keeps the request id and is not stored', async () => {
+test('200 · a GraphQL answer carries its cost, keeps the request id, and forbids caching', async () => {
   const response = await post({ query: '{ hello }' });
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -17,7 +17,7 @@ test('200 · an answer carries its cost, keeps the request id and is not stored'
   expect(metered.operations).toBe(1);
 });
 
-test('200 · a problem is under extensions.problem, alongside the remaining data', async () => {
+test('200 · a GraphQL problem is in extensions.problem, beside the data of the other fields', async () => {
   const { status, body } = await ask('{ hello foreign }', undefined, strict);
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -44,7 +44,7 @@ test('200 · a problem is under extensions.problem, alongside the remaining data
   expect(reported).toEqual([]);
 });
 
-test('200 · a problem of a non-null field leaves data null', async () => {
+test('200 · a problem in a non-null field makes data null', async () => {
   const { status, body } = await ask('{ teapot }', undefined, strict);
   expect(status).toBe(200);
   expect(body.data).toBe(null);
@@ -52,7 +52,7 @@ test('200 · a problem of a non-null field leaves data null', async () => {
   expect(body.errors[0].message).toContain('missing-scope:projects:read');
 });
 
-test('an unexpected error is answered without internal details and reported once', async () => {
+test('an unexpected error is answered without internal details, and reported once', async () => {
   const { status, body } = await ask('{ hello broken }');
   expect(status).toBe(200);
   const description = 'The service failed to answer. Report the request id.';
@@ -75,7 +75,7 @@ test('an unexpected error is answered without internal details and reported once
   expect(String(reported[0])).toContain('hunter2');
 });
 
-test('an unavailable database is reported as temporarily unavailable', async () => {
+test('an unavailable database is answered as a temporary failure, without its address', async () => {
   const { body } = await ask('{ away }');
   expect(body.errors[0].extensions.code).toBe('unavailable');
   expect(body.errors[0].extensions.problem.retryable).toBe(true);
@@ -99,7 +99,7 @@ test('null for a non-null argument is the caller’s error, found before executi
   expect(reported).toEqual([]);
 });
 
-test('401 · a request without a credential is refused in a GraphQL body, with the challenge', async () => {
+test('401 · a GraphQL request without a credential is refused in a GraphQL body, with the challenge', async () => {
   const response = await post({ query: '{ hello }' }, { authorization: '' });
   expect(response.status).toBe(401);
   expect(response.headers.get('www-authenticate')).toBe('Bearer');
@@ -125,18 +125,14 @@ test('401 · a request without a credential is refused in a GraphQL body, with t
 });
 
 test.each([
-  ['400 · a body that is not JSON', '{"query":', 'The body is not valid JSON.'],
-  ['400 · a body that is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not valid UTF-8.'],
-  ['400 · an empty body', '', 'The body must be a JSON object or an array of them.'],
-  ['400 · a body that is null', 'null', 'The body must be a JSON object or an array of them.'],
-  ['400 · an empty batch', '[]', 'A batch has 1 to 20 operations; this one has 0.'],
-  ['400 · no query', '{}', 'Must provide query string.'],
-  [
-    '400 · an unknown parameter',
-    '{"query":"{ hello }","qeury":1}',
-    'Unexpected parameter "qeury" in the request body.',
-  ],
-])('%s', async (_title, body, description) => {
+  ['a body that is not JSON', '{"query":', 'The body is not valid JSON.'],
+  ['a body that is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not valid UTF-8.'],
+  ['an empty body', '', 'The body must be a JSON object or an array of them.'],
+  ['a body that is null', 'null', 'The body must be a JSON object or an array of them.'],
+  ['an empty batch', '[]', 'A batch has 1 to 20 operations; this one has 0.'],
+  ['a missing query', '{}', 'Must provide query string.'],
+  ['an unknown parameter', '{"query":"{ hello }","qeury":1}', 'Unexpected parameter "qeury" in the request body.'],
+])('400 · a GraphQL request is refused for %s', async (_title, body, description) => {
   const response = await post(body, strict);
   expect(response.status).toBe(400);
   expect(response.headers.get('content-type')).toBe('application/graphql-response+json; charset=utf-8');
@@ -145,7 +141,7 @@ test.each([
   expect(reported).toEqual([]);
 });
 
-test('413 · a body one byte over the limit is refused', async () => {
+test('413 · a GraphQL body one byte over the limit is refused', async () => {
   const padded = (size: number) => JSON.stringify({ query: '{ hello }' }).padEnd(size, ' ');
   expect((await post(padded(bytes.graphqlBody))).status).toBe(200);
   const response = await post(padded(bytes.graphqlBody + 1));
@@ -153,7 +149,7 @@ test('413 · a body one byte over the limit is refused', async () => {
   expect((await response.json()).errors[0].extensions.code).toBe('payload_too_large');
 });
 
-test('415 · rejects forms, text and content without a type, which a foreign page can send without a preflight', async () => {
+test('415 · forms, plain text and bodies without a type are refused, because another site’s page can send them without a preflight', async () => {
   for (const type of [
     'application/x-www-form-urlencoded',
     'text/plain',
@@ -167,7 +163,7 @@ test('415 · rejects forms, text and content without a type, which a foreign pag
   }
 });
 
-test('405 · another method and a mutation by GET are refused', async () => {
+test('405 · other methods than GET and POST are refused, and so is a mutation by GET', async () => {
   const put = await fetch(url, { method: 'PUT', headers: { authorization: 'Bearer person' } });
   expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST']);
   expect((await put.json()).errors[0].extensions.code).toBe('method_not_allowed');
@@ -181,19 +177,19 @@ test('405 · another method and a mutation by GET are refused', async () => {
   expect(body.errors[0].extensions.problem.code).toBe('method_not_allowed');
 });
 
-test('406 · a mutation is not executed when its result could not be returned', async () => {
+test('406 · a mutation is not executed when the caller accepts no type of its result', async () => {
   const response = await post({ query: 'mutation { write(text: "x") }' }, { accept: 'application/xml' });
   expect(response.status).toBe(406);
   expect((await response.json()).errors[0].extensions.code).toBe('not_acceptable');
   expect(metered.operations).toBe(0);
 });
 
-test('200 · a media type is accepted with its parameters', async () => {
+test('200 · parameters of an accepted media type are ignored', async () => {
   const response = await post({ query: '{ hello }' }, { accept: 'text/html, application/json;charset=latin1;q=0.1' });
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
 });
 
-test('200 · a query is executed by GET, with variables as JSON', async () => {
+test('200 · a query is executed by GET, with variables as JSON; invalid variables are a 400', async () => {
   const search = new URLSearchParams({
     query: 'query Rows($n: Int!) { rows(limit: $n) { data { id } } }',
     operationName: 'Rows',
@@ -212,7 +208,7 @@ test('200 · a query is executed by GET, with variables as JSON', async () => {
   ]);
 });
 
-test('a malformed Host header is ignored', async () => {
+test('a GraphQL request with a malformed Host header is answered', async () => {
   const { request } = await import('node:http');
   const status = await new Promise((resolve) => {
     const headers = { host: 'a b%%', authorization: 'Bearer person' };
@@ -245,7 +241,7 @@ test('GET /graphql/schema.graphql is the schema as text, for callers who may int
   expect((await fetch(`${url}/other`)).status).toBe(404);
 });
 
-test('a subscription is sent as server-sent events, with its cost; a failing one shows no internal details', async () => {
+test('events of a subscription carry its cost; a failing subscription shows no internal details', async () => {
   const events = await post({ query: 'subscription { count(to: 2) }' }, { accept: 'text/event-stream' });
   expect(events.headers.get('content-type')).toBe('text/event-stream');
   const data = (text: string) => [...text.matchAll(/^data: (.+)$/gm)].map((match) => JSON.parse(match[1]!));

@@ -145,8 +145,8 @@ async function post(body: unknown, org = 'org_1', more: Record<string, string> =
 }
 const ask = (query: string, org?: string) => post({ query }, org);
 
-describe('the cost of operations', () => {
-  test('is added up for a batch: over the maximum together, none of its operations is executed', async () => {
+describe('Cost of operations', () => {
+  test('the cost of a batch is the sum of its operations; over the maximum, none of them is executed', async () => {
     const rows = { query: `{ rows(limit: ${graphql.cost / 4}) { id } }` };
     expect((await post([rows, rows, rows])).body.map(({ data }: { data: unknown }) => data !== undefined)).toEqual([
       true,
@@ -165,7 +165,7 @@ describe('the cost of operations', () => {
     expect(written).toEqual([]);
   });
 
-  test('uses a point of the rate per thousand, and at least one per operation', async () => {
+  test('each started thousand of an operation’s cost uses a point of the rate, and each operation at least one', async () => {
     await ask('{ hello }');
     expect(points).toBe(1);
     await ask('{ rows(limit: 2500) { id } }');
@@ -177,7 +177,7 @@ describe('the cost of operations', () => {
     expect(points).toBe(1 + 3 + 3 + 1 + 1);
   });
 
-  test('stays small for introspection: the result of a document is reused', async () => {
+  test('a repeated introspection query is answered from memory', async () => {
     const query = '{ __schema { types { name description } } }';
     const first = await ask(query);
     expect(introspected).toBe(1);
@@ -190,8 +190,8 @@ describe('the cost of operations', () => {
   });
 });
 
-describe('the size of answers', () => {
-  test('400 · is bounded: a larger answer is refused whole, naming its size and the maximum', async () => {
+describe('Size of answers', () => {
+  test('400 · an answer over the maximum size is refused whole, with its size and the maximum', async () => {
     const fits = await ask(`{ text(bytes: ${bytes.graphqlAnswer - 200}) }`);
     expect([fits.status, fits.body.data.text.length]).toEqual([200, bytes.graphqlAnswer - 200]);
     const { status, body } = await ask(`{ text(bytes: ${bytes.graphqlAnswer}) }`);
@@ -202,7 +202,7 @@ describe('the size of answers', () => {
     );
   });
 
-  test('503 · counts against the share of its own organization until the answer is read', async () => {
+  test('an unread answer counts against the share of its own organization, and delays no other', async () => {
     const big = JSON.stringify({ query: `{ text(bytes: ${bytes.graphqlAnswer - 200}) }` });
     const unread = await Promise.all(
       [1, 2, 3].map(
@@ -223,7 +223,7 @@ describe('the size of answers', () => {
   });
 });
 
-test('503 · an organization at its limit of operations waits and is then refused, while another is served at once', async () => {
+test('503 · operations of a busy organization wait and are then refused, while another organization is served at once', async () => {
   const held = Array.from({ length: 32 }, () => ask('{ held }'));
   await arrived(32);
   // Three of these operations fit into the queue.
@@ -278,12 +278,12 @@ test('a subscriber that does not read is disconnected, because it occupies a slo
   reader.destroy();
 });
 
-describe('a member with the name "then", which promises have', () => {
+describe('GraphQL names "then", which promises have too', () => {
   test.each([
     ['of a leaf', '{ rows(limit: 1) { then: id } }', '{"rows":[{"then":"0"}]}'],
     ['at the root', '{ then: hello }', '{"then":"world"}'],
     ['of a list', '{ then: rows(limit: 1) { id } }', '{"then":[{"id":"0"}]}'],
-  ])('200 · is an alias like any other %s', async (_title, query, data) => {
+  ])('200 · an alias "then" is like any other, %s', async (_title, query, data) => {
     for (let i = 0; i < 3; i++) {
       const { status, body } = await ask(query);
       expect([status, JSON.stringify(body.data)]).toEqual([200, data]);
@@ -292,7 +292,7 @@ describe('a member with the name "then", which promises have', () => {
   });
 
   test.each(['{"then":1}', '{"query":"{ hello }","then":1}'])(
-    '400 · is not a parameter of a request: %s',
+    '400 · a request parameter "then" is unknown: %s',
     async (text) => {
       const message = 'Unexpected parameter "then" in the request body.';
       const body = JSON.parse(text);
@@ -301,14 +301,14 @@ describe('a member with the name "then", which promises have', () => {
     },
   );
 
-  test('200 · is a variable like any other', async () => {
+  test('200 · a variable "then" is like any other', async () => {
     const query = 'query ($then: Int!) { rows(limit: $then) { id } }';
     const body = JSON.parse(JSON.stringify({ query, variables: { n: 1 } }).replace('"n"', '"then"'));
     expect((await post(body)).body.data).toEqual({ rows: [{ id: '0' }] });
   });
 });
 
-describe('operations of the real graph', () => {
+describe('Costs in the schema of the service', () => {
   let world: World;
   let token: string;
   beforeAll(async () => {
@@ -318,7 +318,7 @@ describe('operations of the real graph', () => {
   });
   afterAll(() => world.close());
 
-  test('a mutation with a key that waits for a slot of its organization holds no database connection', async () => {
+  test('a mutation with an Idempotency-Key that waits for a slot of its organization holds no database connection', async () => {
     const held = Array.from({ length: 32 }, () => ask('{ held }'));
     await arrived(32);
     asked = 0;
@@ -347,7 +347,7 @@ describe('operations of the real graph', () => {
     }
   });
 
-  test('long text costs a point per kilobyte', () => {
+  test('a field with long text costs a point per kilobyte', () => {
     const long = /^(prompt|userPrompt|body|content|parameter|result)$/;
     const objects = Object.values(theGraph.getTypeMap()).filter(isObjectType);
     const weights = objects.flatMap((type) =>

@@ -35,7 +35,7 @@ test.each([
   ['a document without an operation', { query: 'fragment a on Query { hello }' }],
   ['type definitions', { query: 'type A { b: String }' }],
   ['only white space', { query: '  ' }],
-])('4xx · a request is refused with %s', async (_title, body) => {
+])('4xx · a GraphQL request is refused with %s', async (_title, body) => {
   const response = await post(body, strict);
   const results = [await response.json()].flat();
   for (const { errors } of results) {
@@ -81,7 +81,7 @@ test('429 · a batch beyond the rate says when to retry', async () => {
   expect((await response.json()).errors[0].extensions.problem.retryable).toBe(true);
 });
 
-test('fields below a list count once for each row that its limit allows; the limit of a page applies to its data', async () => {
+test('fields below a list count once for each row that the limit allows; the limit of a page applies to its data', async () => {
   expect((await ask('{ rows(limit: 5) { nextCursor data { id } } }')).body.extensions).toEqual(
     cost(1 + 5 * (1 + 1 + 1)),
   );
@@ -90,7 +90,7 @@ test('fields below a list count once for each row that its limit allows; the lim
   expect((await ask(nested)).body.extensions).toEqual(cost(1 + 5 * (1 + (1 + 10 * 1))));
 });
 
-test('an operation over the maximum is refused before execution, naming its cost and the maximum', async () => {
+test('an operation over the maximum cost is refused before execution, with its cost and the maximum', async () => {
   const query = 'query ($n: Int!) { rows(limit: $n) { data { id } } }';
   expect((await ask(query, { n: 9_999 }, strict)).body.extensions).toEqual(cost(19_999));
   const { status, body } = await ask(query, { n: 10_000 }, strict);
@@ -134,7 +134,7 @@ test.each([
     'Syntax Error: Token limit of 2000 exceeded.',
   ],
 ])(
-  '%s · an operation at the bound is executed; one beyond it is refused, and the error names the bound',
+  '%s · an operation at the limit is executed; one beyond it is refused with an error that names the limit',
   async (_title, within, beyond, sentence) => {
     const messages = async (query: string) =>
       ((await ask(query, undefined, strict)).body.errors ?? []).map(({ message }: { message: string }) => message);

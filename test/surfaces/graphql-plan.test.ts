@@ -119,13 +119,13 @@ test.each([
   }
 });
 
-test('a query with other directives, or with more than four variables in conditions, has no plan for each combination', () => {
+test('a query with other directives, or with more than four variables in conditions, has no plan per combination', () => {
   expect(variablesOfConditions(parse('{ now @other(if: true) }'))).toBe(null);
   const five = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: now @skip(if: $${name})`).join(' ');
   expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);
 });
 
-test('a query whose conditions leave no field has no plan', () => {
+test('a query whose conditions leave an object without fields has no plan', () => {
   const document = parse('{ project(id: "p1") { id @skip(if: true) } }');
   expect(compilePlan(schema, chosen(document, {}))).toBe(null);
 });
@@ -141,11 +141,11 @@ test('a planned query resolves a record once when several paths reach it', async
   expect(asked).toEqual(['o1']);
 });
 
-test.each(['failing', 'refused', 'word', 'numbers'])('a plan fails where a member has an error: %s', async (name) => {
+test.each(['failing', 'refused', 'word', 'numbers'])('a plan fails when a field has an error: %s', async (name) => {
   await expect(planned(`{ project(id: "p1") { count ${name} organization { owner { id } } } }`)).rejects.toThrow();
 });
 test.each(['{ wrong { id } }', '{ promised { id } }'])(
-  'a plan fails where a value has an unexpected form: %s',
+  'a plan fails when a value has an unexpected form: %s',
   async (source) => {
     await expect(planned(source)).rejects.toThrow();
   },
@@ -162,7 +162,7 @@ test.each([
   expect(await planned(source)).toBe(null);
 });
 
-describe('the plan of one field, for REST and MCP', () => {
+describe('Plans of one field, for REST and MCP', () => {
   const asked = (source: string, variables = {}) => {
     const node = getOperationAST(parse(source))!.selectionSet.selections[0] as FieldNode;
     return planField(schema.getQueryType()!.getFields()[node.name.value]!, node)({ context: context(), variables });
@@ -174,18 +174,21 @@ describe('the plan of one field, for REST and MCP', () => {
     '{ project(id: "none") { id } }',
     '{ projects { id } }',
     '{ now }',
-  ])('resolves to the value that graphql-js produces: %s', async (source) => {
+  ])('the plan of one field produces the value of graphql-js: %s', async (source) => {
     const document = parse(source);
     const { data } = await execute({ schema, document, contextValue: context() });
     expect(JSON.stringify(await asked(source))).toBe(JSON.stringify(Object.values(data!)[0]));
   });
 
-  test('applies variables and defaults of arguments', async () => {
+  test('the plan of one field applies variables and defaults of arguments', async () => {
     expect(await asked('query ($n: Int!) { projects(first: $n) { id } }', { n: 1 })).toEqual([{ id: 'p1' }]);
     expect(await asked('{ projects { id } }')).toHaveLength(4);
   });
 
-  test.each(['failing', 'refused'])('is rejected with the error of a member: %s', async (name) => {
-    await expect(asked(`{ project(id: "p1") { id ${name} } }`)).rejects.toThrow('no');
-  });
+  test.each(['failing', 'refused'])(
+    'the plan of one field is rejected with the error of a nested field: %s',
+    async (name) => {
+      await expect(asked(`{ project(id: "p1") { id ${name} } }`)).rejects.toThrow('no');
+    },
+  );
 });

@@ -25,10 +25,13 @@ describe('GraphQL over HTTP', () => {
     fetchFn: (url: string, init: RequestInit = {}) =>
       fetch(url, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }),
   });
-  test.each(audits.map(({ id, name, fn }) => [`${id} · ${name}`, fn] as const))('%s', async (_title, audit) => {
-    const { status, ...why } = await audit();
-    expect(status === 'ok' ? status : { status, reason: (why as { reason?: string }).reason }).toBe('ok');
-  });
+  test.each(audits.map(({ id, name, fn }) => [`${id} · ${name}`, fn] as const))(
+    'the service passes the audit of GraphQL over HTTP: %s',
+    async (_title, audit) => {
+      const { status, ...why } = await audit();
+      expect(status === 'ok' ? status : { status, reason: (why as { reason?: string }).reason }).toBe('ok');
+    },
+  );
 });
 
 test.each([
@@ -58,7 +61,7 @@ const createProject = /* GraphQL */ `
   }
 `;
 
-test('a project is created and read back with its organization, in one graph with REST', async () => {
+test('a project that GraphQL creates is read back with its organization, and over REST', async () => {
   const input = { name: 'Alpha', repoFullName: 'acme/alpha' };
   const created = await world.graphql(createProject, { token, variables: { input } });
   expect(created.status).toBe(200);
@@ -72,7 +75,7 @@ test('a project is created and read back with its organization, in one graph wit
   expect((await world.rest('GET', `/projects/${project.id}`, { token })).body.name).toBe('Alpha');
 });
 
-test('a problem is the same record that REST answers, under extensions.problem', async () => {
+test('a GraphQL problem is the same record that REST answers', async () => {
   const bob = await world.person('Bob');
   const other = await world.token(bob, await world.found(bob, 'Bobs'));
   const { data } = (await world.rest('GET', '/projects', { token })).body;
@@ -83,7 +86,7 @@ test('a problem is the same record that REST answers, under extensions.problem',
   expect(viaGraph.body.errors[0].extensions).toEqual({ code: 'not_found', problem: viaRest.body });
 });
 
-test('an invalid input names the field and the bound, as in REST', async () => {
+test('an invalid input names the field and the limit over GraphQL as over REST', async () => {
   const input = { name: '', repoFullName: 'acme/alpha' };
   const viaRest = await world.rest('POST', '/projects', { token, body: input });
   const viaGraph = await world.graphql(createProject, { token, variables: { input } });
@@ -133,7 +136,7 @@ test.each<[string, string, object, object[]]>([
     { limit: 'x' },
     [{ path: 'limit', message: 'Int cannot represent non-integer value: "x"' }],
   ],
-])('a refused variable has its path in the fields: %s', async (_title, query, variables, fields) => {
+])('an invalid variable is reported with the path of the field: %s', async (_title, query, variables, fields) => {
   const answers = [];
   for (let n = 0; n < 3; n++) answers.push(await world.graphql(query, { token, variables: variables as never }));
   for (const { status, body } of answers) {
@@ -141,7 +144,7 @@ test.each<[string, string, object, object[]]>([
   }
 });
 
-test('a missing scope is named on every surface', async () => {
+test('a missing scope is named over GraphQL as over REST', async () => {
   const narrow = await world.token(owner.person, owner.organization, { scopes: ['agents:read'] });
   const { body } = await world.graphql('{ projects { nextCursor } }', { token: narrow });
   expect(body.data).toBe(null);
@@ -150,7 +153,7 @@ test('a missing scope is named on every surface', async () => {
   expect(body.errors[0].extensions.code).toBe('missing_scope');
 });
 
-test('401 · a missing and an invalid token are refused with the fitting challenge and a GraphQL body', async () => {
+test('401 · a GraphQL request with a missing or invalid token is refused with a challenge and a GraphQL body', async () => {
   for (const bad of [undefined, 'pat_nothing']) {
     const { status, headers, body } = await world.request('POST', '/graphql', {
       ...(bad && { token: bad }),
@@ -164,7 +167,7 @@ test('401 · a missing and an invalid token are refused with the fitting challen
   }
 });
 
-test('a person in the console is authenticated by cookie; a POST without the CSRF header is not', async () => {
+test('a person in the console is authenticated by cookie, but a POST with a wrong CSRF token is refused', async () => {
   const session = await world.session(owner.person, owner.organization.id);
   const asked = { session, body: { query: '{ me { principalType } }' } };
   expect((await world.request('POST', '/graphql', asked)).body.data).toEqual({ me: { principalType: 'cookie' } });
@@ -172,7 +175,7 @@ test('a person in the console is authenticated by cookie; a POST without the CSR
   expect([401, 403]).toContain(forged.status);
 });
 
-test('a caller who may read the schema reads it whole: by introspection, within all bounds, and as schema.graphql', async () => {
+test('a caller who may introspect gets the whole schema, by introspection and as schema.graphql', async () => {
   const introspection = await world.graphql(getIntrospectionQuery(), { token });
   expect(introspection.body.errors).toBe(undefined);
   expect(introspection.body.data.__schema.queryType.name).toBe('Query');
@@ -181,7 +184,7 @@ test('a caller who may read the schema reads it whole: by introspection, within 
   expect(text.body).toBe(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
 });
 
-describe('a repeated operation is compiled, and answers the same', () => {
+describe('Repeated GraphQL operations', () => {
   const answersTo = async (body: unknown) => {
     const answers = [];
     for (let i = 0; i < 3; i++) answers.push((await world.request('POST', '/graphql', { token, body })).body);
@@ -214,13 +217,13 @@ describe('a repeated operation is compiled, and answers the same', () => {
     ],
     ['a batch with an error', [{ query: '{ me { role } }' }, { query: '{ project(projectId: "prj_none") { id } }' }]],
     ['several operations', { query: 'query A { me { role } } query B { me { userId } }', operationName: 'B' }],
-  ])('%s', async (_, body) => {
+  ])('a repeated operation has the same answer each time: %s', async (_, body) => {
     const [first, second, third] = await answersTo(body);
     expect(second).toEqual(first);
     expect(third).toEqual(first);
   });
 
-  test('with an alias named __proto__', async () => {
+  test('a repeated operation with an alias __proto__ has the same answer each time', async () => {
     const texts = (await answersTo({ query: '{ __proto__: __typename me { role } }' })).map((one) =>
       JSON.stringify(one.data),
     );
@@ -240,7 +243,7 @@ describe('a repeated operation is compiled, and answers the same', () => {
   });
 });
 
-test('429 · each operation of a batch counts, and a batch that does not fit is refused whole', async () => {
+test('429 · each operation of a batch counts, and a batch that does not fit into the rate is refused whole', async () => {
   const narrow = await openWorld({ requestsPerMinute: 5 });
   try {
     const person = await narrow.person('Alice');

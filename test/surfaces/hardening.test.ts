@@ -36,9 +36,9 @@ const under = (host: string, path: string, headers: Record<string, string> = {})
       .end();
   });
 
-describe('Host', () => {
+describe('The Host header', () => {
   it.each(['/v1/me', '/graphql', '/mcp', '/a2a', '/console', '/reference', '/', '/v1/openapi.json', '/unknown'])(
-    '421 · refuses a name that is not one of the service: %s',
+    '421 · a Host that is not a name of the service is refused: %s',
     async (path) => {
       const { status, type, body } = await under('rebound.example', path, { authorization: `Bearer ${owner.token}` });
       expect([status, type]).toEqual([421, 'application/json; charset=utf-8']);
@@ -46,14 +46,14 @@ describe('Host', () => {
     },
   );
 
-  it('421 · a browser gets a page', async () => {
+  it('421 · a browser that uses a foreign Host gets a page', async () => {
     const { status, type, body } = await under('rebound.example', '/console', { accept: 'text/html,*/*;q=0.8' });
     expect([status, type]).toEqual([421, 'text/html; charset=utf-8']);
     expect(body).toContain('Misdirected request');
   });
 
   it.each(['localhost', 'LOCALHOST:1234', '127.0.0.1', '127.9.9.9:80', '[::1]:4000'])(
-    '200 · accepts the name %s',
+    '200 · the name %s is accepted as Host',
     async (host) => {
       expect((await under(host, '/v1/me', { authorization: `Bearer ${owner.token}` })).status).toBe(200);
     },
@@ -65,7 +65,7 @@ describe('Host', () => {
     ['an empty path', '', 303],
     ['an unknown path', '//v1/me', 404],
   ])(
-    '%s after our origin in a full URL is answered by the service, whatever the Host header',
+    '%s after the origin of the service in a full URL is answered, whatever the Host header',
     async (_, target, status) => {
       const authorization = `Bearer ${owner.token}`;
       expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
@@ -73,7 +73,7 @@ describe('Host', () => {
   );
 
   it.each(['Host: localhost\r\nHost: evil.example', 'host: localhost\r\nHOST: localhost'])(
-    '400 · refuses several Host headers: %j',
+    '400 · several Host headers are refused: %j',
     async (hosts) => {
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
       socket.end(`GET /livez HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`);
@@ -84,18 +84,18 @@ describe('Host', () => {
   );
 
   it.each(['http://rebound.example', 'HTTP://rebound.example:80', 'http://', 'http://localhost@rebound.example'])(
-    '421 · refuses a full URL of another host, although the Host header is ours: %s',
+    '421 · a full URL of another host is refused, even with a valid Host header: %s',
     async (origin) => {
       const authorization = `Bearer ${owner.token}`;
       expect((await under(new URL(world.url).host, `${origin}/v1/me`, { authorization })).status).toBe(421);
     },
   );
 
-  it('200 · serves probes by IP address', async () => {
+  it('200 · probes by IP address are answered', async () => {
     for (const path of ['/livez', '/readyz']) expect((await under('10.1.2.3:4000', path)).status).toBe(200);
   });
 
-  it('accepts the names of the four addresses, on any port', () => {
+  it('the names of the four configured URLs are accepted as Host, on any port', () => {
     const origin = (name: string) => `https://${name}.example:8443`;
     const before = { baseHost: world.url, issuer: world.url, mcp: world.url, a2a: `${world.url}/a2a` };
     bindAddresses({ baseHost: origin('api'), issuer: origin('id'), mcp: origin('mcp'), a2a: `${origin('a2a')}/x` });
@@ -116,7 +116,7 @@ describe('Host', () => {
   });
 });
 
-it('Strict-Transport-Security is sent when the public address is https, and only then', async () => {
+it('Strict-Transport-Security is sent when the public URL is https, and only then', async () => {
   const hsts = async () => (await world.request('GET', '/livez')).headers.get('strict-transport-security');
   expect(await hsts()).toBe(null);
   const https = 'https://platform.example';
@@ -125,25 +125,25 @@ it('Strict-Transport-Security is sent when the public address is https, and only
   bindAddresses({ baseHost: world.url, issuer: world.url, mcp: world.url, a2a: `${world.url}/a2a` });
 });
 
-describe('GET /metrics', () => {
+describe('GET /metrics through a proxy', () => {
   it.each([
     ['x-forwarded-proto', 'https'],
     ['x-forwarded-host', 'api.example'],
     ['x-real-ip', '203.0.113.9'],
     ['via', '1.1 proxy'],
-  ])('401 · a request with %s, which came through a proxy, is refused', async (name, value) => {
+  ])('401 · metrics are refused to a request with %s, which came through a proxy', async (name, value) => {
     expect((await world.request('GET', '/metrics', { headers: { [name]: value } })).status).toBe(401);
   });
 
-  it('401 · a request with a foreign Host is refused, even from this machine', async () => {
+  it('401 · metrics are refused to a request with a foreign Host, even from this machine', async () => {
     expect((await under('metrics.example', '/metrics')).status).toBe(401);
     expect((await under('localhost', '/metrics')).status).toBe(200);
   });
 });
 
-describe('a body', () => {
+describe('Request bodies', () => {
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register', '/v1/agent/identity'])(
-    'is not logged as an error when it breaks off: %s',
+    'a request body that breaks off is not logged as an error: %s',
     async (path) => {
       lines = [];
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
@@ -169,19 +169,19 @@ describe('a body', () => {
       'variables.a.b: contains a lone surrogate',
     ],
     ['/v1/oauth2/register', '{"redirect_uris":[],"client_name":"\\udfff"}', 'client_name: contains a lone surrogate'],
-  ])('400 · names the field that has a lone surrogate: %s', async (path, body, words) => {
+  ])('400 · the error names the field that has a lone surrogate: %s', async (path, body, words) => {
     const answer = await world.request('POST', path, { token: owner.token, body });
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).toContain(words);
   });
 
-  it('201 · may contain complete surrogate pairs', async () => {
+  it('201 · a field may contain complete surrogate pairs', async () => {
     const body = '{"name":"a\\ud83d\\ude00","repoFullName":"acme/pair"}';
     expect((await world.rest('POST', '/projects', { token: owner.token, body })).body.name).toBe('a😀');
   });
 
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])(
-    '415 · is refused in another charset: %s',
+    '415 · a request body in another charset than UTF-8 is refused: %s',
     async (path) => {
       const send = (charset: string) =>
         world.request('POST', path, {
@@ -198,7 +198,7 @@ describe('a body', () => {
   );
 
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])(
-    '415 · is refused when compressed: %s',
+    '415 · a compressed request body is refused: %s',
     async (path) => {
       const headers = { accept: 'application/json, text/event-stream', 'content-encoding': 'gzip' };
       const answer = await world.request('POST', path, { token: owner.token, body: '{}', headers });
@@ -207,7 +207,7 @@ describe('a body', () => {
   );
 });
 
-describe('requests sent ahead on one connection', () => {
+describe('Pipelined requests', () => {
   /** The head and body of a request, as they go over the wire. */
   const wire = (path: string, body?: object, method = body ? 'POST' : 'GET') => {
     const text = body ? JSON.stringify(body) : '';
@@ -229,7 +229,7 @@ describe('requests sent ahead on one connection', () => {
   const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
   const isBlocked = () => expect.poll(async () => (await world.knex.raw(blocked)).rows).toHaveLength(1);
 
-  it('are answered one after the other: a list includes what was created before it', async () => {
+  it('pipelined requests are answered one after the other: a list includes what was created before it', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table projects in exclusive mode');
     const create = wire('/v1/projects', { name: 'Ahead', repoFullName: 'acme/ahead' });
@@ -243,7 +243,7 @@ describe('requests sent ahead on one connection', () => {
     expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toContain('"Ahead"');
   });
 
-  it('are discarded when the client disconnects', async () => {
+  it('pipelined requests are discarded when the client disconnects', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table projects in access exclusive mode');
     lines = [];
@@ -261,10 +261,10 @@ describe('requests sent ahead on one connection', () => {
   });
 });
 
-describe('an unread answer', () => {
+describe('Unread answers', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('is discarded after an hour', async () => {
+  it('an answer that is not read is discarded after an hour', async () => {
     const server = createHttpServer((req, res) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const exchange: Exchange = { req, res, path: '/', search: '', requestId: 'req_1', address: '' };
@@ -292,7 +292,7 @@ it('a request handler that could not be loaded is loaded again at the next reque
   expect(tries).toBe(2);
 });
 
-describe('quotas', () => {
+describe('Quotas', () => {
   it('409 · a person has at most 100 live tokens, even under concurrency; revoked and expired ones do not count', async () => {
     const bob = await world.person('Bob');
     const [first, second] = [await world.found(bob, 'Bobs'), await world.found(bob, 'Bobs too')];
@@ -325,8 +325,8 @@ describe('quotas', () => {
   });
 });
 
-describe('the rate of an organization', () => {
-  it('429 · refuses an organization over its rate, serves another one, and does not count requests that the rate of a credential refuses', async () => {
+describe('Request rates of an organization', () => {
+  it('429 · an organization over its rate is refused, and another is served; refusals by the rate of a credential do not count', async () => {
     const own = await openWorld({ requestsPerMinute: 4, requestsPerMinuteOrganization: 6 });
     try {
       const alice = await own.person('Alice');
@@ -354,7 +354,7 @@ describe('the rate of an organization', () => {
     }
   });
 
-  it('429 · refuses a runtime over the rate of runtimes, whose requests do not count for people', async () => {
+  it('429 · runtimes over their own rate are refused, and their requests do not count for people', async () => {
     const own = await openWorld({
       requestsPerMinute: 2,
       requestsPerMinuteOrganization: 2,

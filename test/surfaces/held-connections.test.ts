@@ -93,8 +93,8 @@ const updateProject = (id: string) => ({
   variables: { id },
 });
 
-describe('A mutation that commits in steps', () => {
-  it('400 · is refused next to another field and writes nothing, whichever comes first', async () => {
+describe('Mutations that commit in steps', () => {
+  it('400 · a mutation that commits in steps is refused beside another field, and nothing is written', async () => {
     const { projectId } = acme.ids;
     const session = await world.session(acme.owner, acme.organization.id);
     const start = `startMission(projectId: "${projectId}", prompt: "Twice?") { id }`;
@@ -119,7 +119,7 @@ describe('A mutation that commits in steps', () => {
 });
 
 describe('Calls of one organization that wait for a lock', () => {
-  it('hold four database connections, are all answered, and delay no other organization', async () => {
+  it('waiting calls of an organization hold at most four database connections, and delay no other organization', async () => {
     const [session, other] = await Promise.all(
       [acme, globex].map(({ owner, organization }) => world.session(owner, organization.id)),
     );
@@ -139,11 +139,11 @@ describe('Calls of one organization that wait for a lock', () => {
   });
 });
 
-describe('During calls to vendors', () => {
+describe('Calls to vendors', () => {
   const askers: string[] = [];
 
   it.each(mutations.map((root) => [root.name, root] as const))(
-    '%s with an Idempotency-Key holds no database connection',
+    '%s with an Idempotency-Key holds no database connection while it calls a vendor',
     async (_, root) => {
       const { name } = root;
       const args = argumentsOf(root, acme);

@@ -30,7 +30,7 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
   });
   const send = (key?: string) => write(call.path, call.body, key, call.ask);
 
-  it('2xx · takes effect once with an Idempotency-Key, and the answer is repeated', async () => {
+  it('2xx · a call with an Idempotency-Key takes effect once, and its answer is repeated', async () => {
     const first = await send(unique());
     expect(first.status).toBeLessThan(300);
     const key = unique();
@@ -44,7 +44,7 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
     expect(await count(again)).toBe(1);
   });
 
-  it('4xx · a problem is the same with and without a key, writes nothing, and leaves the key free', async () => {
+  it('4xx · a problem is the same with and without an Idempotency-Key, writes nothing, and leaves the key unused', async () => {
     const key = unique();
     const { refused } = call;
     const wrong = refused
@@ -65,7 +65,7 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
   describe.each(deaths)('when its process dies %s', (_, when, turn) => {
     // All routes run in the same kind of transaction (foundation/postgres/idempotency.ts), so the places take turns between them.
     it.each([turn % 2 === 0 ? 'at its statement' : 'at the commit'])(
-      '%s · the call is repeated immediately and takes effect once',
+      '%s · a call whose process dies is repeated immediately and takes effect once',
       async (at) => {
         await beside.raw("select setval('deaths', 1, false)");
         const [constraint, deferred] =
@@ -141,14 +141,14 @@ async function expectEachOnce(send: Send, calls: Awaited<ReturnType<typeof sendA
   });
 }
 
-describe('A GraphQL mutation with an Idempotency-Key', () => {
+describe('GraphQL mutations with an Idempotency-Key', () => {
   const start = `mutation ($projectId: String!, $prompt: String!) {
     startMission(projectId: $projectId, prompt: $prompt) { id prompt }
   }`;
   const send = (key: string, variables: object, query = start) =>
     world.request('POST', '/graphql', { token, headers: { 'idempotency-key': key }, body: { query, variables } });
 
-  it('takes effect once · a repeat gets the same answer, another operation with the key gets 422', async () => {
+  it('a repeated mutation gets the same answer and takes effect once; another operation with its key is refused', async () => {
     const variables = { projectId, prompt: 'Update the readme.' };
     const first = await send('graph-1', variables);
     expect([first.status, first.body.data.startMission.prompt]).toEqual([200, 'Update the readme.']);
@@ -160,7 +160,7 @@ describe('A GraphQL mutation with an Idempotency-Key', () => {
     expect(await beside('runs').where({ prompt: 'Update the readme.' })).toHaveLength(1);
   });
 
-  it('leaves the key unused after an error; a query ignores the key', async () => {
+  it('a mutation that fails leaves its key unused, and a query ignores the key', async () => {
     const refused = await send('graph-2', { projectId: 'prj_none', prompt: 'Look.' });
     expect(refused.body.errors[0].extensions.code).toBe('not_found');
     expect((await send('graph-2', { projectId, prompt: 'Look.' })).body.errors).toBeUndefined();
@@ -179,7 +179,9 @@ describe('A GraphQL mutation with an Idempotency-Key', () => {
 });
 
 describe('Many calls with an Idempotency-Key', () => {
-  it('each takes effect once · connections are killed at random', { timeout: 600_000 }, async () => {
+  it('each call with an Idempotency-Key takes effect once while database connections are killed at random', {
+    timeout: 600_000,
+  }, async () => {
     const send = repeating(requestsTo(world.url));
     const todo = await prepare();
     let [over, ended, answered] = [false, 0, 0];
@@ -205,7 +207,9 @@ describe('Many calls with an Idempotency-Key', () => {
     let service: ServiceProcess;
     afterEach(() => service.process.kill('SIGKILL'));
 
-    it('each takes effect once · the process is killed at random', { timeout: 600_000 }, async () => {
+    it('each call with an Idempotency-Key takes effect once while the process is killed at random', {
+      timeout: 600_000,
+    }, async () => {
       // The process uses the real clock, not the test's.
       await beside('tokens').update({ expires_at: Date.now() + days(30) });
       const port = await freePort();
