@@ -35,7 +35,7 @@ afterAll(close);
 beforeEach(reset);
 afterEach(check);
 
-describe('An event of any system', () => {
+describe('Events of any system', () => {
   const standard = (secret: string, body: string, id: string, time: number) => ({
     'webhook-id': id,
     'webhook-timestamp': String(time),
@@ -46,7 +46,7 @@ describe('An event of any system', () => {
   const error = (level: string, culprit: string) =>
     JSON.stringify({ type: 'error', data: { level, culprit, n: nextEvent() } });
 
-  it('starts a mission by its filter, with the template filled, once for each key', async () => {
+  it('a webhook event that matches a rule’s filter starts a mission with the filled template, once for each key', async () => {
     const to = await newHook({ vendor: 'webhook' });
     const rule = {
       ...{ kind: 'webhook', hookId: to.id, filter: "data.level == 'fatal'", key: 'data.culprit' },
@@ -72,7 +72,7 @@ describe('An event of any system', () => {
     });
   });
 
-  it('is accepted as a form, with a signature in a header of the sender’s choice', async () => {
+  it('a webhook event may be a form, with its signature in a header that the hook names', async () => {
     const to = await newHook({
       vendor: 'webhook',
       signature: 'header',
@@ -92,7 +92,7 @@ describe('An event of any system', () => {
     expect(await send('', body, { to, headers })).toMatchObject({ status: 200, body: { deliveryId: done.id } });
   });
 
-  it('is accepted in the forms that docs/triggers.md shows: an error report, a failure of CI and a form', async () => {
+  it('the events that docs/triggers.md shows are accepted: an error report, a failure of CI and a form', async () => {
     const page = readFileSync(new URL('../../docs/triggers.md', import.meta.url), 'utf8');
     const bodies = [...page.matchAll(/^BODY='(.*)'$/gm)].map(([, body]) => body!);
     const rule = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!.replaceAll('\n  "', '"'));
@@ -126,13 +126,13 @@ describe('An event of any system', () => {
   it.each([
     ['pad_left(name, `1000000000`)', 'must not use pad_left and pad_right'],
     ['data.[', 'must be a JMESPath expression'],
-  ])('cannot have a rule with the invalid filter %s', async (filter, message) => {
+  ])('a rule with the invalid filter %s is refused', async (filter, message) => {
     const problem = await automation([{ kind: 'webhook', hookId: hook.id, filter }]);
     expect(problem.description).toContain(`filter`);
     expect(problem.description).toContain(message);
   });
 
-  it('does not occupy the process with a filter that never ends', async () => {
+  it('a filter that never ends is stopped, and the event’s reason says that the filter failed', async () => {
     const to = await newHook({ vendor: 'webhook', signature: 'header', signatureHeader: 'X-Form' });
     const filter = `data${'.[@,@][]'.repeat(60)}`;
     expect(await automation([{ kind: 'webhook', hookId: to.id, filter }])).toHaveProperty('id');
@@ -142,12 +142,12 @@ describe('An event of any system', () => {
   });
 });
 
-describe('A delivery to a hook', () => {
+describe('Deliveries to a hook', () => {
   it.each<[string, number, object | string, Sent]>([
     ['a forged signature', 401, {}, { signed: `sha256=${'0'.repeat(64)}` }],
     ['no signature', 401, {}, { signed: '' }],
     ['an unknown hook', 404, {}, { to: { id: '', secret: 'x', address: `hooks/hok_${'0'.repeat(32)}` } }],
-  ])('is refused with %s: %i', async (_, status, payload, sent) => {
+  ])('a delivery with %s is refused and not listed: %i', async (_, status, payload, sent) => {
     const to = sent.to && { ...sent.to, address: `${world.url}/${sent.to.address}` };
     expect(await send('issues', payload, { ...sent, ...(to && { to }) })).toMatchObject({ status });
     expect(await world.knex('inbound_deliveries').where({ hookId: hook.id })).toEqual([]);
@@ -172,28 +172,25 @@ describe('A delivery to a hook', () => {
       'application/json',
       'The body is limited to 1048576 bytes.',
     ],
-  ])(
-    'is refused, but listed with the reason because it is signed, for %s: %i',
-    async (_, status, body, type, reason) => {
-      const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
-      const headers = { 'content-type': type, 'x-github-event': 'issues' };
-      const post = (signature: string) =>
-        fetch(hook.address, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': signature } });
-      expect((await post(signed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(401);
-      const query = `query ($hookId: String!) {
+  ])('a signed delivery with %s is refused, but listed with the reason: %i', async (_, status, body, type, reason) => {
+    const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
+    const headers = { 'content-type': type, 'x-github-event': 'issues' };
+    const post = (signature: string) =>
+      fetch(hook.address, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': signature } });
+    expect((await post(signed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(401);
+    const query = `query ($hookId: String!) {
       inboundDeliveries(hookId: $hookId) { data { event status reason } }
     }`;
-      const listed = () => world.field(query, { token: owner.token, variables: { hookId: hook.id } });
-      expect((await listed()).data).toEqual([]);
-      // A repeated event is listed once.
-      expect([(await post(signed)).status, (await post(signed)).status]).toEqual([status, status]);
-      expect((await listed()).data).toEqual([
-        { event: 'issues', status: 'ignored', reason: expect.stringContaining(reason) },
-      ]);
-    },
-  );
+    const listed = () => world.field(query, { token: owner.token, variables: { hookId: hook.id } });
+    expect((await listed()).data).toEqual([]);
+    // A repeated event is listed once.
+    expect([(await post(signed)).status, (await post(signed)).status]).toEqual([status, status]);
+    expect((await listed()).data).toEqual([
+      { event: 'issues', status: 'ignored', reason: expect.stringContaining(reason) },
+    ]);
+  });
 
-  it('is processed once by concurrent workers, and once more for a person who repeats it', async () => {
+  it('a delivery is processed once by concurrent workers, and once more when a person repeats it', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const { body } = await send('issues', labeled('agent'));
     const job = { deliveryId: body.deliveryId };
@@ -208,7 +205,7 @@ describe('A delivery to a hook', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('is tried again when the daily cap is reached, and nothing is lost', async () => {
+  it('a delivery waits while the daily cost cap is reached, and starts its mission afterwards', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const cap = (dailyCostCapUsd: number) =>
       world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd } });
@@ -228,7 +225,7 @@ describe('A delivery to a hook', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('is retried after the time that the source host requests, including a start that a person has approved', async () => {
+  it('a delivery is retried after the time that the source host requests, also one that a person has approved', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const limited = (headers: Record<string, string>, message = 'Slow down') =>
       github.disturb('repos/get-collaborator-permission-level', { status: 403, headers, body: { message } });
@@ -259,7 +256,7 @@ describe('A delivery to a hook', () => {
     expect(await runs()).toMatchObject([{}, { billingActorUserId: owner.person.id }]);
   });
 
-  it('is deleted after its retention; one that fails for two days is given up', async () => {
+  it('a delivery is deleted after its retention, and fails for good after two days', async () => {
     const { body } = await send('issues', labeled('agent'));
     const receivedAgo = (age: number) =>
       world
@@ -275,18 +272,18 @@ describe('A delivery to a hook', () => {
   });
 });
 
-describe('A rule for events', () => {
+describe('Rules for events', () => {
   it.each<[string, object]>([
     ['hookId', { kind: 'webhook' }],
     ['mention', { kind: 'comment' }],
     ['branch', { kind: 'issue', branch: 'main' }],
     ['assignee', { kind: 'issue', label: 'a', assignee: 'b' }],
     ['template', { kind: 'issue', template: '{{ [ }}' }],
-  ])('is refused, and the error names the member: %s', async (member, rule) => {
+  ])('an invalid rule for events is refused with an error that names the member: %s', async (member, rule) => {
     expect((await automation([rule])).description).toContain(`eventTriggers.0.${member}`);
   });
 
-  it('cannot name a hook of another organization, and is kept when its recurring mission is changed over REST', async () => {
+  it('a rule cannot name a hook of another organization, and is kept when its automation is changed over REST', async () => {
     const theirs = await world.rest('POST', '/inbound-hooks', {
       token: stranger.token,
       body: { name: 'X', vendor: 'webhook' },
@@ -304,7 +301,7 @@ describe('A rule for events', () => {
   });
 });
 
-describe('A preview of a rule for events', () => {
+describe('Previews of a rule for events', () => {
   const preview = (trigger: object, more: object = {}, token = owner.token) =>
     world.field(
       `query ($input: PreviewEventTriggerRequest!) {
@@ -313,7 +310,7 @@ describe('A preview of a rule for events', () => {
       { token, variables: { input: { trigger, ...more } } },
     );
 
-  it('shows which of the newest events match, with the key and text that processing them would use, and starts nothing', async () => {
+  it('a preview shows which recent events match a rule, with their key and text, and starts nothing', async () => {
     const ignored = await deliver('issues', labeled('bug'));
     await deliver('pull_request', { ...labeled('agent'), pull_request: labeled('agent').issue });
     world.clock.turn(1);
@@ -342,7 +339,7 @@ describe('A preview of a rule for events', () => {
     expect((await runs())[0].issueText).toBe(rows[0]!.text);
   });
 
-  it('has one time limit for all expressions, and refuses records of another organization', async () => {
+  it('a preview has one time limit for all expressions, and refuses records of another organization', async () => {
     const to = await newHook({ vendor: 'webhook', signature: 'github' });
     await deliver('', '{"data":{"a":1}}', { to });
     const slow = `{{ data${'.[@,@][]'.repeat(60)} }}`.repeat(8);
@@ -361,8 +358,8 @@ describe('A preview of a rule for events', () => {
   });
 });
 
-describe('A hook that is disabled', () => {
-  it('keeps its events with the reason; they can be processed once it is enabled', async () => {
+describe('Disabled hooks', () => {
+  it('a disabled hook keeps its events with the reason, and they can be processed once it is enabled', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const change = (enabled: boolean) =>
       world.rest('PATCH', `/inbound-hooks/${hook.id}`, { token: owner.token, body: { enabled } });

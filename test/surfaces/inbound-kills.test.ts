@@ -80,7 +80,7 @@ const start = (port: number) => {
   service = startService(world.connection, port, { SCHEDULER: 'on' });
 };
 
-it('each event that was answered starts each of its missions once · the process is killed at random', {
+it('each acknowledged event starts each of its missions once while the process is killed at random', {
   timeout: minutes(20),
 }, async () => {
   const port = await freePort();

@@ -47,8 +47,8 @@ function comment(body: string, more: object = {}) {
   };
 }
 
-describe('An issue that gets a label', () => {
-  it('starts the mission of the rule once, on that issue, with its text and comments as quoted data', async () => {
+describe('Issues that get a label', () => {
+  it('a labeled issue starts the mission of the rule once, with the issue’s text and comments as quoted data', async () => {
     expect(await automation([{ kind: 'issue', label: 'agent' }])).toMatchObject({
       ...{ triggers: [], nextRunAt: null, eventTriggers: [{ kind: 'issue', label: 'agent', from: 'writers' }] },
     });
@@ -122,13 +122,13 @@ describe('An issue that gets a label', () => {
       () => ({ ...labeled('agent'), repository: { full_name: 'acme/other' } }),
       'No rule matched: no enabled automation or task has a rule for such an event of acme/other.',
     ],
-  ])('is ignored with the reason: %s', async (_, event, reason) => {
+  ])('an event of an issue is ignored with the reason: %s', async (_, event, reason) => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     expect(await deliver('issues', event())).toMatchObject({ status: 'ignored', reason });
     expect(await runs()).toEqual([]);
   });
 
-  it('starts one mission in any order of its events, even when the label is removed in the meantime', async () => {
+  it('a labeled issue starts one mission in any order of its events, even if the label is removed meanwhile', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const event = labeled('agent');
     const others = ['unlabeled', 'opened'].map((action) => ({ ...event, action }));
@@ -140,7 +140,7 @@ describe('An issue that gets a label', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('starts one mission for each of many issues that are labeled at once, as many as the plan runs; the others wait for one to end', async () => {
+  it('many issues labeled at once start a mission each; those beyond the plan’s limit wait until another ends', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const { id: orgId } = owner.organization;
     const billing = () => world.knex('billing_settings').where({ orgId });
@@ -182,7 +182,7 @@ describe('An issue that gets a label', () => {
     await billing().update({ isEnterprise: true });
   });
 
-  it('starts a mission in a new organization whose trial credits were not used yet', async () => {
+  it('a labeled issue starts a mission in a new organization whose trial credits are unused', async () => {
     const { token } = stranger;
     const body = { name: 'Site', repoFullName: 'globex/site' };
     const { id: projectId } = (await world.rest('POST', '/projects', { token, body })).body;
@@ -193,7 +193,7 @@ describe('An issue that gets a label', () => {
     expect(done).toMatchObject({ status: 'started', reason: null });
   });
 
-  it('starts nothing once its hook is deleted', async () => {
+  it('a labeled issue starts nothing once the hook is deleted', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     await send('issues', labeled('agent'));
     await world.rest('DELETE', `/inbound-hooks/${hook.id}`, { token: owner.token });
@@ -202,7 +202,7 @@ describe('An issue that gets a label', () => {
     expect(await send('issues', labeled('agent'))).toMatchObject({ status: 404 });
   });
 
-  it('updates the projects of a renamed or transferred repository, if their connector can read it', async () => {
+  it('a renamed repository is updated in its projects, if their connector can read it', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const moved = (action: string, full_name: string, changes: object) =>
       deliver('repository', { action, changes, repository: { full_name }, sender: person('ada') });
@@ -238,7 +238,7 @@ describe('An issue that gets a label', () => {
     await world.rest('PATCH', `/projects/${project}`, { token: owner.token, body: { repoFullName: 'acme/shop' } });
   });
 
-  it('waits for an approval when its author may not write, and then bills the person who approves', async () => {
+  it('a label by a person who may not write waits for approval, and the mission is billed to the person who approves', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const waiting = await deliver('issues', labeled('agent', { by: person('eve') }));
     expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve may not write to acme/shop.' });
@@ -253,7 +253,7 @@ describe('An issue that gets a label', () => {
     expect((await approve(owner.token)).status).toBe(409);
   });
 
-  it('starts a mission for any author if the rule allows it, unless the billing settings forbid it', async () => {
+  it('a label by anyone starts a mission if the rule allows it, unless the billing settings forbid it', async () => {
     await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
     const session = await world.session(owner.person, owner.organization.id);
     const policy = (trackerTriggers: string) =>
@@ -274,8 +274,8 @@ describe('An issue that gets a label', () => {
   });
 });
 
-describe('A member whose account is linked', () => {
-  it('starts missions that are billed to them, by the id of the account, as long as they may start missions', async () => {
+describe('Members with a linked account', () => {
+  it('a member whose account is linked starts missions billed to them, as long as they may start missions', async () => {
     const session = await world.session(owner.person, owner.organization.id);
     const policy = (to: string) =>
       world.field(`mutation { updateBillingSettings(input: { trackerTriggers: ${to} }) { trackerTriggers } }`, {
@@ -328,9 +328,9 @@ describe('A member whose account is linked', () => {
   });
 });
 
-describe('A comment', () => {
+describe('Comments', () => {
   const rule = { kind: 'comment', mention: 'agent' };
-  it('starts a mission when it mentions the agent, even when an edit adds the mention', async () => {
+  it('a comment that mentions the agent starts a mission, even when an edit adds the mention', async () => {
     await automation([rule]);
     expect(await deliver('issue_comment', comment('Please look, @Agent: why?'))).toMatchObject({ status: 'started' });
     expect((await runs())[0].issueText).toContain('why?');
@@ -347,7 +347,7 @@ describe('A comment', () => {
 });
 
 describe('Two automations', () => {
-  it('do not start each other: neither the texts nor the checks of a mission start another mission', async () => {
+  it('two automations do not start each other: a mission’s comments start no other mission', async () => {
     await automation([{ kind: 'comment', mention: 'second' }], { name: 'First' });
     await automation([{ kind: 'comment', mention: 'first' }], { name: 'Second' });
     expect(await deliver('issue_comment', comment('@first please'))).toMatchObject({ status: 'started' });
@@ -360,8 +360,8 @@ describe('Two automations', () => {
   });
 });
 
-describe('Agents that answer each other through the account of a person', () => {
-  it('start ten missions a day on an issue; then a person has to approve', async () => {
+describe('Agents that answer each other through a person’s account', () => {
+  it('a rule starts ten missions a day on one issue; then a person has to approve', async () => {
     await automation([{ kind: 'comment', mention: 'agent' }]);
     const { issue } = labeled('x');
     for (let n = 0; n < 10; n++)
@@ -378,13 +378,13 @@ describe('Agents that answer each other through the account of a person', () => 
   });
 });
 
-describe('A pull request', () => {
+describe('Pull requests', () => {
   const opened = (ref: string, more: object = {}) => {
     const { issue, ...event } = labeled('review');
     return { ...event, action: 'opened', pull_request: { ...issue, head: { ref } }, ...more };
   };
 
-  it('starts a mission when a person opens it, and when a person labels it; not when a mission opens it', async () => {
+  it('a pull request starts a mission when a person opens or labels it, but not when a mission opens it', async () => {
     await automation([{ kind: 'pullRequest' }, { kind: 'pullRequest', label: 'review' }]);
     expect(await deliver('pull_request', opened('fix'))).toMatchObject({ status: 'started' });
     const [run] = await runs();
@@ -400,7 +400,7 @@ describe('A pull request', () => {
   });
 });
 
-describe('A failed check', () => {
+describe('Failed checks', () => {
   const failed = (more: object = {}) => ({
     action: 'completed',
     check_run: {
@@ -412,7 +412,7 @@ describe('A failed check', () => {
     sender: person('github-actions[bot]', 'Bot'),
   });
 
-  it('starts a mission with the end of its log, unless it is on the branch of a mission', async () => {
+  it('a failed check starts a mission with the end of its log, unless it is on the branch of a mission', async () => {
     await automation([{ kind: 'check', branch: 'main' }]);
     expect(await deliver('check_run', failed())).toMatchObject({ status: 'started', title: 'test failed on main' });
     const [run] = await runs();

@@ -20,7 +20,7 @@ import { openWorld, present, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the inbox', () => {
+describe.skipIf(typeof launched === 'string')('The inbox', () => {
   let world: World;
   let alice: Account;
   let bob: Account;
@@ -92,7 +92,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
   const rowsOf = (page: Page) => page.locator('.inbox-row .inbox-title').allInnerTexts();
   const stored = (id: string) => world.knex('runs').where({ id }).first();
 
-  it('is the first page of the console, and each kind of item can be settled with a key', async () => {
+  it('the inbox is the first page of the console, and each kind of item can be settled with a key', async () => {
     const { planned, asked, careful, poor, failed } = await everything();
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     const others = await pages.open(await world.session(bob.person, shop.orgId));
@@ -141,7 +141,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     await page.waitForURL('**/changes');
   });
 
-  it('can be worked through on a phone, and explains itself when it is empty', async () => {
+  it('the inbox can be worked through on a phone, and explains itself when it is empty', async () => {
     await everything();
     const page = await pages.open(await world.session(alice.person, shop.orgId), {
       viewport: { width: 390, height: 844 },
@@ -164,7 +164,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     await pages.inspect(page, 'inbox-empty');
   });
 
-  it('lists its keyboard shortcuts, which lead to a mission and to its page, where it is handed over; the chosen theme is kept', async () => {
+  it('keyboard shortcuts of the inbox are listed, and lead to a mission’s page; the chosen theme is kept', async () => {
     const id = await run('Rename the export', { status: 'completed', finishedAt: present() });
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     await page.goto('/console/o/acme/inbox');

@@ -117,8 +117,8 @@ async function send(type: 'Issue' | 'Comment', event: object): Promise<Json> {
 }
 const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
 
-describe('An event of Linear', () => {
-  it('starts one mission for a label, on that issue and billed to the member; one comment links to it and shows its outcome', async () => {
+describe('Events of Linear', () => {
+  it('a label in Linear starts one mission billed to the member; one comment on the issue links to it and shows its outcome', async () => {
     const about = issue();
     const event = { ...labeled(about, ['Bug', 'agent']), delivery: 'delivery-1' };
     expect(await send('Issue', event)).toMatchObject({
@@ -138,7 +138,7 @@ describe('An event of Linear', () => {
     expect(comments()).toMatchObject([{ body: expect.stringMatching(/^Work: canceled\n/) }]);
   });
 
-  it('starts a mission for an assignee and for a mention, even one that an edit adds', async () => {
+  it('an assignee or a mention in Linear starts a mission, even a mention that an edit adds', async () => {
     const given = issue();
     const assignee = { assignee: userOf('Bob'), assigneeId: 'user-Bob' };
     const assigned = { action: 'update', actor: actor('Alice'), updatedFrom: { assigneeId: null }, url: given.url };
@@ -155,7 +155,7 @@ describe('An event of Linear', () => {
     ]);
   });
 
-  it('waits for an approval when its author is not a member who may start missions', async () => {
+  it('an event of Linear waits for approval when its author is not a member who may start missions', async () => {
     for (const name of ['Vera', 'Eve']) {
       const waiting = await send('Issue', labeled(issue(), ['Agent'], actor(name)));
       expect(waiting).toMatchObject({
@@ -172,7 +172,7 @@ describe('An event of Linear', () => {
     ]);
   });
 
-  it('starts nothing when it comes from a program, a mission or another team, or is of another kind or change', async () => {
+  it('an event of Linear from a program, a mission or another team, or of another kind, starts nothing', async () => {
     const bot = { id: 'client-1', type: 'oauthClient', name: 'Robot' };
     expect(await send('Issue', labeled(issue(), ['Agent'], bot))).toMatchObject({ reason: 'Robot is a program.' });
     const own = { ...issue(), id: recordId('issue', 'run_1') };
@@ -192,7 +192,7 @@ describe('An event of Linear', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('is refused with a forged signature or an old time', async () => {
+  it('an event of Linear with a forged signature or an old time is refused', async () => {
     const event = labeled(issue(), ['Agent']);
     const forged = await linear.send(hook, 'Issue', {
       webhookTimestamp: present(),

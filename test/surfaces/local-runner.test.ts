@@ -69,7 +69,7 @@ async function carriedOut(prompt: string, as?: Caller) {
 }
 
 describe('The local runner of npm start', () => {
-  it('starts with a weekly and a disabled script, each created once by concurrent seeding; scripts of an earlier release get an agent', async () => {
+  it('seeding the demo creates a weekly and a disabled script once, even concurrently; scripts of an earlier release get an agent', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     const { orgId } = await owner();
     await world.knex('recurring_missions').where({ orgId, kind: 'scheduled_task' }).update({ agentId: null });
@@ -89,7 +89,7 @@ describe('The local runner of npm start', () => {
     ]);
   });
 
-  it('runs the demo’s own scripts', async () => {
+  it('the local runner executes the demo’s own scripts', async () => {
     runner = await startFromSources();
     const { orgId } = await owner();
     const scripts = await Promise.all([ScheduledTask.get({ orgId }), Automation.get({ orgId })]);
@@ -116,7 +116,7 @@ describe('The local runner of npm start', () => {
     expect(await world.knex('environments').where({ orgId })).toMatchObject([{ status: 'destroyed' }]);
   });
 
-  it('serves every organization, even one created later', async () => {
+  it('the local runner serves every organization, even one created later', async () => {
     runner = await start();
     const grace = await createOwner(world, 'Grace', 'Another');
     const { person, organization } = grace;
@@ -126,13 +126,13 @@ describe('The local runner of npm start', () => {
     expect(await carriedOut('echo hello')).toMatchObject({ status: 'completed' });
   });
 
-  it('states what its scripts can reach', async () => {
+  it('the local runner prints how its scripts are confined', async () => {
     lines = '';
     runner = await start();
     expect(lines).toMatch(/Missions run in cells by|Scripts run as .* (confined by|NOT confined)/);
   });
 
-  it('is restarted after it dies, and its token is in no log line', async () => {
+  it('the local runner is restarted after it dies, and its token is in no log line', async () => {
     lines = '';
     runner = await start();
     const [first] = await until(pids, ({ length }) => length === 1);
@@ -144,7 +144,7 @@ describe('The local runner of npm start', () => {
     expect(await world.knex('sandbox_log_parts').whereLike('content', '%srv\\_%')).toEqual([]);
   });
 
-  it('revokes its predecessor’s token, and ends when it is stopped', async () => {
+  it('the local runner revokes the token of its predecessor, and ends when it is stopped', async () => {
     lines = '';
     runner = await start();
     const [pid] = await until(pids, ({ length }) => length === 1);

@@ -40,7 +40,7 @@ it('pieces of a log that are added before and after the first one form one text'
   );
 });
 
-it('colors of 16, 256 and 24 bits are shown in a log; other control sequences are left out', () => {
+it('terminal colors of 16, 256 and 24 bits are read from a log; other control sequences are left out', () => {
   const text =
     '\u001b[1;31mA\u001b[38;5;10mB\u001b[48;5;1mC\u001b[38;2;1;31;4mD\u001b[0;90mE\u001b[2J\u001b]0;x\u0007F';
   expect(partsOf(text)).toEqual([

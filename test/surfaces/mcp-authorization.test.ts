@@ -104,7 +104,7 @@ async function admitted(scopes: string[], fields: Record<string, string> = {}) {
 
 const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-test('an MCP client that knows only the address gets access with the scopes that the person chose', async () => {
+test('an MCP client that knows only the URL of the server gets access with the scopes that the person chose', async () => {
   const { kept, provider, connect } = program();
   await expect(connect()).rejects.toThrow(UnauthorizedError);
   const asked = Object.fromEntries(kept.sentTo!.searchParams);
@@ -174,7 +174,7 @@ async function statuses(token: string) {
   return { api: api.status, mcp: mcp.status, a2a: a2a.status };
 }
 
-test('401 · a token opens only the resource it was issued for; a personal access token opens all three', async () => {
+test('401 · an OAuth token opens only the resource that it was issued for; a personal access token opens all three', async () => {
   const made = async (resource: string | null) => {
     const { provider, kept } = program();
     await auth(provider, { serverUrl, scope: 'projects:read' });
@@ -196,7 +196,7 @@ test('401 · a token opens only the resource it was issued for; a personal acces
   expect(await statuses(await world.token(alice, acme))).toEqual({ api: 200, mcp: 200, a2a: 200 });
 });
 
-test('an MCP client refreshes its token by itself after the hour, and the old refresh token can no longer be used', async () => {
+test('an MCP client refreshes its token after an hour by itself, and the old refresh token can no longer be used', async () => {
   const { kept, connect } = await admitted(['projects:read']);
   const client = await connect();
   const first = { ...kept.tokens! };
@@ -218,7 +218,7 @@ test('an MCP client must ask the person again when their sign-in is revoked', as
   expect(kept.sentTo).toBeInstanceOf(URL);
 });
 
-test('access granted for one project is limited to that project', async () => {
+test('access that an MCP client was granted for one project is limited to that project', async () => {
   const token = await world.token(alice, acme);
   const input = { name: 'Alpha', repoFullName: 'acme/alpha' };
   const project = (await world.rest('POST', '/projects', { token, body: input })).body;
@@ -237,7 +237,7 @@ function newestProgram() {
   return { kept, transport, client: () => new NewestClient({ name: 'editor', version: '2' }) };
 }
 
-test('403 · a tool that needs more scopes makes the client ask the person for them, and continue', async () => {
+test('403 · an MCP tool that needs more scopes makes the client ask the person for them, and continue', async () => {
   const { kept, transport, client } = newestProgram();
   await expect(client().connect(transport())).rejects.toThrow('Unauthorized');
   // The client adds the scope by itself, because the authorization server's metadata lists it.
@@ -263,7 +263,7 @@ test('403 · a tool that needs more scopes makes the client ask the person for t
   await held.close();
 });
 
-test('403 · insufficient_scope names the scopes and the metadata; a batch and a personal token get this error in the answer', async () => {
+test('403 · insufficient_scope names the scopes and the metadata; a batch and a personal token get the error in the answer', async () => {
   const { kept } = await admitted(['projects:read']);
   const ask = (token: string, method: string, params: object, isBatch = false) => {
     const message = { jsonrpc: '2.0', id: 1, method, params };
@@ -287,7 +287,7 @@ test('403 · insufficient_scope names the scopes and the metadata; a batch and a
   expect((await ask(own, 'tools/call', call)).body.result.isError).toBe(true);
 });
 
-test('a denial by the person returns access_denied to the MCP client', async () => {
+test('an MCP client learns access_denied when the person denies access', async () => {
   const { kept, provider } = program();
   await auth(provider, { serverUrl });
   const back = await answer(kept.sentTo!, { decision: 'deny' });

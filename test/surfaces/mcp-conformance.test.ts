@@ -72,7 +72,7 @@ test.each([
   ['2026-07-28', 9],
   // The suite waits a fixed time for the first event of a stream, which a busy machine can exceed.
 ])(
-  '%s · only scenarios fail that need the reference server or another capability',
+  '%s · the MCP server passes all conformance scenarios that need no reference server and no missing capability',
   { retry: 2 },
   async (version, least) => {
     const args = ['server', '--url', `${server.url}/mcp`, '--suite', 'all', '--spec-version', version];
@@ -87,7 +87,7 @@ test.each([
   },
 );
 
-test('the authorization server passes the scenarios for metadata and for the code grant, with a person who signs in', async () => {
+test('the authorization server passes the conformance scenarios for metadata and the code grant, with a person who signs in', async () => {
   const session = await world.session(alice, acme.id);
   const port = await freePort();
   const registered = await world.request('POST', '/v1/oauth2/register', {

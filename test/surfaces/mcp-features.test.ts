@@ -44,7 +44,7 @@ const read = async (uri: string, by = client) => (await by.readResource({ uri })
 const asJson = async (uri: string) => JSON.parse(((await read(uri)) as { text: string }).text);
 
 describe('MCP resources', () => {
-  test('the list contains projects, runs, sandboxes and artifacts, each of which can be read', async () => {
+  test('the list of MCP resources has projects, runs, sandboxes and artifacts, and each can be read', async () => {
     const artifact = await leaveArtifact(place, 'proof');
     const seen: string[] = [];
     let cursor: string | undefined;
@@ -67,18 +67,18 @@ describe('MCP resources', () => {
     await expect(client.listResources({ cursor: 'moons' })).rejects.toThrow('cursor: is invalid.');
   });
 
-  test('a resource returns the answer of its tool', async () => {
+  test('an MCP resource returns the answer of its tool', async () => {
     const { structuredContent } = await client.callTool({ name: 'get_run', arguments: { runId: run.runId } });
     expect(await asJson(`aep://runs/${run.runId}`)).toEqual(structuredContent);
   });
 
-  test('a log is read by part, with its session encoded in the URI', async () => {
+  test('a log is read by part as an MCP resource, with its session encoded in the URI', async () => {
     const uri = `aep://sandboxes/${sandbox.id}/logs/builder/${encodeURIComponent(session.sessionId)}/session`;
     expect(await read(uri)).toEqual({ uri, mimeType: 'text/plain', text: 'first line\nlast line\n' });
     await expect(read(uri.replace(/session$/, 'diary'))).rejects.toThrow(/part/);
   });
 
-  test('the content of an artifact is returned as text or as bytes; for large content the error names the download address', async () => {
+  test('the content of an artifact is returned as text or bytes; large content is an error that names the download URL', async () => {
     const text = await leaveArtifact(place, 'all good', { contentType: 'text/plain' });
     const image = await leaveArtifact(place, 'png', { contentType: 'image/png' });
     const at = ({ id }: { id: string }) => `aep://artifacts/${id}/content`;
@@ -88,7 +88,7 @@ describe('MCP resources', () => {
     await expect(read(at(large))).rejects.toThrow(/the maximum is 1048576. Download it from http/);
   });
 
-  test('the resource templates depend on the scopes of the caller', async () => {
+  test('the list of MCP resource templates depends on the scopes of the caller', async () => {
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       'aep://projects/{projectId}',
@@ -104,7 +104,7 @@ describe('MCP resources', () => {
     await expect(read(`aep://projects/${project.id}`, narrow)).rejects.toThrow('missing-scope:projects:read');
   });
 
-  test('unknown, malformed and foreign resources are not found', async () => {
+  test('unknown, malformed and foreign MCP resources are not found', async () => {
     const foreign = await world.project();
     const missing = ['run_1', `runs/${run.runId}/more`, '%E0%A4%A', 'projects/%E0%A4%A', `projects/${foreign.id}`];
     for (const uri of [...missing.map((one) => `aep://${one}`), 'https://example.com/']) {
@@ -113,7 +113,7 @@ describe('MCP resources', () => {
   });
 });
 
-describe('completion of arguments', () => {
+describe('Completion of MCP arguments', () => {
   const complete = async (
     ref: { type: 'ref/resource'; uri: string } | { type: 'ref/prompt'; name: string },
     name: string,
@@ -125,7 +125,7 @@ describe('completion of arguments', () => {
     uri: 'aep://sandboxes/{sandboxId}/logs/{role}/{sessionId}/{part}',
   } as const;
 
-  test('completes ids by their prefix or by the name of their record', async () => {
+  test('ids are completed by their prefix or by the name of their record', async () => {
     const runs = { type: 'ref/prompt', name: 'explain_run' } as const;
     expect(await complete(runs, 'runId', 'run_')).toEqual([run.runId]);
     expect(await complete(runs, 'runId', 'NIGHT')).toEqual([run.runId]);
@@ -134,7 +134,7 @@ describe('completion of arguments', () => {
     expect(await complete(projects, 'projectId', 'shop')).toEqual([project.id]);
   });
 
-  test('completes the arguments of a log one after another', async () => {
+  test('arguments of a log resource are completed one after another', async () => {
     expect(await complete(log, 'sandboxId', 'sbx_')).toEqual([sandbox.id]);
     expect(await complete(log, 'role', 'b')).toEqual(['builder']);
     expect(await complete(log, 'sessionId', '', { sandboxId: sandbox.id, role: 'builder' })).toEqual(['a/b c']);
@@ -149,7 +149,7 @@ describe('completion of arguments', () => {
 });
 
 describe('MCP prompts', () => {
-  test('are listed if the credential has their tools', async () => {
+  test('an MCP prompt is listed only if the credential has its tools', async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ title }) => title)).toEqual([
       'What failed last night?',
@@ -163,7 +163,7 @@ describe('MCP prompts', () => {
     await expect(narrow.getPrompt({ name: 'explain_run' })).rejects.toThrow('Unknown prompt: explain_run');
   });
 
-  test('each prompt names only existing tools, and the current time', async () => {
+  test('each MCP prompt names only existing tools, and the current time', async () => {
     const { tools } = await client.listTools();
     const names = new Set(tools.map(({ name }) => name));
     for (const { name, arguments: all = [] } of (await client.listPrompts()).prompts) {
@@ -177,7 +177,7 @@ describe('MCP prompts', () => {
     }
   });
 
-  test('a prompt about one record contains the record', async () => {
+  test('an MCP prompt about one record contains the record', async () => {
     const { messages } = await client.getPrompt({ name: 'explain_run', arguments: { runId: run.runId } });
     const uri = `aep://runs/${run.runId}`;
     expect(messages[1]!.content).toEqual({ type: 'resource', resource: await read(uri) });
@@ -188,7 +188,7 @@ describe('MCP prompts', () => {
   });
 });
 
-describe('progress of an MCP call', () => {
+describe('Progress of MCP calls', () => {
   const begin = async () => {
     const task = { projectId: project.id, name: 'Now', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
     const { id } = (await world.rest('POST', '/scheduled-tasks', { token, body: task })).body;
@@ -209,7 +209,7 @@ describe('progress of an MCP call', () => {
     expect(heard.at(-1)).toEqual({ progress: heard.length - 1, message: 'The run is running.' });
   });
 
-  test('a caller of version 2026-07-28 gets the progress too', async () => {
+  test('a caller of MCP version 2026-07-28 gets the progress too', async () => {
     const { Client: NewClient, StreamableHTTPClientTransport: NewTransport } = await import(
       '@modelcontextprotocol/client'
     );
@@ -228,7 +228,7 @@ describe('progress of an MCP call', () => {
     await made.close();
   });
 
-  test('a tool that returns the run returns its latest state', async () => {
+  test('a tool that reports progress and returns the run returns its latest state', async () => {
     const heard: unknown[] = [];
     const started = { name: 'start_mission', arguments: { projectId: project.id, prompt: 'true' } };
     const { structuredContent } = await client.callTool(started, undefined, {
@@ -240,13 +240,13 @@ describe('progress of an MCP call', () => {
     expect(structuredContent).toMatchObject({ status: 'running', startedAt: expect.any(Number) });
   });
 
-  test('a caller that does not request progress is answered at once', async () => {
+  test('an MCP call without requested progress is answered at once', async () => {
     const { structuredContent } = await client.callTool(await begin());
     expect(structuredContent).toMatchObject({ status: 'dispatching' });
   });
 });
 
-test('a batch is answered within the byte limit: results beyond the limit are errors, and the others are complete', async () => {
+test('a batch of MCP calls is answered within the byte limit: results beyond it are errors, the others are complete', async () => {
   const long = await startSession(sandbox);
   await writeLog(long, 'session', ['x'.repeat(bytes.logContent)]);
   const args = { sandboxId: sandbox.id, role: 'builder', sessionId: long.sessionId };

@@ -68,8 +68,8 @@ const callsOf = async ({ runId }: Held, project: McpProject) => {
   return (await world.graphql(query, { session: project.session })).body.data.run.mcpCalls;
 };
 
-describe('the MCP gateway for a run', () => {
-  it('ok · shows approved tools to a builder, and to a planner those attested as read-only; each call is recorded', async () => {
+describe('The MCP gateway for a run', () => {
+  it('ok · a builder sees all approved tools, a planner those attested as read-only; each call is recorded', async () => {
     const [project, other] = [await bound(), await bound()];
     const [builder, planner] = [await world.run(project, 'builder'), await world.run(other, 'planner')];
     expect(await names(builder)).toEqual(['search', 'write']);
@@ -87,7 +87,7 @@ describe('the MCP gateway for a run', () => {
     ]);
   });
 
-  it('ok · sends the server its credential and no data of the service; the run never sees the credential', async () => {
+  it('ok · the MCP server gets its credential and no data of the platform; the run never sees the credential', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.result = { content: [{ type: 'text', text: 'you sent key-of-acme' }], isError: true };
@@ -97,7 +97,7 @@ describe('the MCP gateway for a run', () => {
     expect((await callsOf(run, project))[0].outcome).toBe('tool_error');
   });
 
-  it('403 · calls a tool that needs a person once for each approval, with the approved arguments', async () => {
+  it('403 · a tool that needs a person is called once for each approval, with the approved arguments', async () => {
     const project = await bound();
     const alwaysAsk = [
       { name: 'search', attestedReadOnly: true },
@@ -133,7 +133,7 @@ describe('the MCP gateway for a run', () => {
     expect(remote.methods().filter((method) => method === 'tools/call')).toHaveLength(2);
   });
 
-  it('ok · the address of the gateway for each server of the run is returned by a query', async () => {
+  it('ok · a query returns the gateway URL of each MCP server of the run', async () => {
     const project = await bound();
     await project.put('later', { roles: ['reviewer'] });
     const run = await world.run(project);
@@ -142,7 +142,7 @@ describe('the MCP gateway for a run', () => {
     expect(data.runMcpServers).toEqual([{ serverName: 'issues', url: world.url + run.at('issues') }]);
   });
 
-  it('ok · leaves a changed tool out of the next list, and keeps the others', async () => {
+  it('ok · a tool that has changed is left out of the next list, and the others are kept', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.tools = [tool('search', { description: 'Another.' }), tool('write'), tool('more')];
@@ -154,7 +154,7 @@ describe('the MCP gateway for a run', () => {
     expect((await project.server('issues')).binding.statusDetail).toBe('New or changed tools: search, more.');
   });
 
-  it('error · reports a failing server to the agent in a message of the platform, and records it', async () => {
+  it('error · a failing MCP server is reported to the agent in the platform’s own words, and recorded', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.disturb = ({ body }, res) => {
@@ -175,7 +175,7 @@ describe('the MCP gateway for a run', () => {
   it.each([
     ['disabled', { enabled: false }],
     ['without its credential', { credentials: { KEY: null } }],
-  ])('error · does not contact a server that is %s', async (_, change) => {
+  ])('error · an MCP server that is %s is not contacted', async (_, change) => {
     const project = await bound();
     const run = await world.run(project);
     await project.put('issues', { roles: ['builder'], ...change });
@@ -184,7 +184,7 @@ describe('the MCP gateway for a run', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('error · calls neither the old nor the new address of a server whose address has changed', async () => {
+  it('error · an MCP server whose URL has changed is contacted at neither URL', async () => {
     const project = await bound();
     const run = await world.run(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
@@ -194,8 +194,8 @@ describe('the MCP gateway for a run', () => {
   });
 });
 
-describe('the MCP gateway with the lease of a run', () => {
-  it('409 · refuses a lease that has ended or belongs to another run; nothing is sent', async () => {
+describe('Leases at the MCP gateway', () => {
+  it('409 · a lease that has ended or belongs to another run is refused, and nothing is sent to the MCP server', async () => {
     const project = await bound();
     const run = await world.run(project);
     const wrong = await list(run, { headers: { ...run.headers, 'x-lease-id': 'lse_another' } });
@@ -206,14 +206,14 @@ describe('the MCP gateway with the lease of a run', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('409 · refuses the lease of a canceled run', async () => {
+  it('409 · the lease of a canceled run is refused by the gateway', async () => {
     const project = await bound();
     const run = await world.run(project);
     await world.graphql(`mutation { cancelRun(runId: "${run.runId}") { id } }`, { session: project.session });
     expect((await list(run)).status).toBe(409);
   });
 
-  it('400, 401, 403, 404, 405 · refuses calls without a lease, without a service token, or to other paths', async () => {
+  it('400, 401, 403, 404, 405 · gateway calls without a lease, without a service token, or to other paths are refused', async () => {
     const project = await bound();
     const run = await world.run(project);
     const headers = { accept: 'application/json, text/event-stream' };
@@ -232,14 +232,14 @@ describe('the MCP gateway with the lease of a run', () => {
     expect((await list({ ...run, at: other.at })).status).toBe(409);
   });
 
-  it('404 · hides a server of other roles', async () => {
+  it('404 · an MCP server for other roles is hidden from a run', async () => {
     const project = await bound();
     const reviewer = await world.run(project, 'reviewer');
     expect((await list(reviewer)).status).toBe(404);
   });
 });
 
-it('ok · tools of a third-party MCP server are reviewed, and called by a run', async () => {
+it('ok · the tools of a third-party MCP server are reviewed, and called by a run', async () => {
   const project = await world.project();
   await project.declare({ all: { url: everything.url } });
   await project.put('all', { roles: ['builder'] });
@@ -278,7 +278,7 @@ describe('MCP calls that wait for a person', () => {
     return [project, await world.run(project)];
   }
 
-  it('are staged, made once after the approval, and their result reaches the agent; read-only ones are made at once', async () => {
+  it('a call that changes something is staged, and made once after approval; a read-only call is made at once', async () => {
     remote.settings.tools[1].outputSchema = { type: 'object' };
     const [project, run] = await waiting();
     const tools = await within(run, 'issues', async (client) => (await client.listTools()).tools);
@@ -310,7 +310,7 @@ describe('MCP calls that wait for a person', () => {
     ]);
   });
 
-  it('are made at once where the policy allows the tool, and never after a rejection', async () => {
+  it('a call that the policy allows is made at once; a rejected one is never made', async () => {
     const [, free] = await waiting(['issues.write']);
     expect(await textOf(call(free, 'write'))).toBe('did write');
     expect(calls()).toHaveLength(1);
@@ -321,7 +321,7 @@ describe('MCP calls that wait for a person', () => {
     expect(calls()).toEqual([]);
   });
 
-  it('are not repeated without a person when the process is lost, and say why they have failed', async () => {
+  it('an approved call whose process dies is not repeated without a person, and says why it failed', async () => {
     const [project, run] = await waiting();
     await call(run, 'write');
     world.clock.turn(1);

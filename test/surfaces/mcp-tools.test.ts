@@ -15,8 +15,8 @@ afterAll(() => world.close());
 
 const connect = (bearer: string) => connectMcp(world, bearer);
 
-describe('the list of MCP tools', () => {
-  test('every field with a tool name is a tool, with the fields of REST and in a stable order', async () => {
+describe('The list of MCP tools', () => {
+  test('every field with a tool name is listed as a tool, always in the same order', async () => {
     const { client, names } = await connect(token);
     const listed = await names();
     const declared = visibleTools();
@@ -32,7 +32,7 @@ describe('the list of MCP tools', () => {
     expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {}, prompts: {}, completions: {} });
   });
 
-  test('a tool accepts the path, query and body of its call side by side, with their bounds', async () => {
+  test('an MCP tool accepts the path, query and body of its REST call side by side, with their limits', async () => {
     const { tools } = await (await connect(token)).client.listTools();
     const tool = tools.find(({ name }) => name === 'update_project')!;
     expect(tool.description).toMatch(
@@ -62,7 +62,7 @@ describe('the list of MCP tools', () => {
 
   // The hints that each field declares. Add new tools here: does the tool end or delete something, can it be repeated, does it have effects
   // outside the platform?
-  test('hints of each tool are declared, not guessed from its name', () => {
+  test('annotations of each MCP tool are declared, not guessed from its name', () => {
     const words = { destructiveHint: 'destructive', idempotentHint: 'idempotent', openWorldHint: 'open world' };
     const said = [...toolsOf(schema).values()].map(({ listed: { name, annotations } }) => {
       expect(Object.keys(annotations!)).toEqual(['readOnlyHint', ...Object.keys(words)]);
@@ -158,7 +158,7 @@ describe('the list of MCP tools', () => {
     expect(Object.keys(table).length - Object.keys(writing).length).toBeLessThanOrEqual(queries);
   });
 
-  test('times match the instructions: milliseconds, seconds where the name ends in Sec, or ISO 8601', async () => {
+  test('times of MCP tools are milliseconds, seconds where the name ends in Sec, or ISO 8601, as the instructions say', async () => {
     const { client } = await connect(token);
     expect(client.getInstructions()).toMatch(
       /milliseconds since 1970, or seconds where its name ends in Sec; .* ISO 8601/,
@@ -188,7 +188,7 @@ describe('the list of MCP tools', () => {
     expect(await (await connect(narrow)).names()).toEqual(['list_projects', 'get_project', 'get_me', 'list_scopes']);
   });
 
-  test('an unclaimed agent gets the two tools that any caller may use', () => {
+  test('an unclaimed agent sees the two tools that any caller may use', () => {
     const agent: Caller = {
       principalType: 'agent',
       credentialId: 'reg_1',
@@ -202,7 +202,7 @@ describe('the list of MCP tools', () => {
     expect(seen.map(({ listed }) => listed.name)).toEqual(['get_me', 'list_scopes']);
   });
 
-  test('a lost role removes its tools at once', async () => {
+  test('a person who loses a role loses its tools at once', async () => {
     const bob = await world.person('Bob');
     await world.join(owner.organization, bob, 'admin');
     const { names } = await connect(await world.token(bob, owner.organization));

@@ -66,8 +66,8 @@ test.each([
   expect(answer.body.error).toBeDefined();
 });
 
-describe('calling a tool', () => {
-  test('a tool answers like REST, as text and as structure', async () => {
+describe('MCP tool calls', () => {
+  test('a tool answers like REST, as text and as structured content', async () => {
     // The client knows the list, so it checks every structured content against the schema of its tool.
     const { call, names } = await connect(token);
     await names();
@@ -102,7 +102,7 @@ describe('calling a tool', () => {
     expect(page.data).toEqual([created.structuredContent]);
   });
 
-  test('an omitted member is unchanged, null clears a member, and a deleted record is deleted for REST too', async () => {
+  test('a member that a tool call omits is unchanged, null clears it, and a deleted record is deleted for REST too', async () => {
     const { call } = await connect(token);
     const created = await call('create_project', { name: 'Beta', repoFullName: 'acme/beta', issueCode: 'BET' });
     const { id } = created.structuredContent as { id: string };
@@ -114,7 +114,7 @@ describe('calling a tool', () => {
     expect((await world.rest('GET', `/projects/${id}`, { token })).status).toBe(404);
   });
 
-  test('a problem is a tool error with the Error body of REST', async () => {
+  test('a problem is a tool error with the error body of REST', async () => {
     const { call, names } = await connect(token);
     await names();
     const unknown = await world.rest('GET', '/projects/prj_nothing', { token });
@@ -134,7 +134,7 @@ describe('calling a tool', () => {
     );
   });
 
-  test('arguments out of bounds are a tool error that names each, and nothing is written', async () => {
+  test('invalid arguments are a tool error that names each, and nothing is written', async () => {
     const { call } = await connect(token);
     const before = await world.knex('projects').count();
     const bad = [
@@ -176,7 +176,7 @@ describe('calling a tool', () => {
     expect(await call('create_project')).toEqual(refusal({ ...viaRest.body, missingScopes: ['projects:write'] }));
   });
 
-  test('a project-bound token reads every project of the organization and changes nothing org-wide', async () => {
+  test('a token bound to a project reads every project over MCP, and creates none', async () => {
     const { call } = await connect(token);
     const input = { name: 'Bound', repoFullName: 'acme/bound' };
     const bound = (await call('create_project', input)).structuredContent as { id: string };
@@ -192,7 +192,7 @@ describe('calling a tool', () => {
     expect(await held.call('create_project', { name: 'N', repoFullName: 'acme/n' })).toEqual(refusal(viaRest.body));
   });
 
-  test('another organization’s record is not found', async () => {
+  test('a record of another organization is not found over MCP', async () => {
     const carol = await world.person('Carol');
     const other = await connect(await world.token(carol, await world.found(carol, 'Carols')));
     const { data } = (await world.rest('GET', '/projects', { token })).body;
@@ -201,28 +201,31 @@ describe('calling a tool', () => {
   });
 });
 
-describe('the MCP protocol', () => {
-  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('speaks %s', async (protocolVersion) => {
-    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-    const { status, headers, body } = await post(message('initialize', params));
-    expect([status, headers.get('content-type'), headers.get('mcp-session-id')]).toEqual([
-      200,
-      'application/json',
-      null,
-    ]);
-    expect(body.result.protocolVersion).toBe(protocolVersion);
-    const version = { headers: { 'mcp-protocol-version': protocolVersion } };
-    const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-    expect((await post(initialized, version)).status).toBe(202);
-    expect((await post(message('ping'), version)).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
-  });
+describe('The MCP protocol', () => {
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])(
+    'the MCP server supports version %s',
+    async (protocolVersion) => {
+      const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+      const { status, headers, body } = await post(message('initialize', params));
+      expect([status, headers.get('content-type'), headers.get('mcp-session-id')]).toEqual([
+        200,
+        'application/json',
+        null,
+      ]);
+      expect(body.result.protocolVersion).toBe(protocolVersion);
+      const version = { headers: { 'mcp-protocol-version': protocolVersion } };
+      const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      expect((await post(initialized, version)).status).toBe(202);
+      expect((await post(message('ping'), version)).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+    },
+  );
 
-  test('offers its newest version to a client with an unknown version', async () => {
+  test('a client that initializes with an unknown MCP version is offered version 2025-11-25', async () => {
     const params = { protocolVersion: '2199-01-01', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     expect((await post(message('initialize', params))).body.result.protocolVersion).toBe('2025-11-25');
   });
 
-  test('supports 2026-07-28, where each request identifies its sender', async () => {
+  test('the MCP server supports version 2026-07-28, where each request identifies its sender', async () => {
     const version = '2026-07-28';
     const asked = (method: string, params: Record<string, unknown> = {}, more: Ask = {}) => {
       const _meta = {
@@ -243,7 +246,7 @@ describe('the MCP protocol', () => {
     expect(listened.body).toMatchObject({ method: 'notifications/subscriptions/acknowledged' });
   });
 
-  test('an unknown tool, a call without a name and an unknown method are errors of the protocol', async () => {
+  test('an unknown tool, a call without a name and an unknown method are MCP protocol errors', async () => {
     const codes = [];
     for (const [method, params] of [
       ['tools/call', { name: 'launch_rocket', arguments: {} }],
@@ -264,7 +267,7 @@ describe('the MCP protocol', () => {
     await expect(call('launch_rocket')).rejects.toThrow('Unknown tool: launch_rocket');
   });
 
-  test('400 · refuses invalid JSON and invalid messages', async () => {
+  test('400 · invalid JSON and invalid MCP messages are refused', async () => {
     expect(await post('{').then(({ status, body }) => [status, body.error.code])).toEqual([400, -32700]);
     for (const body of [{ hello: 'world' }, 'null', '5', []]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -272,7 +275,7 @@ describe('the MCP protocol', () => {
     }
   });
 
-  test('a batch is answered whole, even where it cancels one of its requests', async () => {
+  test('an MCP batch is answered whole, even if it cancels one of its requests; a batch that is too long is refused', async () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } };
     const call = message('tools/call', { name: 'get_me', arguments: {} }, 2);
     const { status, body } = await post([message('ping'), call, cancel]);
@@ -281,7 +284,7 @@ describe('the MCP protocol', () => {
     expect((await post(long)).status).toBe(400);
   });
 
-  test('405 · refuses to open or end a stream, because there are no sessions', async () => {
+  test('405 · MCP streams cannot be opened or ended, because the server has no sessions', async () => {
     for (const method of ['GET', 'DELETE']) {
       const { status, headers } = await world.request(method, '/mcp', {
         token,
@@ -291,23 +294,23 @@ describe('the MCP protocol', () => {
     }
   });
 
-  test('413 and 415 · refuses a body that is too large or not of type JSON', async () => {
+  test('413 and 415 · an MCP body that is too large or not JSON is refused', async () => {
     expect((await post(' '.repeat(bytes.jsonBody + 1))).status).toBe(413);
     expect((await post('hello', { headers: { 'content-type': 'text/plain' } })).status).toBe(415);
   });
 });
 
-describe('authentication at the MCP server', () => {
+describe('Authentication at the MCP server', () => {
   const metadata = () => `resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp"`;
 
-  test('401 · no token: the challenge points to the metadata of the MCP server', async () => {
+  test('401 · without a token, the challenge links to the metadata of the MCP server', async () => {
     const { status, headers, body } = await world.request('POST', '/mcp', { body: message('ping') });
     expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer ${metadata()}`]);
     expect(body).toMatchObject({ category: 'auth', code: 'unauthenticated' });
     expect((await world.request('GET', '/mcp')).status).toBe(401);
   });
 
-  test('401 · refuses a token that is unknown, of a service, or in any place but the header', async () => {
+  test('401 · an unknown token, a service token, and a credential outside the Authorization header are refused over MCP', async () => {
     for (const bad of ['pat_nothing', await world.service()]) {
       const { status, headers } = await post(message('ping'), { token: bad });
       expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
@@ -318,7 +321,7 @@ describe('authentication at the MCP server', () => {
     await expect(connect('pat_nothing')).rejects.toThrow(StreamableHTTPError);
   });
 
-  test('403, 421 · refuses a page of another site, and a foreign name that resolves to this machine', async () => {
+  test('403, 421 · MCP requests from another site, or under a foreign name that resolves to this machine, are refused', async () => {
     const from = (origin: string) => post(message('ping'), { headers: { origin } }).then(({ status }) => status);
     expect(await from('https://evil.example')).toBe(403);
     expect(await from('null')).toBe(403);
@@ -334,7 +337,7 @@ describe('authentication at the MCP server', () => {
     expect(await named('localhost:4000')).toBe(415);
   });
 
-  test('429 · each message of a batch counts, with Retry-After', async () => {
+  test('429 · each message of an MCP batch counts, and the refusal has Retry-After', async () => {
     const narrow = await openWorld({ requestsPerMinute: 5 });
     try {
       const person = await narrow.person('Alice');

@@ -166,7 +166,7 @@ it('a canceled move leaves the organization where it was', async () => {
   expect(await projectsIn(us)).toEqual([]);
 });
 
-it('a move that is canceled after its file has arrived can be repeated at once, even if the other cell did not hear of that', async () => {
+it('a move that is canceled after its file was copied can be repeated at once, even if the other cell missed the cancellation', async () => {
   const { eu, us } = cells;
   const { knex } = eu.world;
   // The last step of the sending cell fails.
@@ -190,7 +190,7 @@ it('a move that is canceled after its file has arrived can be repeated at once, 
   }
 }, 120_000);
 
-it('clients write while the organization moves and the command is killed at each step; nothing is lost or doubled', async () => {
+it('clients keep writing while an organization moves and the command is killed at each step, and nothing is lost or doubled', async () => {
   const { eu, us } = cells;
   const before = await projectsIn(eu);
   const held = await startMission();
@@ -244,7 +244,7 @@ it('clients write while the organization moves and the command is killed at each
     expect(await world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%')).toEqual([]);
 }, 240_000);
 
-it('tokens, the numbers of events and the audit log go on in the other cell', async () => {
+it('tokens, event numbers and the audit log of a moved organization continue in the other cell', async () => {
   const { eu, us } = cells;
   const created = (await projectsIn(us)).length;
   const numbers: number[] = [];
@@ -267,7 +267,7 @@ it('tokens, the numbers of events and the audit log go on in the other cell', as
   }
 });
 
-it('the organization moves back, and the other cell forwards from then on', async () => {
+it('an organization can move back, and the other cell forwards its requests from then on', async () => {
   const { eu, us } = cells;
   const [{ file }] = await eu.world.knex('cell_organizations').select('file');
   const filesOf = (cell: TestCell) =>
