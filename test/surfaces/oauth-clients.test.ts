@@ -26,10 +26,10 @@ async function agree(address: URL): Promise<URL> {
   return locationOf(await world.decide(ada, page));
 }
 
-describe('oauth4webapi', () => {
+describe('The library oauth4webapi', () => {
   const insecure = { [oauth.allowInsecureRequests]: true };
 
-  it('finds the server from the resource, registers, gets tokens, uses, refreshes and revokes them', async () => {
+  it('oauth4webapi finds the server from the resource, registers, and gets, uses, refreshes and revokes tokens', async () => {
     const resource = new URL(world.url);
     const described = await oauth.processResourceDiscoveryResponse(
       resource,
@@ -102,7 +102,7 @@ describe('oauth4webapi', () => {
     });
   });
 
-  it('gets standard error codes for its mistakes', async () => {
+  it('oauth4webapi gets standard error codes for its mistakes', async () => {
     const issuer = new URL(world.url);
     const as = await oauth.processDiscoveryResponse(
       issuer,
@@ -125,8 +125,8 @@ describe('oauth4webapi', () => {
   });
 });
 
-describe('openid-client', () => {
-  it('discovers by RFC 8414, registers, signs in to the MCP server as resource, refreshes and revokes', async () => {
+describe('The library openid-client', () => {
+  it('openid-client discovers by RFC 8414, registers, signs in to the MCP server, refreshes and revokes', async () => {
     const config = await client.dynamicClientRegistration(
       new URL(world.url),
       { redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' },
@@ -162,7 +162,7 @@ describe('openid-client', () => {
   });
 });
 
-describe('the MCP SDK', () => {
+describe('The MCP SDK as OAuth client', () => {
   /** A client that keeps everything in memory. */
   function provider() {
     const kept: {
@@ -201,7 +201,7 @@ describe('the MCP SDK', () => {
     return { kept, own };
   }
 
-  it('goes from the MCP server’s address to a token for this server alone', async () => {
+  it('the MCP SDK gets from the URL of the MCP server to a token for this server alone', async () => {
     const serverUrl = `${world.url}/mcp`;
     const { kept, own } = provider();
     expect(await auth(own, { serverUrl })).toBe('REDIRECT');
@@ -217,7 +217,7 @@ describe('the MCP SDK', () => {
     expect(await world.opens(access_token, 'api')).toBe(false);
   });
 
-  it('stays signed in when it requests that, and registers again when its registration was deleted', async () => {
+  it('the MCP SDK stays signed in when it requests that, and registers again when its registration was deleted', async () => {
     const serverUrl = `${world.url}/mcp`;
     const { kept, own } = provider();
     const wish = { serverUrl, scope: 'missions:read offline_access' };

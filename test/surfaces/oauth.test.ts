@@ -21,7 +21,7 @@ afterAll(() => {
 const scopes = catalog.map(({ scope }) => scope);
 const get = (path: string) => world.request('GET', path);
 
-describe('discovery', () => {
+describe('OAuth discovery', () => {
   it('RFC 8414 · the metadata names every endpoint, the exact issuer and what agents need', async () => {
     const { status, headers, body } = await get('/.well-known/oauth-authorization-server');
     const { url } = world;
@@ -68,7 +68,7 @@ describe('discovery', () => {
     });
   });
 
-  it('404 · there is no OpenID provider to discover', async () => {
+  it('404 · there is no OpenID configuration, because the service is not an OpenID provider', async () => {
     expect((await get('/.well-known/openid-configuration')).status).toBe(404);
   });
 
@@ -78,7 +78,7 @@ describe('discovery', () => {
     ['the MCP server', '/mcp', '/mcp', ' MCP server', '/auth.md'],
     ['the agent-to-agent endpoint', '/a2a', '/a2a', ' agent-to-agent endpoint', '/auth.md'],
   ])(
-    'RFC 9728 · the metadata of %s names the resource from which its address was built',
+    'RFC 9728 · the metadata of %s names the resource from which its URL was built',
     async (_, at, path, name, doc) => {
       const { status, headers, body } = await get(`/.well-known/oauth-protected-resource${at}`);
       expect(status).toBe(200);
@@ -95,7 +95,7 @@ describe('discovery', () => {
     },
   );
 
-  it('RFC 7517 · the key set has public members only, names keys by thumbprint, and verifies what the service signed', async () => {
+  it('RFC 7517 · the key set has only public members, names keys by thumbprint, and verifies tokens of the service', async () => {
     const { issuer } = (await get('/.well-known/oauth-authorization-server')).body;
     const at = Math.floor(present() / 1_000);
     const jwt = await signJwt({ iss: issuer, aud: issuer, sub: 'reg_1', iat: at, exp: at + 60 }, { typ: 'test+jwt' });
@@ -142,7 +142,7 @@ describe('discovery', () => {
     expect(body).not.toMatch(/\{\{|<your|\[YOUR|undefined|NaN|\[object/);
   });
 
-  it('405 · documents accept GET only, endpoints POST only; Allow says so', async () => {
+  it('405 · OAuth documents accept only GET, endpoints only POST, and Allow says so', async () => {
     const documents = await Promise.all(
       ['/.well-known/jwks.json', '/auth.md'].map((path) => world.request('POST', path, { body: {} })),
     );
@@ -159,7 +159,7 @@ describe('discovery', () => {
     expect([head.status, head.body]).toEqual([200, '']);
   });
 
-  it('RFC 9700 §2.6 · pages of any origin may call the endpoints, without credentials; not the authorization page', async () => {
+  it('RFC 9700 §2.6 · pages of any origin may call the OAuth endpoints without credentials, but not the authorization page', async () => {
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
     for (const name of ['token', 'revoke', 'register']) {
       const answer = await world.request('OPTIONS', `/v1/oauth2/${name}`, { headers });
@@ -188,11 +188,11 @@ describe('discovery', () => {
   });
 });
 
-describe('registration (RFC 7591)', () => {
+describe('Client registration (RFC 7591)', () => {
   const register = (body: unknown) => world.request('POST', '/v1/oauth2/register', { body });
   const good = { redirect_uris: ['http://127.0.0.1/callback'] };
 
-  it('201 · a client gets an id of its own, times in seconds, and no secret', async () => {
+  it('201 · a registered client gets its own id, times in seconds, and no secret', async () => {
     const { status, headers, body } = await register({ ...good, client_name: 'X', scope: 'a b', contacts: ['x'] });
     expect(status).toBe(201);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -208,7 +208,7 @@ describe('registration (RFC 7591)', () => {
     });
   });
 
-  it('201 · returns other metadata unchanged, and replaces unsupported values', async () => {
+  it('201 · a registration keeps other metadata unchanged, and replaces unsupported values', async () => {
     const { body } = await register({
       redirect_uris: ['https://app.example/cb?x=1', 'cursor://anysphere.cursor-mcp/oauth/callback'],
       client_uri: 'https://app.example',
@@ -241,7 +241,7 @@ describe('registration (RFC 7591)', () => {
     ['with a fragment', { redirect_uris: ['https://example.com/cb#x'] }],
     ['a script', { redirect_uris: ['javascript:alert(1)'] }],
     ['with a NUL', { redirect_uris: ['https://example.com/\0'] }],
-  ])('400 · redirect_uris: %s', async (_, body) => {
+  ])('400 · a registration with invalid redirect_uris is refused: %s', async (_, body) => {
     const answer = await register(body);
     expect(answer.status).toBe(400);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -262,7 +262,7 @@ describe('registration (RFC 7591)', () => {
     ['grant_types', { grant_types: [] }],
     ['grant_types', { grant_types: 'authorization_code' }],
     ['response_types', { response_types: ['token'] }],
-  ])('400 · %s out of bounds is named: %j', async (field, more) => {
+  ])('400 · a registration with an invalid %s is refused with an error that names it: %j', async (field, more) => {
     const answer = await register({ ...good, ...more });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
@@ -271,16 +271,19 @@ describe('registration (RFC 7591)', () => {
     });
   });
 
-  it('201 · keeps a name of 200 characters', async () => {
+  it('201 · a client name may have 200 characters', async () => {
     const name = 'x'.repeat(200);
     expect((await register({ ...good, client_name: name })).body.client_name).toBe(name);
   });
 
-  it.each(['a\u202Eb', 'a\u0007c', 'a\nb', 'a\u200Bb', ' '])('400 · refuses the name %j', async (client_name) => {
-    const answer = await register({ ...good, client_name });
-    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_client_metadata']);
-    expect(answer.body.error_description).toMatch(/^client_name: must/);
-  });
+  it.each(['a\u202Eb', 'a\u0007c', 'a\nb', 'a\u200Bb', ' '])(
+    '400 · the client name %j is refused',
+    async (client_name) => {
+      const answer = await register({ ...good, client_name });
+      expect([answer.status, answer.body.error]).toEqual([400, 'invalid_client_metadata']);
+      expect(answer.body.error_description).toMatch(/^client_name: must/);
+    },
+  );
 
   it.each([
     ['not JSON', '{', 'application/json'],
@@ -289,7 +292,7 @@ describe('registration (RFC 7591)', () => {
     ['nothing', '', 'application/json'],
     ['too large', JSON.stringify({ client_name: 'x'.repeat(70_000) }), 'application/json'],
     ['a form', 'redirect_uris=http://127.0.0.1/cb', 'application/x-www-form-urlencoded'],
-  ])('4xx · refuses a body that is %s', async (_, body, type) => {
+  ])('4xx · a registration is refused when its body is %s', async (_, body, type) => {
     const answer = await world.request('POST', '/v1/oauth2/register', { body, headers: { 'content-type': type } });
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);
@@ -300,7 +303,7 @@ describe('registration (RFC 7591)', () => {
   });
 });
 
-describe('the grants of agents at the token endpoint', () => {
+describe('Grants of agents at the token endpoint', () => {
   const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
   it.each([
     ['the claim grant by its published name', claimGrantType, { claim_token: 'clm_x' }, 'invalid_grant'],
@@ -321,13 +324,13 @@ describe('the grants of agents at the token endpoint', () => {
     ['jwt-bearer with an invalid assertion', jwtBearer, { assertion: 'x' }, 'invalid_grant'],
     ['jwt-bearer without an assertion', jwtBearer, {}, 'invalid_request'],
     ['jwt-bearer with an assertion too long', jwtBearer, { assertion: 'x'.repeat(16_385) }, 'invalid_request'],
-  ])('400 · %s', async (_, grant_type, more, error) => {
+  ])('400 · a token request is refused: %s', async (_, grant_type, more, error) => {
     const { status, body } = await world.token({ grant_type, ...more });
     expect([status, body]).toEqual([400, { error, error_description: expect.any(String) }]);
   });
 });
 
-describe('OpenAPI', () => {
+describe('OAuth in the OpenAPI document', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addSchema({ $id: 'openapi', components: { schemas: oauthSchemas }, paths: oauthPaths }, 'openapi');
   const errorsOf = (pointer: string, value: unknown): string => {
@@ -352,8 +355,8 @@ describe('OpenAPI', () => {
   });
 });
 
-describe('flooding', () => {
-  it('429 · is refused beyond the limit of one address, with rate_limited and Retry-After, and writes nothing', async () => {
+describe('Rate of client registrations', () => {
+  it('429 · registrations beyond the hourly limit of a network are refused with Retry-After, and write nothing', async () => {
     const flooded = await openOAuthWorld({ registrationsPerHour: 3 });
     for (let i = 0; i < 3; i++) await flooded.register();
     const answer = await flooded.request('POST', '/v1/oauth2/register', {

@@ -85,8 +85,8 @@ const textOf = async (child: ChildProcess): Promise<string> => {
   return text;
 };
 
-describe('a file that was opened', () => {
-  it('shows its console to an owner, by a link', async () => {
+describe('An organization file that is opened', () => {
+  it('opening an organization file prints a link that signs an owner in to a read-only console', async () => {
     expect(lines[0]).toMatch(`${sample.organization.name}, read-only, as packed at ${world.url}: http://localhost:`);
     const link = new URL(/https?:\S+token=\S+/.exec(lines[1]!)![0]);
     request = requestsTo(link.origin);
@@ -104,7 +104,7 @@ describe('a file that was opened', () => {
     session = { secret: browser.get('session')!, csrf: csrf! };
   });
 
-  it('answers queries with its records and contents', async () => {
+  it('an opened organization file answers queries with its records and contents', async () => {
     const { body } = await request('GET', '/v1/me', { session });
     expect(body).toMatchObject({ orgId: sample.organization.id, role: 'owner' });
     const query = `{ run(runId: "${sample.ids.runId}") { id } artifact(artifactId: "${sample.ids.artifactId}") { url } }`;
@@ -114,7 +114,7 @@ describe('a file that was opened', () => {
     expect((await request('GET', url.pathname + url.search)).body).toBe(shot);
   });
 
-  it('409 · refuses every change on every surface', async () => {
+  it('409 · an opened organization file refuses every change on every surface', async () => {
     const token = { token: sample.serviceToken };
     const mutation = `mutation { createIssue(input: { projectId: "${sample.ids.projectId}", title: "New" }) { id } }`;
     const asked = await request('POST', '/graphql', { session, body: { query: mutation } });
@@ -134,7 +134,7 @@ describe('a file that was opened', () => {
     }
   });
 
-  it('is removed with its folder at the end of the program', async () => {
+  it('the folder of an opened organization file is deleted when the program ends', async () => {
     expect(folders()).toHaveLength(1);
     const ended = once(program, 'exit');
     program.kill('SIGINT');
@@ -142,8 +142,8 @@ describe('a file that was opened', () => {
   });
 });
 
-describe('a file that cannot be opened', () => {
-  it('is refused with the reason, and its folder is removed', async () => {
+describe('An organization file that cannot be opened', () => {
+  it('an organization file that cannot be opened is refused with the reason, and its folder is deleted', async () => {
     const refused = start('x'.repeat(20));
     expect(await textOf(refused)).toBe(
       'the file was written with a key of 32 bytes in base64, not with a passphrase\n',

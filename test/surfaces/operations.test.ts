@@ -40,8 +40,8 @@ async function status(): Promise<InstallationStatus & { version: string }> {
   return body;
 }
 
-describe('access to the state of the installation', () => {
-  it('404 · the page does not exist for the owner of an organization, and is not in the menu', async () => {
+describe('Access to the state of the installation', () => {
+  it('404 · the operations page does not exist for the owner of an organization', async () => {
     const session = await world.session(callers.owner.person, callers.owner.organization.id);
     const page = await world.request('GET', address, { session, headers: { accept: 'text/html' } });
     expect(page.status).toBe(404);
@@ -53,7 +53,7 @@ describe('access to the state of the installation', () => {
     ]);
   });
 
-  it('401, 403 · /status needs a service token for all organizations, also from the machine itself', async () => {
+  it('401, 403 · /status needs a service token for all organizations, even from the machine itself', async () => {
     const session = await world.session(callers.owner.person, callers.owner.organization.id);
     const { token: runtime } = await createServiceToken({ name: 'Own', orgId: callers.owner.organization.id });
     expect((await world.request('GET', '/status')).status).toBe(401);
@@ -67,8 +67,8 @@ describe('access to the state of the installation', () => {
   });
 });
 
-describe('the state of the installation', () => {
-  it('200 · needs no attention at first', async () => {
+describe('The state of the installation', () => {
+  it('200 · an idle installation needs no attention', async () => {
     const quiet = await status();
     expect(quiet).toMatchObject({ version: '0.0.0', findings: [], unread: {}, waitingRuns: [], failedJobs: [] });
     expect(quiet.queues!.find(({ queue }) => queue === 'mail')).toEqual({
@@ -82,7 +82,7 @@ describe('the state of the installation', () => {
     });
   });
 
-  it('200 · names jobs that are not started or have failed, missions that wait and why, and open transactions', async () => {
+  it('200 · the state names overdue and failed jobs, missions that wait and why, and open transactions', async () => {
     const { owner } = callers;
     const projectId = await createProject(world, owner, 'Shop');
     const body = { projectId, prompt: 'Say hello.' };
@@ -137,7 +137,7 @@ describe('the state of the installation', () => {
     }
   });
 
-  it('200 · leaves out a part that cannot be read within a second, and has all others', async () => {
+  it('200 · a part of the state that cannot be read within a second is left out, and all others are present', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table runs in access exclusive mode');
     try {
@@ -150,15 +150,15 @@ describe('the state of the installation', () => {
     }
   });
 
-  it('is printed by the operator’s command as well', async () => {
+  it('the state of the installation is also printed by the operator’s command', async () => {
     const { version: _, ...told } = await status();
     expect(await commands.status!.run({} as never, {} as never)).toEqual(told);
   });
 });
 
 const launched = await openBrowser();
-describe.skipIf(typeof launched === 'string')('the page with the state of the installation', () => {
-  it('shows the operator what needs attention, on a desktop and on a phone', async () => {
+describe.skipIf(typeof launched === 'string')('The operations page', () => {
+  it('the operations page shows what needs attention, on a desktop and on a phone', async () => {
     if (typeof launched === 'string') return;
     const pages = createPageInspector(launched, world.url);
     const page = await pages.open(operator);

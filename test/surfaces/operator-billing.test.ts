@@ -36,7 +36,7 @@ const ledger = async () => (await world.rest('GET', '/billing/ledger', { token }
 const summary = async () => (await world.rest('GET', '/billing/summary', { token })).body;
 
 describe('credits:grant', () => {
-  it('adds credits that expire at the given time, and answers the open request', async () => {
+  it('credits:grant adds credits that expire at the given time, and answers the open request', async () => {
     const asked = { token, body: { message: 'We need 50 more.' } };
     const { id } = (await world.rest('POST', '/billing/credit-requests', asked)).body;
     const messages = [{ message: 'We need 50 more.', email: owner.email, at: expect.any(Number) }];
@@ -62,11 +62,11 @@ describe('credits:grant', () => {
     expect((await ledger())[0]).toMatchObject({ credits: 1, note: 'Granted by the operator.' });
   });
 
-  it.each(['0', '-1', '1.5', '1000001', '1e3', ''])('refuses %j credits', (credits) => {
+  it.each(['0', '-1', '1.5', '1000001', '1e3', ''])('credits:grant refuses %j credits', (credits) => {
     expect(() => readOptions(commands['credits:grant']!, of(`--credits=${credits}`))).toThrow('--credits: ');
   });
 
-  it('refuses a closed organization', async () => {
+  it('a closed organization can neither be granted credits nor put on the enterprise plan', async () => {
     await ask('org:close', '--org', acme.slug, '--export');
     expect(await world.knex('org_exports')).toMatchObject([{ orgId: acme.id, status: 'preparing' }]);
     await expect(ask('credits:grant', ...of('--credits', '5'))).rejects.toThrow(`--org: ${acme.slug} is closed`);
@@ -75,7 +75,7 @@ describe('credits:grant', () => {
 });
 
 describe('credit-request:close', () => {
-  it('closes a request without credits', async () => {
+  it('credit-request:close closes a request without granting credits', async () => {
     await world.rest('POST', '/billing/credit-requests', { token, body: { message: 'More, please.' } });
     expect(await ask('credit-request:close', ...of())).toEqual({ org: acme.slug, closed: true });
     expect(await ask('credit-request:close', ...of())).toEqual({ org: acme.slug, closed: false });
@@ -84,7 +84,7 @@ describe('credit-request:close', () => {
 });
 
 describe('credits:refund', () => {
-  it('refunds the cost of a run once, and refuses an unknown or unfinished run', async () => {
+  it('credits:refund refunds the cost of a run once, and refuses an unknown or unfinished run', async () => {
     const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
     const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
     const { data } = await world
@@ -113,7 +113,7 @@ describe('credits:refund', () => {
 });
 
 describe('org:enterprise', () => {
-  it('puts an organization on the plan, and removes it from the plan', async () => {
+  it('org:enterprise puts an organization on the enterprise plan, and removes it from the plan', async () => {
     expect(await ask('org:enterprise', ...of())).toEqual({ org: acme.slug, enterprise: true });
     expect(await summary()).toMatchObject({ plan: 'enterprise', mode: 'invoice', sandboxLimit: null });
     expect(await ask('org:enterprise', ...of('--off'))).toEqual({ org: acme.slug, enterprise: false });

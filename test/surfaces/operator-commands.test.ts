@@ -34,8 +34,8 @@ async function said(...args: string[]): Promise<any> {
   return JSON.parse(stdout);
 }
 
-describe('The operator’s commands, as processes alongside the running server', () => {
-  it('Lead from an empty database to a person with a working token, and print JSON only', async () => {
+describe('Operator’s commands beside a running server', () => {
+  it('the operator’s commands lead from an empty database to a person with a working token, and print only JSON', async () => {
     const bob = await said('person:create', '--email', 'Bob@Example.com', '--name', 'Bob');
     expect(bob).toEqual({
       id: expect.stringMatching(/^usr_/),
@@ -79,7 +79,7 @@ describe('The operator’s commands, as processes alongside the running server',
     expect(me.body).toMatchObject({ principalType: 'user', userId: bob.id, orgId: builders.id, role: 'owner' });
   });
 
-  it('Seed the demo, even twice concurrently', async () => {
+  it('demo:seed creates the demo once, even when two commands run concurrently', async () => {
     const sizes = ['--projects', '30'];
     const [one, two] = await Promise.all([said('demo:seed', ...sizes), said('demo:seed', ...sizes)]);
     expect(one.organization).toEqual(two.organization);
@@ -88,7 +88,7 @@ describe('The operator’s commands, as processes alongside the running server',
     expect(integrations.map(({ vendorKind }) => vendorKind).sort()).toEqual(['llm', 'scm', 'tracker']);
   });
 
-  it('Connect a vendor with credentials that are piped in, sealed, and never shown', async () => {
+  it('integration:create reads credentials from standard input, stores them sealed, and never prints them', async () => {
     const args = [
       'integration:create',
       '--org',
@@ -138,7 +138,7 @@ describe('The operator’s commands, as processes alongside the running server',
     });
   });
 
-  it('Exit with 1 and one clear message on an error', async () => {
+  it('an operator’s command that fails exits with 1 and one clear message', async () => {
     const outcomes = await Promise.all([
       admin(['person:forget'], settings()),
       admin(['service-token:create', '--name', 'runtime', '--org', 'nobody'], settings()),
@@ -149,7 +149,7 @@ describe('The operator’s commands, as processes alongside the running server',
     ]);
   });
 
-  it('Exit with 1 for invalid settings, an unavailable database, and an outdated schema', async () => {
+  it('an operator’s command exits with 1 for invalid settings, an unavailable database or an outdated schema', async () => {
     const seed = ['demo:seed'];
     const [wrong, away, bare] = await Promise.all([
       admin(seed, { ...settings(), PORT: 'x', DATABASE_URL: 'mysql://u:hunter2@db/app' }),
@@ -165,7 +165,7 @@ describe('The operator’s commands, as processes alongside the running server',
     }
   });
 
-  it('Are listed by the help', async () => {
+  it('the help lists every operator’s command', async () => {
     const { code, stdout } = await admin(['help'], {});
     expect(code).toBe(0);
     for (const name of Object.keys(commands)) expect(stdout).toContain(`\n  ${name}`);
@@ -179,8 +179,8 @@ async function ask(name: string, ...args: string[]): Promise<any> {
   return one.run(readOptions(one, args), { readInput: async () => '' } as never);
 }
 
-describe('A command of the operator', () => {
-  it('person:create · shows an existing account', async () => {
+describe('Operator’s commands', () => {
+  it('person:create · an existing account is shown unchanged', async () => {
     const [carol, again] = [
       await ask('person:create', '--email', 'carol@example.com'),
       await ask('person:create', '--email', 'Carol@example.com', '--name', 'Caroline'),
@@ -189,7 +189,7 @@ describe('A command of the operator', () => {
     expect(again).toEqual(carol);
   });
 
-  it('member:add · adds a person, who gets an account if there is none', async () => {
+  it('member:add · the added person gets an account if there is none', async () => {
     const membership = await ask('member:add', '--org', 'acme', '--email', 'dave@example.com', '--role', 'viewer');
     const dave = await ask('person:create', '--email', 'dave@example.com');
     expect(membership).toEqual({
@@ -202,7 +202,7 @@ describe('A command of the operator', () => {
     expect(await world.knex('memberships').where({ userId: dave.id })).toEqual([membership]);
   });
 
-  it('token:create · grants some scopes, on one project, for some days', async () => {
+  it('token:create · a token can be limited to some scopes, one project and some days', async () => {
     const person = await world.person('Alice');
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const { id } = (await world.rest('POST', '/projects', { token: await world.token(person, acme), body })).body;
@@ -212,7 +212,7 @@ describe('A command of the operator', () => {
     expect(made.expiresAt).toBe(present() + days(1));
   });
 
-  it('token:create · accepts presets, and at most 25 scopes', async () => {
+  it('token:create · scopes can be presets, and at most 25', async () => {
     await world.person('Alice');
     const create = (scopes: string) =>
       ask('token:create', '--email', 'alice@example.com', '--org', 'acme', '--scopes', scopes);
@@ -223,12 +223,12 @@ describe('A command of the operator', () => {
     await expect(create(many.join())).rejects.toThrow('scopes: must be at most 25 entries.');
   });
 
-  it('sign-in-link · creates the address of a page of this service', async () => {
+  it('sign-in-link · the printed link is a page of this service', async () => {
     const { url } = await ask('sign-in-link', '--email', 'alice@example.com');
     expect(url).toMatch(new RegExp(`^${world.url}/sign-in/link\\?token=[\\w-]{43}$`));
   });
 
-  it('sign-in-link · refuses an address without an account: its link could sign nobody in', async () => {
+  it('sign-in-link · an email address without an account is refused, because its link could sign nobody in', async () => {
     const { code, stdout, stderr } = await admin(['sign-in-link', '--email', 'nobody@example.com'], settings());
     expect([code, stdout, stderr]).toEqual([
       1,
@@ -237,7 +237,7 @@ describe('A command of the operator', () => {
     ]);
   });
 
-  it('service-token:create and service-token:revoke · create and end the token of a service', async () => {
+  it('service-token:create and service-token:revoke · a service token is created and revoked', async () => {
     const made = await ask('service-token:create', '--name', 'runtime', '--org', 'acme');
     expect(made).toEqual({
       id: expect.stringMatching(/^svc_/),
@@ -252,14 +252,14 @@ describe('A command of the operator', () => {
     expect(await callerOfServiceToken(made.token)).toBeNull();
   });
 
-  it('migrate and migrate:status · report that nothing is missing', async () => {
+  it('migrate and migrate:status · a current database has no pending migrations', async () => {
     const status = await ask('migrate:status');
     expect(status.applied[0]).toBe('20261121_01_people.sql');
     expect(status.pending).toEqual([]);
     expect(await ask('migrate')).toEqual({ applied: [] });
   });
 
-  it('demo:seed · adds only missing projects', async () => {
+  it('demo:seed · only missing projects are added', async () => {
     const { organization, owner, projects } = await ask('demo:seed', '--projects', '40');
     expect(projects.total).toBe(40);
     expect(await ask('demo:seed', '--projects', '7')).toEqual({
@@ -287,7 +287,7 @@ describe('A command of the operator', () => {
     });
     const get = async (route: string) => (await world.rest('GET', route, { token })).body;
 
-    it('adds only missing records, including ones that were deleted', async () => {
+    it('bench:demo adds only missing records, including ones that were deleted', async () => {
       const first = await fillDemo({ runs: 1_500, sandboxes: 40, artifacts: 60, metrics: 12 });
       expect([first.runs, first.sandboxes, first.artifacts]).toEqual([
         { total: 1_500, created: 1_500 },
@@ -305,7 +305,7 @@ describe('A command of the operator', () => {
       ]);
     });
 
-    it('creates finished runs, with none waiting and today’s cap not reached', async () => {
+    it('bench:demo creates only ended runs, which leave today’s cap unreached', async () => {
       const runs = await world.knex('runs').where({ orgId });
       const share = (status: string) => runs.filter((run) => run.status === status).length / runs.length;
       expect(share('completed')).toBeCloseTo(0.9, 1);
@@ -338,7 +338,7 @@ describe('A command of the operator', () => {
       expect(tasks[0].lastRunAt).toBe(newest);
     });
 
-    it('creates sandboxes with a session, fragments and the samples within retention', async () => {
+    it('bench:demo creates sandboxes with a session, fragments and the samples within retention', async () => {
       const { data } = await get('/sandboxes');
       expect(data).toHaveLength(40);
       for (const { sandboxId, destroyedAt, lastCpuPct, createdAt } of data) {
@@ -350,7 +350,7 @@ describe('A command of the operator', () => {
       }
     });
 
-    it('creates artifacts that can be downloaded and match their type', async () => {
+    it('bench:demo creates artifacts that can be downloaded and match their type', async () => {
       const { data } = await get('/artifacts?limit=60');
       const kinds = new Map<string, Buffer>();
       for (const { kind, url, sizeBytes } of data) {
@@ -365,7 +365,7 @@ describe('A command of the operator', () => {
       expect(await world.knex('stored_contents').whereNull('sizeBytes')).toEqual([]);
     });
 
-    it('requires a project for artifacts', async () => {
+    it('bench:demo needs projects to create artifacts', async () => {
       await world.knex('organizations').where({ id: orgId }).update({ slug: 'demo-once' });
       await expect(fillDemo({ runs: 1, sandboxes: 0, artifacts: 0, metrics: 0 })).rejects.toThrow('has no projects');
       await world.knex('organizations').where({ slug: 'demo' }).delete();

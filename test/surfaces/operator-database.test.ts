@@ -38,14 +38,14 @@ async function refused(DATA_DIR: string, ...args: string[]): Promise<string> {
   return stderr.trimEnd();
 }
 
-it('Without a service an operator’s command starts the database itself; four concurrent commands share it until the last ends', async () => {
+it('an operator’s command without a running service starts the database; four concurrent commands share it until the last ends', async () => {
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => said(here, 'migrate')));
   const applied: string[] = outcomes.flatMap((outcome) => outcome.applied);
   expect(applied.toSorted()).toEqual((await readdir(path.join(projectFolder, 'migrations'))).toSorted());
   await expect(readFile(path.join(here, 'database', 'data', 'postmaster.pid'))).rejects.toThrow('ENOENT');
 });
 
-it('Operator’s commands work, including backups, while a service runs on the database; a move is refused', async () => {
+it('operator’s commands work while a service runs on the embedded database, except a move of the database', async () => {
   const service = await startEmbeddedDatabase({ home: path.join(here, 'database') });
   try {
     const [person, backup, move] = await Promise.all([
@@ -66,7 +66,7 @@ it('Operator’s commands work, including backups, while a service runs on the d
   }
 });
 
-it('A backup restores the rows, the service key and the artifact contents in another folder, also after an attempt that failed', async () => {
+it('a backup restores rows, service key and artifact contents in another folder, even after a failed attempt', async () => {
   const backup = path.join(home, 'backup');
   await mkdir(path.join(here, 'artifacts', 'ab'), { recursive: true });
   await writeFile(path.join(here, 'artifacts', 'ab', 'shot'), 'a picture');
@@ -89,7 +89,7 @@ it('A backup restores the rows, the service key and the artifact contents in ano
   expect(theirs).toEqual(ours);
 });
 
-it('A backup leaves artifact contents in their bucket, and says so; one with contents as files is not restored into an installation with a bucket', async () => {
+it('a backup leaves artifact contents in their bucket; a backup with contents as files is not restored for a bucket', async () => {
   const settings = { DATA_DIR: here, STORAGE_URL: 's3://bucket' };
   const [backup, restored] = await Promise.all([
     admin(['database:backup', '--to', path.join(home, 'without')], settings),
@@ -108,7 +108,7 @@ it('A backup leaves artifact contents in their bucket, and says so; one with con
   ]);
 });
 
-it('A backup is not restored under another service key', async () => {
+it('a backup is not restored into a folder that has another service key', async () => {
   const other = path.join(home, 'other');
   await mkdir(other);
   await chmod(other, 0o755);
@@ -119,7 +119,7 @@ it('A backup is not restored under another service key', async () => {
   await expect(readFile(path.join(other, 'database', 'data', 'PG_VERSION'))).rejects.toThrow('ENOENT');
 });
 
-it('A backup of a newer release or of another PostgreSQL is refused, and nothing is written', async () => {
+it('a backup of a newer release or another PostgreSQL version is refused, and nothing is written', async () => {
   const newer = path.join(home, 'newer');
   await cp(path.join(home, 'backup'), newer, { recursive: true });
   const manifest = path.join(newer, 'backup.json');
@@ -138,7 +138,7 @@ it('A backup of a newer release or of another PostgreSQL is refused, and nothing
   await expect(readFile(path.join(home, 'older', 'database', 'data', 'PG_VERSION'))).rejects.toThrow('ENOENT');
 });
 
-it('A move copies every row to an empty database on another server', async () => {
+it('database:move copies every row to an empty database on another server', async () => {
   const { tables } = await said(here, 'database:move', '--to', databaseUrl(target.connection));
   expect(tables).toContainEqual({ name: 'people', rows: 1 });
   const client = new pg.Client(target.connection);

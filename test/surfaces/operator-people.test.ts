@@ -32,7 +32,7 @@ const run = (name: string, ...args: string[]): Promise<any> => {
 const of = (email: string) => ['--org', 'acme', '--email', email];
 const opens = async (token: string) => (await world.rest('GET', '/me', { token })).status;
 
-describe('members', () => {
+describe('Members', () => {
   it('member:role changes a role, but not that of the last owner', async () => {
     expect(await run('member:role', ...of('Bob@Example.com'), '--role', 'viewer')).toEqual({
       orgId: acme.id,
@@ -47,7 +47,7 @@ describe('members', () => {
     await run('member:role', ...of(bob.email), '--role', 'admin');
   });
 
-  it('member:remove ends the member’s access; an unknown member is named', async () => {
+  it('member:remove ends the member’s access, and names an address without an account', async () => {
     const carol = await world.person('Carol');
     await world.join(acme, carol, 'member');
     const token = await world.token(carol, acme);
@@ -64,7 +64,7 @@ describe('members', () => {
   });
 });
 
-describe('people', () => {
+describe('People', () => {
   it('person:disable ends tokens and sessions, and person:enable readmits the person', async () => {
     const [token, session] = [await world.token(bob, acme), await world.session(bob)];
     expect(await run('person:disable', '--email', bob.email)).toMatchObject({ id: bob.id, disabledAt: present() });
@@ -97,7 +97,7 @@ describe('people', () => {
     expect(memberships.map(({ org }: { org: string }) => org)).toEqual(['acme', 'bay', 'zoo']);
   });
 
-  it('session:revoke ends one session, or all of them', async () => {
+  it('session:revoke ends one session or all sessions of a person', async () => {
     const dora = await world.person('Dora');
     const sessions = [await world.session(dora), await world.session(dora), await world.session(dora)];
     const list = await run('session:list', '--email', dora.email);
@@ -110,7 +110,7 @@ describe('people', () => {
   });
 });
 
-describe('lists of credentials', () => {
+describe('Lists of credentials', () => {
   it('token:list, agent:list and service-token:list filter, and show no secret', async () => {
     const token = await world.token(alice, acme, { scopes: ['projects:read'] });
     const agent = await registerAnonymous('Scout');
@@ -138,7 +138,7 @@ describe('lists of credentials', () => {
   });
 });
 
-describe('help', () => {
+describe('Help of the operator’s commands', () => {
   it.each(Object.entries(commands))('%s shows its purpose, its options and an example to type', (name, one) => {
     const words = (one.example.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'|'$/g, ''));
     expect(() => readOptions(one, words)).not.toThrow();
@@ -150,7 +150,7 @@ describe('help', () => {
     }
   });
 
-  it('is printed for --help, -h and help COMMAND without settings or a database; an unknown command is named', async () => {
+  it('--help, -h and help COMMAND print the help without settings or a database; an unknown command is named', async () => {
     // The help names the program that was called.
     const help = helpOf('member:role', commands['member:role']!).replaceAll(invocation, 'node dist/admin.js');
     const expected = { code: 0, stdout: `${help}\n`, stderr: '' };

@@ -16,12 +16,12 @@ async function ask(name: string, ...args: string[]): Promise<any> {
   return one.run(readOptions(one, args), { readInput: async () => '' } as never);
 }
 
-describe('The options of a command', () => {
+describe('Options of operator’s commands', () => {
   const read = (name: string, ...args: string[]) => readOptions(commands[name]!, args) as unknown;
   const email = ['--email', 'a@b.c'];
   const forToken = [...email, '--org', 'acme', '--scopes', 'all'];
 
-  it('Are parsed with their defaults', () => {
+  it('options of an operator’s command are parsed, with defaults for omitted ones', () => {
     expect(read('token:create', ...forToken)).toEqual({
       email: 'a@b.c',
       org: 'acme',
@@ -40,7 +40,7 @@ describe('The options of a command', () => {
     expect(read('migrate')).toEqual({});
   });
 
-  it('Are shown in the help as they are typed', () => {
+  it('the help shows options as they are typed', () => {
     expect(usage(commands['token:create']!)).toBe(
       '--email EMAIL --org ORG --scopes SCOPES [--project PROJECT] [--days DAYS] [--name NAME]',
     );
@@ -85,12 +85,12 @@ describe('The options of a command', () => {
     ['migrate', ['--all'], "Unknown option '--all'"],
     ['database:move', ['--to', 'mysql://db/app'], '--to: must be postgres://user:password@host:port/database'],
     ['org:create', [], '--name: is required\n--owner: is required'],
-  ])('Are refused when they are invalid: %s %j', (name, args, message) => {
+  ])('invalid options are refused with the reason: %s %j', (name, args, message) => {
     expect(() => read(name, ...args)).toThrow(new Error(message));
   });
 });
 
-describe('A command refuses', () => {
+describe('Refusals of operator’s commands', () => {
   it.each<[string, string[], string]>([
     [
       'an unknown organization',
@@ -138,11 +138,11 @@ describe('A command refuses', () => {
       '--credentials-stdin: standard input is empty',
     ],
     ['an unknown service token', ['service-token:revoke', '--id', 'svc_1'], 'No such service token.'],
-  ])('%s', async (_, [name, ...args], message) => {
+  ])('an operator’s command refuses %s', async (_, [name, ...args], message) => {
     await expect(ask(name!, ...args)).rejects.toMatchObject({ message });
   });
 
-  it('a vendor that has two kinds, without --kind or with another kind', async () => {
+  it('integration:create refuses a vendor with two kinds without --kind or with another kind', async () => {
     const connect = (...kind: string[]) =>
       ask('integration:create', '--org', 'acme', '--vendor', 'github', '--name', 'GitHub', ...kind);
     await expect(connect()).rejects.toThrow('--kind: is required for github: one of tracker, scm');
@@ -150,7 +150,7 @@ describe('A command refuses', () => {
     expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
   });
 
-  it('a command refuses to seed another organization that has the name of the demo', async () => {
+  it('demo:seed refuses another organization with the name of the demo', async () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
     await world.found(await world.person('Mallory'), 'Demo');
     const projects = await world.knex('projects').count();

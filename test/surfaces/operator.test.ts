@@ -33,26 +33,26 @@ afterAll(async () => {
 const ready = { status: 'ready', database: 'reachable', migrations: 'current' };
 
 describe('GET /livez', () => {
-  it('200 · the process is alive, whatever the database does', async () => {
+  it('200 · /livez answers while the process is alive', async () => {
     const { status, body, headers } = await world.request('GET', '/livez');
     expect(status).toBe(200);
     expect(body).toEqual({ status: 'live', version: '0.0.0' });
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('200 · HEAD gets only the headers', async () => {
+  it('200 · HEAD on /livez returns only the headers', async () => {
     const { status, body, headers } = await world.request('HEAD', '/livez');
     expect([status, body, headers.get('content-length')]).toEqual([200, '', '35']);
   });
 
-  it.each(['POST', 'DELETE', 'PUT'])('405 · refuses %s', async (method) => {
+  it.each(['POST', 'DELETE', 'PUT'])('405 · health checks and metrics refuse %s', async (method) => {
     for (const path of ['/livez', '/readyz', '/metrics']) {
       const { status, headers, body } = await world.request(method, path);
       expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
     }
   });
 
-  it('404 · a similar path is not served', async () => {
+  it('404 · paths similar to /livez are not served', async () => {
     for (const path of ['/livez/', '/livezz', '/constructor', '/__proto__']) {
       expect((await world.request('GET', path)).status).toBe(404);
     }
@@ -60,12 +60,12 @@ describe('GET /livez', () => {
 });
 
 describe('GET /readyz', () => {
-  it('200 · the database answers and has the current schema', async () => {
+  it('200 · /readyz answers when the database is reachable and has the current schema', async () => {
     const { status, body } = await world.request('GET', '/readyz');
     expect([status, body]).toEqual([200, ready]);
   });
 
-  it('503 · names the pending migrations of the database', async () => {
+  it('503 · /readyz names the pending migrations of the database', async () => {
     const [last] = await world.knex('knex_migrations').orderBy('id', 'desc').limit(1);
     await world.knex('knex_migrations').where({ id: last.id }).delete();
     const { status, body } = await world.request('GET', '/readyz');
@@ -75,7 +75,7 @@ describe('GET /readyz', () => {
     expect((await world.request('GET', '/readyz')).status).toBe(200);
   });
 
-  it('503 · a database that does not answer within two seconds counts as unavailable', async () => {
+  it('503 · a database that does not answer /readyz within two seconds counts as unavailable', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table knex_migrations in access exclusive mode');
     const begun = performance.now();
@@ -87,7 +87,7 @@ describe('GET /readyz', () => {
     expect((await world.request('GET', '/readyz')).body).toEqual(ready);
   });
 
-  it('503 · the database is unavailable; /livez stays 200', async () => {
+  it('503 · /readyz fails while the database is unavailable, and /livez stays 200', async () => {
     const gone = openDatabase({ connection: { host: '127.0.0.1', port: 1 }, retryForMs: 300 });
     try {
       const { status, body } = await world.request('GET', '/readyz');
@@ -102,7 +102,7 @@ describe('GET /readyz', () => {
 });
 
 describe('GET /metrics', () => {
-  it('200 · counts requests by surface, method, route and status, never by path, for the machine itself', async () => {
+  it('200 · metrics count requests by surface, method, route and status, never by path', async () => {
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const { id } = (await world.rest('POST', '/projects', { token, body })).body;
     await world.rest('GET', `/projects/${id}`, { token });
@@ -127,7 +127,7 @@ describe('GET /metrics', () => {
     for (const raw of [id, 'wp-login', 'nothing/here']) expect(text).not.toContain(raw);
   });
 
-  it('200 · reports missions, their queue, runtimes, model connectors and costs of all organizations', async () => {
+  it('200 · metrics report missions, their queue, runtimes, model connectors and costs of all organizations', async () => {
     const figures = async () => {
       // Figures are read every five seconds.
       world.clock.turn(seconds(6));
@@ -226,7 +226,7 @@ describe('GET /metrics', () => {
     expect(await figures()).toEqual({ ...working, ...free, ...gone });
   });
 
-  it('200 · reports missions by a label that is the name of a member of all objects', async () => {
+  it('200 · a label named like a property of every JavaScript object appears in the metrics', async () => {
     const labeled = { name: 'Labeled', labels: ['constructor'] };
     const template = (await world.rest('POST', '/sandbox-templates', { token, body: labeled })).body.id;
     const project = (await world.rest('POST', '/projects', { token, body: { name: 'A', repoFullName: 'acme/a' } }))
@@ -249,7 +249,7 @@ describe('GET /metrics', () => {
   const targets: { expr: string }[] = panels.flatMap((panel: { targets?: object[] }) => panel.targets ?? []);
   const shown = targets.map(({ expr }) => expr);
 
-  it('200 · has every metric of the rules and of the dashboard, and each of its own is documented', async () => {
+  it('200 · every metric of the alert rules and the dashboard exists, and each own metric is documented', async () => {
     const { body: text } = await world.request('GET', '/metrics');
     const alerts: string[] = parse(rules).groups[0].rules.map(({ expr }: { expr: string }) => expr);
     const namesIn = (expr: string): string[] =>
@@ -267,7 +267,7 @@ describe('GET /metrics', () => {
     expect(own.filter((name) => !documented.includes(`\`${name}`))).toEqual([]);
   });
 
-  it('promtool accepts the rules and the queries of the dashboard', async ({ skip }) => {
+  it('promtool accepts the alert rules and the queries of the dashboard', async ({ skip }) => {
     if (spawnSync('promtool', ['--version']).error) skip('promtool is not installed');
     const folder = await mkdtemp(path.join(tmpdir(), 'aep-rules-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -283,7 +283,7 @@ describe('GET /metrics', () => {
 
   const forwarded = { 'x-forwarded-for': '203.0.113.9' };
 
-  it('401 · a request through a proxy does not count as one from the machine itself', async () => {
+  it('401 · a request for metrics through a proxy does not count as one from the machine itself', async () => {
     for (const headers of [forwarded, { forwarded: 'for=203.0.113.9' }]) {
       const { status, body, headers: answered } = await world.request('GET', '/metrics', { headers });
       expect([status, body.code]).toEqual([401, 'unauthenticated']);
@@ -292,7 +292,7 @@ describe('GET /metrics', () => {
     expect((await world.request('GET', '/metrics', { headers: forwarded, token: 'srv_wrong' })).status).toBe(401);
   });
 
-  it('403 · a person’s token or session is refused, and so is the runtime token of an organization', async () => {
+  it('403 · metrics are refused to a person’s token or session, and to the runtime token of an organization', async () => {
     const session = await world.session(await world.person('Alice'), acme.id);
     const { token: runtime } = await createServiceToken({ name: 'Runtime', orgId: acme.id });
     for (const ask of [{ token }, { session }, { token: runtime }]) {
@@ -304,7 +304,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('200 · answers from anywhere with a service token', async () => {
+  it('200 · metrics are readable from anywhere with a service token', async () => {
     const answer = await world.request('GET', '/metrics', { headers: forwarded, token: await world.service() });
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('http_requests_total');

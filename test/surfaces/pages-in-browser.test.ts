@@ -17,7 +17,7 @@ import { openWorld, type Session, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('in a browser', () => {
+describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
   const browser = launched as Browser;
   let world: World;
   let pages: PageInspector;
@@ -114,7 +114,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(answer.status).toBe(201);
   }
 
-  it('other pages are accessible: a wrong code, the mailbox, and a missing page', async () => {
+  it('the pages for a wrong code, the mailbox and a missing page are accessible', async () => {
     const page = await open();
     await page.goto('/sign-in');
     await page.getByLabel('Email', { exact: true }).fill('visitor@example.com');
@@ -189,7 +189,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('· Created just now · Revoked just now').waitFor();
   });
 
-  it('a preset, even one in the address, selects scopes; a counter shows their number, and entered values stay', async () => {
+  it('a preset selects the scopes of a new token, also from the URL; a counter shows their number, and entered values stay', async () => {
     const { session } = await owner();
     const page = await open(session);
     await page.goto('/console/tokens?preset=read');

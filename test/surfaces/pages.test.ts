@@ -50,7 +50,7 @@ describe.each([
       .filter((address) => address !== 'data:,' && !address.endsWith('.md'));
   }
 
-  test('is a page whose policy allows only files of the service', async () => {
+  test('the policy of the page allows only files of the service', async () => {
     const { status, headers, body } = await get(path, browser);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -63,7 +63,7 @@ describe.each([
     expect(body.toString()).not.toMatch(/<script(?![^>]* src=)|\son\w+=|javascript:/);
   });
 
-  test('loads only files of the service, each compressed and cached for a year', async () => {
+  test('the page loads only files of the service, each compressed and cached for a year', async () => {
     const addresses = await loaded();
     expect(addresses.length).toBeGreaterThanOrEqual(3);
     for (const address of addresses) {
@@ -84,7 +84,7 @@ describe.each([
     }
   });
 
-  test('the files of the page load nothing from other hosts', async () => {
+  test('files of the page load nothing from other hosts', async () => {
     for (const address of await loaded()) {
       const text = gunzipSync((await get(address, browser)).body).toString();
       const foreign = address.includes('.css')
@@ -94,7 +94,7 @@ describe.each([
     }
   });
 
-  test('404 · serves no other files', async () => {
+  test('404 · other files than those of the page are not served', async () => {
     for (const name of [
       'nothing.js',
       '../package.json',
@@ -110,12 +110,12 @@ describe.each([
   });
 });
 
-test('GraphiQL is for requests that accept HTML; programs get GraphQL', async () => {
+test('GraphiQL is sent only to requests that accept HTML', async () => {
   expect((await get('/graphql', { accept: 'application/json' })).status).toBe(401);
   expect((await get('/graphql')).status).toBe(401);
 });
 
-test('the scripts of the pages store no token', async () => {
+test('scripts of GraphiQL and the API reference store no token', async () => {
   expect((await get('/graphql/page/start.js')).body.toString()).toContain('shouldPersistHeaders: false');
   expect((await get('/reference/reference.js')).body.toString()).not.toMatch(/Storage|cookie/);
 });
@@ -141,7 +141,7 @@ test('the API reference has each operation, webhook and record, and is sent comp
   expect(again.status).toBe(304);
 });
 
-test('every error code has an anchor, and problems link to theirs', async () => {
+test('every error code has an anchor in the index of errors, and an error response links to its own', async () => {
   const page = (await get('/reference/errors')).body.toString();
   const markdown = (await get('/reference/errors.md')).body.toString();
   for (const code of Object.keys(problemCodes)) {
@@ -198,7 +198,7 @@ test('/reference/docs has every page of docs/, for an installation without the i
   expect(shipped).toContain('docs');
 });
 
-test('405 · the API reference accepts only reads', async () => {
+test('405 · the API reference accepts only GET and HEAD', async () => {
   const { status, headers, body } = await get('/reference', browser, 'POST');
   expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
   expect(JSON.parse(body.toString()).code).toBe('method_not_allowed');
@@ -207,7 +207,7 @@ test('405 · the API reference accepts only reads', async () => {
 });
 
 test.each(exampleQueries.map((one) => [/(?:query|mutation|subscription) \w+/.exec(one.query)![0], one] as const))(
-  'GraphiQL opens with %s, which is valid',
+  'the example %s with which GraphiQL opens is valid',
   (_, { query, variables = '{}' }) => {
     const document = parse(query);
     expect(validate(schema, document)).toEqual([]);

@@ -11,7 +11,7 @@ import { openWorld, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
+describe.skipIf(typeof launched === 'string')('Passkeys in a browser', () => {
   const browser = launched as Browser;
   let world: World;
   let pages: PageInspector;
@@ -120,7 +120,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await phone.getByRole('heading', { name: 'Welcome, suggested' }).waitFor();
   });
 
-  it('the offer of a passkey can be skipped, and everything works without scripts', async () => {
+  it('the offer of a passkey can be skipped, and sign-in works without scripts', async () => {
     const page = await pages.open(null, { javaScriptEnabled: false });
     await signInByMail(page, 'grace@example.com');
     expect(await page.getByRole('heading', { name: 'Sign in faster next time' }).isVisible()).toBe(false);

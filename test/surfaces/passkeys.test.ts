@@ -63,8 +63,8 @@ async function holder(authenticator = createAuthenticator()) {
 }
 const refused = 'The passkey could not be verified, or the page is older than five minutes. Try again.';
 
-describe('creating a passkey', () => {
-  it('requests a discoverable credential with user verification, excludes existing ones, and lists the new one', async () => {
+describe('Creating a passkey', () => {
+  it('a new passkey is discoverable and verifies its user, excludes existing ones, and is listed', async () => {
     const { person, console, authenticator } = await holder();
     const options = (await console.submit('/console/passkeys/options')).body;
     expect(options).toMatchObject({
@@ -84,7 +84,7 @@ describe('creating a passkey', () => {
     );
   });
 
-  it('is named after its provider, and the person is notified by mail', async () => {
+  it('a new passkey is named after its provider, and the person is notified by mail', async () => {
     const aaguid = Buffer.from('bada5566a7aa401fbd9645619a55120d', 'hex');
     const { person, console } = await holder(createAuthenticator({ aaguid }));
     expect((await console.open('/console/passkeys')).body).toContain('<strong>1Password</strong>');
@@ -95,7 +95,7 @@ describe('creating a passkey', () => {
     expect(mail.text).toContain(`remove it at ${origin}/console/passkeys`);
   });
 
-  it('401 · is refused with another session’s challenge, another origin, another domain, without verification, or a second time', async () => {
+  it('401 · a new passkey is refused for a wrong or used challenge, another origin or domain, or without verification', async () => {
     const person = await world.person('Creator');
     const [mine, other] = [browser(await world.session(person)), browser(await world.session(person))];
     const ask = async (tab = mine) => (await tab.submit('/console/passkeys/options')).body.challenge as string;
@@ -121,7 +121,7 @@ describe('creating a passkey', () => {
     expect(await sql('select id from passkeys where person_id = $1', [person.id])).toHaveLength(1);
   });
 
-  it('409 · is refused for a credential that already belongs to this or another account', async () => {
+  it('409 · a credential that already belongs to this or another account is refused', async () => {
     const { console, authenticator } = await holder();
     expect((await console.create(authenticator)).status).toBe(409);
     const another = browser(await world.session(await world.person('Another')));
@@ -129,7 +129,7 @@ describe('creating a passkey', () => {
     expect([answer.status, answer.body.includes('This passkey already belongs to an account.')]).toEqual([409, true]);
   });
 
-  it('409 · refuses the twenty-first passkey, even when many are created concurrently', async () => {
+  it('409 · the twenty-first passkey of a person is refused, even when many are created concurrently', async () => {
     const person = await world.person('Collector');
     const console = browser(await world.session(person));
     const answers = await Promise.all(Array.from({ length: 23 }, () => console.create()));
@@ -137,7 +137,7 @@ describe('creating a passkey', () => {
     expect(answers.find(({ status }) => status === 409)!.body).toContain('An account has at most 20 passkeys.');
   });
 
-  it('403 · is refused without the token of the session; 400 · with an invalid credential; 303 · without a session', async () => {
+  it('creating a passkey is a 403 without the form token, a 400 with an invalid credential, and a 303 without a session', async () => {
     const tab = browser(await world.session(await world.person('Careless')));
     expect((await tab.submit('/console/passkeys/options', { csrf_token: 'x' })).status).toBe(403);
     for (const credential of ['', 'null', '{}', '{"id":"?"}']) {
@@ -147,8 +147,8 @@ describe('creating a passkey', () => {
   });
 });
 
-describe('signing in with a passkey', () => {
-  it('303 · signs its person in, in any browser, and returns them to their page; the use is recorded', async () => {
+describe('Signing in with a passkey', () => {
+  it('303 · a passkey signs its person in from any browser, and returns to the requested page; its use is recorded', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const { body: options } = await tab.submit('/sign-in/passkey/options');
@@ -165,7 +165,7 @@ describe('signing in with a passkey', () => {
     expect((await tab.open('/console/passkeys')).body).toContain('Last used <time');
   });
 
-  it('401 · a challenge works in its own browser, for five minutes, once', async () => {
+  it('401 · a passkey challenge works once, in the browser that requested it, for five minutes', async () => {
     const { person, authenticator } = await holder();
     const [tab, thief] = [browser(), browser()];
     const sign = (challenge: string) => authenticator.sign({ challenge, origin, rpId }, person.id);
@@ -182,7 +182,7 @@ describe('signing in with a passkey', () => {
     expect((await tab.enter(late)).body).toContain(refused);
   });
 
-  it('303 · signs in once for concurrent uses', async () => {
+  it('303 · one of several concurrent uses of a passkey challenge signs in', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const credential = authenticator.sign({ challenge: await tab.challenge(), origin, rpId }, person.id);
@@ -190,7 +190,7 @@ describe('signing in with a passkey', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401, 401, 401]);
   });
 
-  it('401 · is refused for another origin, another domain, another account, another key, without verification, or a creation’s challenge', async () => {
+  it('401 · a passkey is refused for another origin, domain, account, key or challenge, or without verification', async () => {
     const { person, authenticator, console } = await holder();
     const { person: other, authenticator: otherKey } = await holder();
     const tab = browser();
@@ -219,7 +219,7 @@ describe('signing in with a passkey', () => {
     return { id, rawId };
   };
 
-  it('401 · is refused with a challenge for creating a passkey, even if the id of the session is sent in place of the secret of the challenge', async () => {
+  it('401 · a challenge for creating a passkey does not sign in, even with the session’s id in place of its secret', async () => {
     const { person, console, authenticator } = await holder();
     const { challenge } = (await console.submit('/console/passkeys/options')).body;
     const [session] = await sql<{ id: string }>('select id from sessions where person_id = $1', [person.id]);
@@ -229,7 +229,7 @@ describe('signing in with a passkey', () => {
     expect([answer.status, answer.body.includes(refused)]).toEqual([401, true]);
   });
 
-  it('401 · is refused when its counter does not grow; an authenticator without a counter can sign in repeatedly', async () => {
+  it('401 · a passkey whose counter does not grow is refused; one without a counter can sign in repeatedly', async () => {
     const { person, authenticator } = await holder();
     const enter = async (key: typeof authenticator, id: string) => {
       const tab = browser();
@@ -246,7 +246,7 @@ describe('signing in with a passkey', () => {
     for (let n = 0; n < 3; n++) expect((await enter(plain.authenticator, plain.person.id)).status).toBe(303);
   });
 
-  it('401 · is refused after its person removed the passkey; 404 · nobody else can remove it', async () => {
+  it('401 · a removed passkey is refused; 404 · nobody but its person can remove a passkey', async () => {
     const { person, console, authenticator } = await holder();
     const { console: stranger } = await holder();
     const [{ id }] = (await sql<{ id: string }>('select id from passkeys where person_id = $1', [person.id])) as [
@@ -261,7 +261,7 @@ describe('signing in with a passkey', () => {
     expect(answer.body).toContain('This passkey is unknown. It may have been removed.');
   });
 
-  it('403 · is refused for a disabled account, even by code and by link', async () => {
+  it('403 · a disabled account cannot sign in by passkey, code or link', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     await tab.submit('/sign-in', { email: person.email });
@@ -282,14 +282,14 @@ describe('signing in with a passkey', () => {
     expect(tab.jar.has('session')).toBe(false);
   });
 
-  it('403 · is refused from another site', async () => {
+  it('403 · a sign-in by passkey from another site is refused', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' };
     for (const path of ['/sign-in/passkey', '/sign-in/passkey/options']) {
       expect((await world.request('POST', path, { headers, body: '' })).status).toBe(403);
     }
   });
 
-  it('requests challenges that are not stored; used ones are deleted when they have expired', async () => {
+  it('passkey challenges are stored only when used, and deleted when they expire', async () => {
     await sql('delete from used_passkey_challenges');
     const { person, authenticator } = await holder();
     const tab = browser();
@@ -306,8 +306,8 @@ describe('signing in with a passkey', () => {
   });
 });
 
-describe('a console without a domain', () => {
-  it('offers no passkeys, loads no script for them, and says why', async () => {
+describe('A console without a domain name', () => {
+  it('a console without a domain name offers no passkeys, loads no script for them, and says why', async () => {
     const { url } = world;
     const session = await world.session(await world.person('Numbers'));
     bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
@@ -325,8 +325,8 @@ describe('a console without a domain', () => {
   });
 });
 
-describe('the offer to create a passkey', () => {
-  it('is on the account page of a person without a passkey, until skipped in this browser', async () => {
+describe('The offer to create a passkey', () => {
+  it('a person without a passkey is offered one on the account page, until they skip it in this browser', async () => {
     const person = await world.person('Undecided');
     const tab = browser(await world.session(person));
     expect((await tab.open('/console/account')).body).toContain('Sign in faster next time');

@@ -30,7 +30,7 @@ it.each(['/nowhere', '/console/nowhere', '/console/tokens/nowhere', '/developmen
   },
 );
 
-it('404 · programs get JSON, and so does anything that is not a page load', async () => {
+it('404 · programs get JSON for an unknown path, and so does anything that is not a page load', async () => {
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }] as Record<string, string>[]) {
     const { status, body } = await world.request('GET', '/nowhere', { headers });
     expect([status, body.code]).toEqual([404, 'not_found']);
@@ -41,7 +41,7 @@ it('404 · programs get JSON, and so does anything that is not a page load', asy
   expect([api.status, api.body.code]).toEqual([404, 'not_found']);
 });
 
-it('404 and 403 · keep the navigation on console pages', async () => {
+it('404 and 403 · errors of console pages keep the navigation', async () => {
   for (const path of ['/runs/run_none', '/projects/prj_none', '/issues/iss_none', '/checkout/chk_none']) {
     const page = await world.request('GET', `/console/o/acme${path}`, { session: alice });
     expect([page.status, page.body.includes(navigation)]).toEqual([404, true]);

@@ -12,7 +12,7 @@ if (typeof launched === 'string') console.warn(`The tests in a browser are skipp
 
 const addressOf = ({ id, organization }: McpProject): string => `/console/o/${organization.slug}/projects/${id}/mcp`;
 
-describe.skipIf(typeof launched === 'string')('the MCP servers of a project', () => {
+describe.skipIf(typeof launched === 'string')('MCP servers of a project in the console', () => {
   let world: McpWorld;
   let remote: RemoteMcp;
   let pages: PageInspector;
@@ -41,7 +41,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     return page;
   }
 
-  it('a person binds a server, reads its tools, approves them, and reviews a change', async () => {
+  it('a person binds an MCP server, reads its tools, approves them, and reviews a change', async () => {
     const project = await declared();
     const page = await show(project);
     await page.getByText('Not bound: no mission can use it.').waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect((await project.server('docs')).binding.approvedTools).toEqual([{ name: 'write', attestedReadOnly: false }]);
   });
 
-  it('credentials are stored and never shown, kept when their field is empty; a conflict between two tabs is reported', async () => {
+  it('credentials of an MCP server are never shown, and kept when their field is empty; a conflict between tabs is reported', async () => {
     const project = await declared({ docs: { url: remote.url, headers: { 'x-key': '${secret:KEY}' } } });
     const page = await show(project);
     await page.getByLabel('KEY').fill('two\u00e9');
@@ -131,7 +131,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect(await page.getByRole('button', { name: 'Read tools of docs' }).count()).toBe(0);
   });
 
-  it('connecting shows the address to which it sends the person, and returns to the page', async () => {
+  it('connecting an MCP server shows where it sends the person, and returns to the page', async () => {
     const project = await declared();
     await project.put('docs', { roles: ['builder'] });
     remote.settings.token = 'none yet';
@@ -148,7 +148,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect(new URL(page.url()).pathname).toBe(addressOf(project));
   });
 
-  it('lists new tools first among hundreds, and finds others by name', async () => {
+  it('new tools are listed first among hundreds, and others are found by name', async () => {
     const project = await declared();
     const many = (count: number) => Array.from({ length: count }, (_, i) => tool(`tool-${i}`));
     remote.settings.tools = many(300);
@@ -170,7 +170,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByText('Approved 299 tools.').waitFor();
   });
 
-  it('says what is missing, refused, or wrong in the config file; a viewer changes nothing', async () => {
+  it('the page says what is missing, refused or wrong in the config file; a viewer cannot change anything', async () => {
     const project = await declared({ old: { command: 'python', args: ['x.py'] } });
     const page = await show(project);
     await page.getByText('This server is not allowed: python.').waitFor();
