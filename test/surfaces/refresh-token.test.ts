@@ -61,8 +61,8 @@ const callerOf = ({ person, organization }: Visit): Caller => ({
   projectId: null,
 });
 
-describe('refreshing a token', () => {
-  it('returns a new pair; the previous access token stays valid, the previous refresh token is used up', async () => {
+describe('Refreshing a token', () => {
+  it('a refresh returns a new pair of tokens; the old access token stays valid, the old refresh token is used up', async () => {
     const first = await signIn();
     const { status, headers, body } = await refresh(first.refresh_token);
     expect(status).toBe(200);
@@ -78,14 +78,14 @@ describe('refreshing a token', () => {
     expect([await opens(first), await opens(body)]).toEqual([true, true]);
   });
 
-  it('returns fewer scopes on request, and all of them the next time', async () => {
+  it('a refresh returns fewer scopes on request, and all of them the next time', async () => {
     const first = await signIn();
     const narrow = (await refresh(first.refresh_token, { scope: 'missions:read' })).body;
     expect(narrow.scope).toBe('missions:read');
     expect((await refresh(narrow.refresh_token)).body.scope).toBe(first.scope);
   });
 
-  it('invalid_scope · refuses more than was granted; the refresh token stays valid', async () => {
+  it('invalid_scope · a refresh for more scopes than granted is refused; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn();
     for (const scope of ['missions:read billing:write', 'made:up', 'projects:read']) {
       const answer = await refresh(refresh_token, { scope });
@@ -94,7 +94,7 @@ describe('refreshing a token', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('invalid_target · refuses another resource than the approved one; the refresh token stays valid', async () => {
+  it('invalid_target · a refresh for another resource than the approved one is refused; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn(ada, { resource: `${world.url}/mcp` });
     for (const resource of [world.url, `${world.url}/a2a`, 'https://other.example']) {
       expect((await refresh(refresh_token, { resource })).body).toEqual(oauthError('invalid_target'));
@@ -140,7 +140,7 @@ describe('refreshing a token', () => {
     }
   });
 
-  it('client_id may be left out; another client’s is refused, an unknown client is told to register', async () => {
+  it('a refresh may omit client_id; another client’s is refused, and an unknown client is told to register', async () => {
     const { refresh_token } = await signIn();
     const other = await world.register();
     expect((await refresh(refresh_token, { client_id: other })).body).toEqual(oauthError('invalid_grant'));
@@ -149,7 +149,7 @@ describe('refreshing a token', () => {
     expect((await world.token({ grant_type: 'refresh_token', refresh_token })).status).toBe(200);
   });
 
-  it('invalid_grant · refuses an access token, a personal token, an assertion and an invalid token', async () => {
+  it('invalid_grant · an access token, a personal token, an assertion and an invalid token cannot be refreshed', async () => {
     const { access_token } = await signIn();
     const at = Math.floor(present() / 1_000);
     const claims = { iss: world.url, aud: world.url, sub: 'reg_1', iat: at, exp: at + 60 };
@@ -161,7 +161,7 @@ describe('refreshing a token', () => {
     expect((await world.token({ grant_type: 'refresh_token' })).body).toEqual(oauthError('invalid_request'));
   });
 
-  it('invalid_grant · is refused when the person has left the organization', async () => {
+  it('invalid_grant · a refresh is refused when the person has left the organization', async () => {
     const visit = await world.visitor('leaver', 'member');
     const { refresh_token } = await signIn(visit);
     await world.knex('memberships').where({ userId: visit.person.id }).delete();
@@ -169,7 +169,7 @@ describe('refreshing a token', () => {
   });
 });
 
-describe('revoking a token (RFC 7009)', () => {
+describe('Revoking a token (RFC 7009)', () => {
   it('200 and empty · revoking an access token ends only that token', async () => {
     const tokens = await signIn();
     const answer = await revoke(tokens.access_token);
@@ -178,7 +178,7 @@ describe('revoking a token (RFC 7009)', () => {
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  it('200 · accepts an unknown or already revoked token, a wrong or unknown hint, and another kind of token', async () => {
+  it('200 · revoking accepts an unknown or revoked token, a wrong or unknown hint, and another kind of token', async () => {
     const tokens = await signIn();
     const personal = await world.personalToken(ada);
     for (const [token, hint] of [
@@ -195,13 +195,13 @@ describe('revoking a token (RFC 7009)', () => {
     expect((await world.request('GET', '/v1/me', { token: personal })).status).toBe(200);
   });
 
-  it('400 · refuses a request without a token', async () => {
+  it('400 · a revocation without a token is refused', async () => {
     const answer = await world.form('/v1/oauth2/revoke', { token_type_hint: 'access_token' });
     expect([answer.status, answer.body]).toEqual([400, oauthError('invalid_request')]);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it.each(['current', 'used'])('200 · a refresh token, %s, ends the sign-in', async (which) => {
+  it.each(['current', 'used'])('200 · revoking a refresh token, %s, ends the sign-in', async (which) => {
     const first = await signIn();
     const second = (await refresh(first.refresh_token)).body;
     const token = which === 'current' ? second.refresh_token : first.refresh_token;
@@ -211,7 +211,7 @@ describe('revoking a token (RFC 7009)', () => {
     expect((await revoke(token)).status).toBe(200);
   });
 
-  it('400 invalid_client · refuses a client other than the one that the token was issued to', async () => {
+  it('400 invalid_client · a client cannot revoke the token of another client', async () => {
     const tokens = await signIn();
     const other = await world.register();
     for (const token of [tokens.access_token, tokens.refresh_token]) {
@@ -221,15 +221,15 @@ describe('revoking a token (RFC 7009)', () => {
     expect(await opens(tokens)).toBe(true);
   });
 
-  it('accepts a JSON body as well', async () => {
+  it('a revocation may have a JSON body', async () => {
     const tokens = await signIn();
     const answer = await world.request('POST', '/v1/oauth2/revoke', { body: { token: tokens.access_token } });
     expect([answer.status, await opens(tokens)]).toEqual([200, false]);
   });
 });
 
-describe('the sign-ins of a person', () => {
-  it('are listed with client, access and last use; ending one reports how many tokens ended with it', async () => {
+describe('Sign-ins of a person', () => {
+  it('a sign-in is listed with client, access and last use; ending it reports how many tokens ended', async () => {
     const visit = await world.visitor('grace');
     const tokens = await signIn(visit);
     await refresh(tokens.refresh_token);
@@ -261,7 +261,7 @@ describe('the sign-ins of a person', () => {
     expect(await opens(tokens)).toBe(false);
   });
 
-  it('are deleted after their end, except those that a late token can still refer to', async () => {
+  it('a sign-in is deleted after its end, once no late token can refer to it', async () => {
     const visit = await world.visitor('lin');
     const tokens = await signIn(visit);
     const mine = { userId: visit.person.id };
@@ -277,7 +277,7 @@ describe('the sign-ins of a person', () => {
     world.clock.turn(hours(1));
   });
 
-  it('have their secrets in no table in plain text', async () => {
+  it('secrets of a sign-in are in no table in plain text', async () => {
     const tokens = await signIn(await world.visitor('hopper'));
     const dump = JSON.stringify(
       await Promise.all(

@@ -12,7 +12,7 @@ import { openWorld, present, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('a replay', () => {
+describe.skipIf(typeof launched === 'string')('The replay of a mission', () => {
   let world: World;
   let alice: Account;
   let shop: Place;
@@ -30,7 +30,7 @@ describe.skipIf(typeof launched === 'string')('a replay', () => {
   });
   afterAll(() => world.close());
 
-  it('moves between moments, which the address names, and is shared by a link until the link is revoked', async () => {
+  it('a replay moves between moments that its URL names, and is shared by a link until the link is revoked', async () => {
     const begin = present() - minutes(20);
     const at = (n: number) => begin + minutes(n);
     const runId = newId('run');

@@ -37,7 +37,7 @@ const unauthenticated = {
   code: 'unauthenticated',
 };
 
-describe('the REST API over HTTP', () => {
+describe('The REST API over HTTP', () => {
   beforeAll(() => settle());
   afterAll(() => world.close());
 
@@ -51,18 +51,21 @@ describe('the REST API over HTTP', () => {
       (await world.request('GET', path, { token, headers })).headers.get('x-request-id');
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-    it.each(['12345678', 'req_a.b:c-D_9', 'x'.repeat(128)])('is adopted when it is well-formed: %s', async (id) => {
-      expect(await idOf({ 'x-request-id': id })).toBe(id);
-    });
+    it.each(['12345678', 'req_a.b:c-D_9', 'x'.repeat(128)])(
+      'a well-formed X-Request-Id of the caller is kept: %s',
+      async (id) => {
+        expect(await idOf({ 'x-request-id': id })).toBe(id);
+      },
+    );
 
     it.each(['short', 'x'.repeat(129), 'with a space', 'quote"', '<script>', 'ümlaut12'])(
-      'is replaced by a generated one when the value of the request is invalid: %s',
+      'an invalid X-Request-Id of the caller is replaced by a generated one: %s',
       async (id) => {
         expect(await idOf({ 'x-request-id': id })).toMatch(/^req_[0-9a-f]{24,}$/);
       },
     );
 
-    it('is the trace id of a traceparent (W3C Trace Context) where the caller sends none of its own', async () => {
+    it('the trace id of a traceparent is the request id where the caller sends none (W3C Trace Context)', async () => {
       const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
       expect(await idOf({ traceparent })).toBe(trace);
       expect(await idOf({ traceparent, 'x-request-id': 'my-own-id' })).toBe('my-own-id');
@@ -70,7 +73,7 @@ describe('the REST API over HTTP', () => {
       expect(await idOf({ traceparent: `00-${trace}-01` })).toMatch(/^req_/);
     });
 
-    it('is on every answer, differs each time, and is in no body', async () => {
+    it('each answer has an X-Request-Id, and each request a different one', async () => {
       const paths = ['/v1/me', '/v1/projects/none', '/v1/unknown', '/v1/openapi.json', '/unknown'];
       const ids = await Promise.all(paths.map((path) => idOf({}, path)));
       expect(new Set(ids).size).toBe(paths.length);
@@ -79,8 +82,8 @@ describe('the REST API over HTTP', () => {
     });
   });
 
-  describe('the credential is read from the Authorization header and from nowhere else', () => {
-    it('401 · the challenge tells where to get a credential (RFC 9728), and that a presented one is invalid (RFC 6750)', async () => {
+  describe('The Authorization header', () => {
+    it('401 · the challenge says where to get a credential (RFC 9728), and that a sent one is invalid (RFC 6750)', async () => {
       const metadata = `resource_metadata="${world.url}/.well-known/oauth-protected-resource"`;
       const none = await me({});
       expect([none.status, none.body]).toEqual([401, unauthenticated]);
@@ -118,7 +121,7 @@ describe('the REST API over HTTP', () => {
           ask: { headers: { 'x-api-key': token, 'x-access-token': token, 'proxy-authorization': `Bearer ${token}` } },
         }),
       ],
-    ])('401 · refuses %s', async (_, make) => {
+    ])('401 · a credential outside the Authorization header is refused: %s', async (_, make) => {
       const { path = '/projects', ask, method = 'GET' } = make();
       const { status, body } = await world.rest(method, path, ask);
       expect([status, body]).toEqual([401, unauthenticated]);
@@ -136,19 +139,19 @@ describe('the REST API over HTTP', () => {
       ['a token with a changed letter', () => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
       ['a session’s secret', () => `Bearer ${session.secret}`],
       ['thousands of characters', () => `Bearer pat_${'x'.repeat(8_000)}`],
-    ])('401 · refuses %s in the header', async (_, header) => {
+    ])('401 · an Authorization header with %s is refused', async (_, header) => {
       const answer = await me({ headers: { authorization: header() } });
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated']);
     });
 
-    it('200 · accepts the scheme in any letter case, and several blanks after it (RFC 9110 §11.1)', async () => {
+    it('200 · the scheme of the Authorization header may have any letter case and several blanks after it (RFC 9110 §11.1)', async () => {
       for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
         expect((await me({ headers: { authorization: `${scheme} ${token}` } })).status).toBe(200);
       }
     });
   });
 
-  describe('the console’s cookie', () => {
+  describe('The console’s cookie', () => {
     const csrf = () => ({ 'x-csrf-token': session.csrf });
     const rename = (ask: Ask) => world.rest('PATCH', `/organizations/${acme.id}`, { ...ask, body: { name: 'Acme' } });
 
@@ -156,7 +159,7 @@ describe('the REST API over HTTP', () => {
       ['Sec-Fetch-Site: same-origin', () => ({ 'sec-fetch-site': 'same-origin' })],
       ['Sec-Fetch-Site: none, a page load by hand', () => ({ 'sec-fetch-site': 'none' })],
       ['our Origin, from a browser without Sec-Fetch-Site', () => ({ origin: world.url })],
-    ])('200 · reads from our own pages: %s', async (_, headers) => {
+    ])('200 · the cookie reads from pages of the service: %s', async (_, headers) => {
       const { status, body } = await me(cookie(headers()));
       expect([status, body.principalType, body.userId, body.orgId]).toEqual([200, 'cookie', alice.id, acme.id]);
     });
@@ -169,12 +172,12 @@ describe('the REST API over HTTP', () => {
       ['from an origin that begins like ours', () => ({ origin: `${world.url}.evil.example` })],
       ['from a hidden origin', () => ({ origin: 'null' })],
       ['from another site that names our Origin', () => ({ origin: world.url, 'sec-fetch-site': 'cross-site' })],
-    ])('401 · is ignored %s', async (_, headers) => {
+    ])('401 · the cookie is ignored %s', async (_, headers) => {
       expect((await me(cookie(headers()))).body).toEqual(unauthenticated);
       expect((await rename(cookie({ ...headers(), ...csrf() }))).body).toEqual(unauthenticated);
     });
 
-    it('403 · writes nothing without the CSRF header of its own session', async () => {
+    it('403 · a write by cookie without the CSRF header of its own session is refused', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const other = await world.session(alice, acme.id);
       for (const given of [undefined, '', 'x', other.csrf]) {
@@ -196,7 +199,7 @@ describe('the REST API over HTTP', () => {
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 
-    it('is not used when there is an Authorization header, valid or not', async () => {
+    it('the cookie is not used when there is an Authorization header, valid or not', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const bobs = await world.token(bob, acme, { scopes: ['projects:read'] });
       const both = await me({ ...cookie(own), token: bobs });
@@ -213,7 +216,7 @@ describe('the REST API over HTTP', () => {
       expect((await rename({ ...cookie({ 'sec-fetch-site': 'cross-site' }), token })).status).toBe(200);
     });
 
-    it('acts in the organization of X-Org-Id, where the person belongs to it; a token ignores this header', async () => {
+    it('a request by cookie acts in the organization of X-Org-Id, if the person belongs to it; a token ignores the header', async () => {
       const own = await world.found(bob, 'Bob’s');
       const bobs = await world.session(bob, acme.id);
       const at = async (ask: Ask) => (await world.request('GET', '/v1/me', ask)).body;
@@ -230,8 +233,8 @@ describe('the REST API over HTTP', () => {
     });
   });
 
-  describe('response headers', () => {
-    it('forbid sniffing, caching of data, and reads by other sites', async () => {
+  describe('Response headers', () => {
+    it('response headers forbid content sniffing, caching of data, and reads by other sites', async () => {
       const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
       for (const [method, path, ask] of [
         ['GET', '/v1/me', { token }],
@@ -261,7 +264,7 @@ describe('the REST API over HTTP', () => {
   describe('ETag', () => {
     const none = { 'cache-control': 'private, no-cache' };
 
-    it('304 · answers for an unchanged record, in any form of If-None-Match (RFC 9110 §13.1.2)', async () => {
+    it('304 · an unchanged record is not sent again, for any form of If-None-Match (RFC 9110 §13.1.2)', async () => {
       const path = `/organizations/${acme.id}`;
       const first = await world.rest('GET', path, { token });
       const etag = first.headers.get('etag')!;
@@ -276,7 +279,7 @@ describe('the REST API over HTTP', () => {
       }
     });
 
-    it('is answered after 401, 403 and 404 are checked', async () => {
+    it('If-None-Match does not hide a 401, 403 or 404', async () => {
       const headers = { 'if-none-match': '*' };
       const path = `/organizations/${acme.id}`;
       const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
@@ -285,7 +288,7 @@ describe('the REST API over HTTP', () => {
       expect((await world.rest('GET', '/organizations/none', { headers, token })).status).toBe(404);
     });
 
-    it('is absent from lists and from answers to writes', async () => {
+    it('lists and answers to writes have no ETag', async () => {
       expect((await world.rest('GET', '/projects', { token })).headers.get('etag')).toBe(null);
       const made = await world.rest('POST', '/projects', { token, body: { name: 'Shop', repoFullName: 'acme/shop' } });
       expect(made.headers.get('etag')).toBe(null);
@@ -293,7 +296,7 @@ describe('the REST API over HTTP', () => {
   });
 });
 
-describe('rates of requests', () => {
+describe('Request rates of the REST API', () => {
   beforeEach(() => settle({ requestsPerMinute: 5, trustProxy: true }));
   afterEach(() => world.close());
 
@@ -302,7 +305,7 @@ describe('rates of requests', () => {
     headers: { ...ask.headers, 'x-forwarded-for': address },
   });
 
-  it('429 · calls beyond the rate of one credential are refused; each answer says how many are left', async () => {
+  it('429 · calls beyond the rate of a credential are refused; each answer says how many are left', async () => {
     for (const left of [4, 3, 2, 1, 0]) {
       const { status, headers } = await me();
       expect(status).toBe(200);
@@ -327,7 +330,7 @@ describe('rates of requests', () => {
     expect((await me({ token: await world.token(alice, acme) })).status).toBe(200);
   });
 
-  it('refused calls count too, and only calls of unknown paths do not', async () => {
+  it('refused calls count against the rate; calls of unknown paths do not', async () => {
     const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
     const asked = [
       await world.rest('GET', '/invites', { token: narrow }),
@@ -342,7 +345,7 @@ describe('rates of requests', () => {
     expect((await world.rest('GET', '/unknown', { token: narrow })).status).toBe(404);
   });
 
-  it('a GraphQL batch counts each of its operations, together with REST', async () => {
+  it('operations of a GraphQL batch each count against the rate, together with REST calls', async () => {
     const batch = (size: number) =>
       world.request('POST', '/graphql', {
         token,
@@ -354,7 +357,7 @@ describe('rates of requests', () => {
     expect((await me()).status).toBe(429);
   });
 
-  it('429 · after too many invalid credentials from one network they are refused, and a valid one keeps working', async () => {
+  it('429 · invalid credentials from one network are refused after too many, and a valid one keeps working', async () => {
     const bad = (n: number) => from(`2001:db8::${n.toString(16)}`, { token: `pat_${String(n).padStart(43, 'x')}` });
     const tries = Array.from({ length: rates.failedAuthenticationsPerMinute + 1 }, (_, n) =>
       world.request('GET', '/v1/me', bad(n)),
@@ -373,7 +376,7 @@ describe('rates of requests', () => {
     expect((await me(from('2001:db8::1'))).status).toBe(401);
   });
 
-  it('401 · a malformed token is refused without a look-up', async () => {
+  it('401 · a malformed token is refused without a query to the database', async () => {
     const statements: string[] = [];
     const stop = watchStatements((statement) => statements.push(statement));
     for (const bad of ['pat_bad', `pat_${'x'.repeat(44)}`, `pat_${'x'.repeat(42)}!`, `abc_${'x'.repeat(43)}`]) {
@@ -384,7 +387,7 @@ describe('rates of requests', () => {
   });
 });
 
-describe('while the database is unavailable', () => {
+describe('REST while the database is unavailable', () => {
   beforeEach(() => settle({ retryForMs: 300 }));
   afterEach(() => world.close());
 
@@ -397,7 +400,7 @@ describe('while the database is unavailable', () => {
     code: 'unavailable',
   };
 
-  it('503 · reads and writes are refused with Retry-After on every surface; requests that need no database are served', async () => {
+  it('503 · requests are refused with Retry-After on every surface; those that need no database are served', async () => {
     await admin(`drop database ${world.connection.database} with (force)`);
     // All requests are sent at once, because each is retried for seconds before it fails.
     const asks: Ask[] = [{ token }, { session }];
@@ -444,7 +447,7 @@ describe('while the database is unavailable', () => {
   });
 });
 
-describe('an error', () => {
+describe('REST errors', () => {
   beforeAll(() => settle());
   afterAll(() => world.close());
   const askAs = (accept: string) => world.rest('POST', '/projects', { token, body: { name: '' }, headers: { accept } });
@@ -468,7 +471,7 @@ describe('an error', () => {
     expect('fields' in body).toBe(isDetails);
   });
 
-  it('has the standard members of problem details, and its data as further members', async () => {
+  it('problem details have the standard members, and the data of the error as further members', async () => {
     const { headers, body } = await askAs('application/problem+json');
     expect(body).toEqual({
       type: `${world.url}/reference/errors#invalid_request`,

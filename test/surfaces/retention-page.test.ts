@@ -10,7 +10,7 @@ import { endMission, writeMission } from '../support/ended-missions.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('retention in the console', () => {
+describe.skipIf(typeof launched === 'string')('Retention in the console', () => {
   let visited: ConsoleWorld;
   beforeAll(async () => {
     visited = await openConsoleWorld(launched as Browser);
@@ -18,7 +18,7 @@ describe.skipIf(typeof launched === 'string')('retention in the console', () => 
   afterEach(() => visited.check());
   afterAll(() => visited.world.close());
 
-  it('an owner sets the days, and the pages of missions say what was deleted', async () => {
+  it('an owner sets the days of retention, and the pages of missions say what was deleted', async () => {
     const { world, acme, projectId, pages } = visited;
     const place = { orgId: acme.id, projectId };
     const changed = { branch: 'mission/tulips', headSha: 'a'.repeat(40), openedRepository: true, changedFiles: 2 };

@@ -113,8 +113,8 @@ async function refusals() {
 
 const user = { nameId: 'user-1', attributes: { email: 'new@example.com', displayName: 'New Person' } };
 
-describe('a SAML provider', () => {
-  it('signs a new person in to its organization, in the browser that has started the sign-in', async () => {
+describe('A SAML provider', () => {
+  it('a SAML provider signs a new person in to its organization, in the browser that started the sign-in', async () => {
     const { request, cookie } = await start('?return_to=%2Fconsole%2Fruns');
     expect(request).toEqual({
       id: expect.stringMatching(/^_[\w-]{43}$/),
@@ -139,7 +139,7 @@ describe('a SAML provider', () => {
     expect(await sessions()).toBe(1);
   });
 
-  it('asks before a sign-in that another site has started, and never replaces the session of another person', async () => {
+  it('a SAML sign-in that another site started asks first, and never replaces the session of another person', async () => {
     const asked = await world.request('GET', pathOf(), { headers: { 'sec-fetch-site': 'cross-site' } });
     expect([asked.status, asked.headers.get('location')]).toEqual([200, null]);
     expect(asked.body).toContain('Continue with <bdi>Entra</bdi> of <bdi>Acme</bdi>');
@@ -150,7 +150,7 @@ describe('a SAML provider', () => {
     expect(await world.knex('people').where({ email: 'new@example.com' })).toEqual([]);
   });
 
-  it('reads the address from the NameID or the names of Entra ID, and a signature of response and assertion', async () => {
+  it('the email address is read from the NameID or the claims of Entra ID, and response and assertion may both be signed', async () => {
     const format = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
     expect((await signIn({ nameId: 'mary@example.com', format })).status).toBe(303);
     const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
@@ -168,7 +168,7 @@ describe('a SAML provider', () => {
     expect((await post(both)).status).toBe(303);
   });
 
-  it('can read metadata of the service, which reads the metadata of the provider every day for new keys', async () => {
+  it('the service publishes SAML metadata, and reads the provider’s metadata every day for new keys', async () => {
     const own = await world.request('GET', pathOf('/metadata'));
     expect(own.headers.get('content-type')).toBe('application/samlmetadata+xml');
     expect(own.body).toContain(`entityID="${world.url}${pathOf('/metadata')}"`);
@@ -247,7 +247,7 @@ function wrapped(place: (evil: string, signedAssertion: string) => string): Fals
   };
 }
 
-describe('a response is refused, with a page and an event in the audit log', () => {
+describe('Refused SAML responses: a page, and an event in the audit log', () => {
   const cases: [what: string, falsify: Falsified, reason: string][] = [
     ['without a signature', attack({}, { part: 'none' }), 'Invalid signature.'],
     ['with a signature of the response alone', attack({}, { part: 'Response' }), 'Invalid signature.'],
@@ -336,7 +336,7 @@ describe('a response is refused, with a page and an event in the audit log', () 
     ['with deeply nested elements', () => `${'<a>'.repeat(20_000)}${'</a>'.repeat(20_000)}`, ''],
   ];
 
-  it.each(cases)('403 · %s', async (_what, falsify, reason) => {
+  it.each(cases)('403 · a SAML response %s is refused', async (_what, falsify, reason) => {
     const { request } = await start();
     const answer = await post(falsify(request));
     if (reason) expect(refusal(answer)).toEqual([403, `Entra did not sign you in. ${reason}`]);
@@ -346,7 +346,7 @@ describe('a response is refused, with a page and an event in the audit log', () 
     await expect.poll(async () => (await refusals()).length).toBe(1);
   });
 
-  it('403 · a second time, and with an assertion of another sign-in', async () => {
+  it('403 · a SAML response is refused the second time, or with the assertion of another sign-in', async () => {
     const first = await start();
     const xml = idp.answer(first.request, { ...user, id: '_one' });
     expect((await post(xml)).status).toBe(303);
@@ -359,7 +359,7 @@ describe('a response is refused, with a page and an event in the audit log', () 
     expect(refusal(await post(idp.answer(second.request, { ...user, id: '_three' })))[0]).toBe(403);
   });
 
-  it('403 · a response with an address of another domain, or of another user, is refused', async () => {
+  it('403 · a SAML response with an address of another domain or another user is refused', async () => {
     expect(refusal(await signIn({ nameId: 'x', attributes: { email: 'x@b.example' } }))).toEqual([
       403,
       'Entra did not sign you in. It may not sign in addresses of b.example.',
@@ -371,7 +371,7 @@ describe('a response is refused, with a page and an event in the audit log', () 
     expect(await sessions()).toBe(0);
   });
 
-  it('404 · a SAML response is refused for an OpenID provider; 415 · in another format', async () => {
+  it('404 · a SAML response is refused for an OpenID provider; 415 · another body format is refused', async () => {
     const session = await ownerSession();
     const create =
       'mutation { createIdentityProvider(input: { name: "O", issuer: "http://127.0.0.1:9", clientId: "c", clientSecret: "s" }) { id } }';

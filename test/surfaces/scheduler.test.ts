@@ -40,7 +40,7 @@ async function dueTask(): Promise<string> {
 const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 const issuesOf = (runId: string) => world.knex('issues').where({ runId });
 
-it('an occurrence runs once, although a process whose clock is slow has made it due again', async () => {
+it('an occurrence runs once, even if a process with a slow clock makes it due again', async () => {
   const id = await dueTask();
   const { nextRunAt } = await world.knex('recurring_missions').where({ id }).first();
   await due();
@@ -51,8 +51,8 @@ it('an occurrence runs once, although a process whose clock is slow has made it 
   expect((await world.knex('recurring_missions').where({ id }).first()).nextRunAt).toBeGreaterThan(present());
 });
 
-describe('a process that dies', () => {
-  it('a process that dies before its transaction ends has done nothing: its row is skipped while locked, and run afterwards', async () => {
+describe('A scheduler process that dies', () => {
+  it('a process that dies before it commits has done nothing: its row is skipped while locked, and run afterwards', async () => {
     const id = await dueTask();
     const dying = await world.knex.transaction();
     await dying('recurring_missions').where({ id }).forNoKeyUpdate();
@@ -63,7 +63,7 @@ describe('a process that dies', () => {
     expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', issueId: expect.any(String) }]);
   });
 
-  it('a process that dies before it has created the issue leaves the run to others, once its lease is over', async () => {
+  it('a process that dies before it created the issue leaves the run to others, once its lease expires', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);
@@ -79,7 +79,7 @@ describe('a process that dies', () => {
     expect(taken).toMatchObject({ id: run.id, attempts: 2, claimedBy: null, leaseUntil: null, status: 'dispatching' });
   });
 
-  it('a process that dies before it has recorded the issue leaves an issue that is found again', async () => {
+  it('a process that dies before it recorded the issue leaves an issue that is found, not created twice', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);
@@ -110,13 +110,13 @@ it('a run that is canceled while its issue is created keeps its reason, and link
   ]);
 });
 
-describe('a tracker that fails', () => {
+describe('A tracker that fails', () => {
   const breakTracker = () =>
     world.knex.raw(`create function broken() returns trigger language plpgsql as $$ begin raise 'broken'; end $$;
       create trigger broken before insert on issues execute function broken()`);
   const mendTracker = () => world.knex.raw('drop trigger broken on issues; drop function broken()');
 
-  it('is retried after growing delays, and the last error stays visible', async () => {
+  it('a failing tracker is retried after growing delays, and the last error stays visible', async () => {
     const id = await dueTask();
     await breakTracker();
     await expect(due()).rejects.toThrow('1 issues could not be created');
@@ -138,7 +138,7 @@ describe('a tracker that fails', () => {
     ]);
   });
 
-  it('fails the run in the end, and the next occurrence starts nevertheless', async () => {
+  it('a tracker that keeps failing fails the run, and the next occurrence starts nevertheless', async () => {
     const id = await dueTask();
     await breakTracker();
     for (let attempt = 1; attempt <= dispatching.attempts; attempt++) {
@@ -152,7 +152,7 @@ describe('a tracker that fails', () => {
     expect(await runsOf(id)).toMatchObject([{ status: 'failed', issueId: null, leaseUntil: null }]);
   });
 
-  it('does not fail "run now", and the run is retried', async () => {
+  it('a failing tracker does not fail "run now": the run waits and is retried', async () => {
     const id = await dueTask();
     await breakTracker();
     const { status, body } = await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: owner.token });
@@ -171,12 +171,12 @@ interface Orders {
   clock: { at: number; shows: number; speed: number };
 }
 
-describe('four processes on one database', () => {
+describe('Four scheduler processes on one database', () => {
   const occurrences = { scheduled_task: 1_000, automation: 500 };
   const speed = 60;
   const program = programArguments('test/scheduler-process');
 
-  it('run fifteen hundred occurrences once each, while eight processes are killed at work and replaced', {
+  it('1,500 occurrences run once each while eight scheduler processes are killed at work and replaced', {
     timeout: 300_000,
   }, async () => {
     const begin = Math.ceil(present() / minutes(1)) * minutes(1);
@@ -281,10 +281,10 @@ describe('four processes on one database', () => {
     ).rows;
 });
 
-describe('the job loop', () => {
+describe('The job loop', () => {
   const silent = silentLog();
 
-  test('runs each job repeatedly, with the interval counted from its end, even after a failure', async () => {
+  test('each job runs repeatedly, with the interval counted from its end, even after a failure', async () => {
     vi.useFakeTimers();
     const begun: string[] = [];
     const job = async (name: string) => {
@@ -304,7 +304,7 @@ describe('the job loop', () => {
     vi.useRealTimers();
   });
 
-  test('logs a failing job at most once a minute, and once more when it succeeds again', async () => {
+  test('a failing job is logged at most once a minute, and once more when it succeeds again', async () => {
     vi.useFakeTimers();
     let works = false;
     const run = async () => {
@@ -325,7 +325,7 @@ describe('the job loop', () => {
     vi.useRealTimers();
   });
 
-  test('has a unique name for every job, and checks every few seconds for due runs', () => {
+  test('each job has a unique name, and due runs are checked every few seconds', () => {
     expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
     expect(jobs.find(({ name }) => name === 'start due missions')!.intervalMs).toBeLessThanOrEqual(seconds(5));
   });

@@ -65,38 +65,41 @@ const rolesOf = async (): Promise<Record<string, string>> => {
 const stateOf = async (email: string): Promise<string> =>
   (await world.field(`{ directoryUsers(query: "${email}") { data { state } } }`, { session })).data[0].state;
 
-it.each(['rfc7644', 'entra', 'okta'])('the documented requests of %s get the documented answers', async (file) => {
-  const owner = await createOwner(world, `Owner-${file}`, `Org ${file}`);
-  const token = await createToken(await world.session(owner.person, owner.organization.id));
-  const fixture: Fixture = JSON.parse(
-    await readFile(new URL(`../fixtures/scim/${file}.json`, import.meta.url), 'utf8'),
-  );
-  const ids: Record<string, string> = {};
-  const filled = (value: Json): Json =>
-    value === undefined
-      ? undefined
-      : JSON.parse(JSON.stringify(value).replace(/\{(user|group)\}/g, (_, name: string) => ids[name]!));
-  for (const { name, method, path, as, body, status, has, is } of fixture.requests) {
-    const answer = await ask(method, filled(path), filled(body), token);
-    expect([name, answer.status, answer.status < 300 ? undefined : answer.body.detail]).toEqual([
-      name,
-      status,
-      status < 300 ? undefined : expect.any(String),
-    ]);
-    if (status !== 204) expect(answer.headers.get('content-type')).toBe('application/scim+json; charset=utf-8');
-    if (has) expect(answer.body, name).toMatchObject(filled(has));
-    if (is) expect(answer.body).toEqual(filled(is));
-    if (as) ids[as] = answer.body.id;
-  }
-  for (const [filter, count] of Object.entries(fixture.filters ?? {})) {
-    const { body } = await ask('GET', `/Users?filter=${filter}`, undefined, token);
-    expect([filter, body.detail, body.totalResults]).toEqual([filter, undefined, count]);
-  }
-  for (const filter of fixture.invalidFilters ?? []) {
-    const { status, body } = await ask('GET', `/Users?filter=${filter}`, undefined, token);
-    expect([filter, status, body.scimType]).toEqual([filter, 400, 'invalidFilter']);
-  }
-});
+it.each(['rfc7644', 'entra', 'okta'])(
+  'SCIM requests from the documents of %s get the documented answers',
+  async (file) => {
+    const owner = await createOwner(world, `Owner-${file}`, `Org ${file}`);
+    const token = await createToken(await world.session(owner.person, owner.organization.id));
+    const fixture: Fixture = JSON.parse(
+      await readFile(new URL(`../fixtures/scim/${file}.json`, import.meta.url), 'utf8'),
+    );
+    const ids: Record<string, string> = {};
+    const filled = (value: Json): Json =>
+      value === undefined
+        ? undefined
+        : JSON.parse(JSON.stringify(value).replace(/\{(user|group)\}/g, (_, name: string) => ids[name]!));
+    for (const { name, method, path, as, body, status, has, is } of fixture.requests) {
+      const answer = await ask(method, filled(path), filled(body), token);
+      expect([name, answer.status, answer.status < 300 ? undefined : answer.body.detail]).toEqual([
+        name,
+        status,
+        status < 300 ? undefined : expect.any(String),
+      ]);
+      if (status !== 204) expect(answer.headers.get('content-type')).toBe('application/scim+json; charset=utf-8');
+      if (has) expect(answer.body, name).toMatchObject(filled(has));
+      if (is) expect(answer.body).toEqual(filled(is));
+      if (as) ids[as] = answer.body.id;
+    }
+    for (const [filter, count] of Object.entries(fixture.filters ?? {})) {
+      const { body } = await ask('GET', `/Users?filter=${filter}`, undefined, token);
+      expect([filter, body.detail, body.totalResults]).toEqual([filter, undefined, count]);
+    }
+    for (const filter of fixture.invalidFilters ?? []) {
+      const { status, body } = await ask('GET', `/Users?filter=${filter}`, undefined, token);
+      expect([filter, status, body.scimType]).toEqual([filter, 400, 'invalidFilter']);
+    }
+  },
+);
 
 it('a provisioned person joins after sign-in, has the role of their groups, and loses access with the next request', async () => {
   const bob = await world.person('Bob');
@@ -158,7 +161,7 @@ it('a provisioned person joins after sign-in, has the role of their groups, and 
   );
 });
 
-it('a member who has an account elsewhere keeps it; owners keep their role, and the last owner stays', async () => {
+it('a provisioned member keeps their account elsewhere; owners keep their role, and the last owner stays', async () => {
   const carol = await createMember(world, alice.organization, 'Carol', 'viewer');
   const elsewhere = await world.found(carol.person, 'Initech');
   const token = await world.token(carol.person, elsewhere);
@@ -203,7 +206,7 @@ it('a member who has an account elsewhere keeps it; owners keep their role, and 
 const invite = async (email: string, role = 'member'): Promise<string> =>
   (await world.rest('POST', '/invites', { session, body: { email, role } })).body.id;
 
-it('an inactive or deleted user is no member, whenever they joined and whoever invited them', async () => {
+it('a person whom the directory deactivates or deletes is no member, whoever invited them', async () => {
   const frank = await createMember(world, alice.organization, 'Frank', 'member');
   await invite('grace@example.com');
   const ids = [
@@ -252,7 +255,7 @@ it('a person who joins while the directory changes waits for the change', async 
   ]);
 });
 
-it('a member keeps a role that no directory group gives, when a directory user gets the member’s address or is activated', async () => {
+it('a member keeps a role that no directory group gives when a directory user with their address is created or activated', async () => {
   const ivan = await createMember(world, alice.organization, 'Ivan', 'viewer');
   const id = await provision('former-ivan@example.com');
   await patch(`/Users/${id}`, { op: 'replace', path: 'emails', value: [{ value: 'ivan@example.com' }] });
@@ -268,7 +271,7 @@ it('a member keeps a role that no directory group gives, when a directory user g
   expect((await rolesOf())['ivan@example.com']).toBe('viewer');
 });
 
-it('an owner who was demoted since the request began gives no role to a group', async () => {
+it('an owner who was demoted since the request began cannot give a role to a group', async () => {
   const group = (await ask('POST', '/Groups', { displayName: 'Demoted' })).body.id;
   const { person } = await createMember(world, alice.organization, 'Kim', 'admin');
   const caller = {
@@ -278,7 +281,7 @@ it('an owner who was demoted since the request began gives no role to a group', 
   await expect(setGroupRole(caller, group, 'admin')).rejects.toMatchObject({ status: 403 });
 });
 
-it('an email address that was taken from the user name changes with the user name', async () => {
+it('an email address that came from the SCIM user name changes with the user name', async () => {
   const id = await provision('Before@example.com');
   const renamed = async (userName: string) =>
     (await patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: userName })).body.emails[0].value;
@@ -287,7 +290,7 @@ it('an email address that was taken from the user name changes with the user nam
   expect(await renamed('other@example.com')).toBe('after@example.com');
 });
 
-it('the members of all groups are bounded, and a page of groups ends before it has too many members', async () => {
+it('the groups of a directory have a limited number of members together; a page of groups ends before too many', async () => {
   const [before, page] = [{ ...directoryCounts }, { ...directoryPage }];
   const ids = [await provision('crowd-1@example.com'), await provision('crowd-2@example.com')];
   const members = ids.map((value) => ({ value }));
@@ -310,7 +313,7 @@ it('the members of all groups are bounded, and a page of groups ends before it h
   }
 });
 
-it('a token reaches the directory of its organization, and nothing else; only an owner in the console creates one', async () => {
+it('a directory token reaches only the directory of its organization; only an owner in the console creates one', async () => {
   const theirs = await createToken(await world.session(mallory.person, mallory.organization.id));
   const id = await provision('dora@example.com');
   const group = (await ask('POST', '/Groups', { displayName: 'Hidden' })).body.id;
@@ -376,7 +379,7 @@ it('a directory token is shown once, ends when it is revoked or expires, and at 
   expect([await works(0), await works(1)]).toEqual([401, 200]);
 });
 
-it('of two concurrent creations or changes of a user one succeeds; a stale version is refused; pages and bodies are bounded', async () => {
+it('of concurrent changes to a SCIM user one succeeds; stale versions, invalid filters and large bodies are refused', async () => {
   const both = await Promise.all([1, 2].map(() => ask('POST', '/Users', { userName: 'twin@example.com' })));
   expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
   const { body: user, headers } = both.find(({ status }) => status === 201)!;
@@ -418,7 +421,7 @@ it('of two concurrent creations or changes of a user one succeeds; a stale versi
   expect((await ask('GET', `/Users?filter=userName eq "${'\\a'.repeat(300)}`)).body.scimType).toBe('invalidFilter');
 });
 
-it('the documents of discovery say what is supported', async () => {
+it('the SCIM discovery documents say what is supported', async () => {
   const config = await ask('GET', '/ServiceProviderConfig');
   expect(config.body).toMatchObject({
     patch: { supported: true },

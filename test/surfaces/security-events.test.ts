@@ -31,8 +31,8 @@ const outcome = async (jws: string | Promise<string>) => {
 const refused = (err: string) => ({ status: 400, body: { err, description: expect.any(String) } });
 const idJagOf = (subject: string, email: string) => world.provider.idJag({ sub: subject, email });
 
-describe('an event that revokes an identity', () => {
-  it('202 · ends the agent at once: token, assertion, link; a new claim begins afresh', async () => {
+describe('Events that revoke an identity', () => {
+  it('202 · an event ends the agent’s token, assertion and link at once; a new claim starts afresh', async () => {
     const alice = await world.human();
     const { subject, registrationId, access_token, identity_assertion } = await world.linked(alice);
     expect((await world.me(access_token)).status).toBe(200);
@@ -51,7 +51,7 @@ describe('an event that revokes an identity', () => {
     expect(body.data.map((one: { status: string }) => one.status).sort()).toEqual(['active', 'revoked']);
   });
 
-  it('202 · changes nothing the second time, not even after a new link', async () => {
+  it('202 · a repeated event changes nothing, even after a new link', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const event = await world.provider.event({ sub: subject });
@@ -62,7 +62,7 @@ describe('an event that revokes an identity', () => {
     expect((await world.me(access_token)).status).toBe(200);
   });
 
-  it.each([1, 2, 3, 4])('202 · acts once when it is delivered several times concurrently (%i)', async () => {
+  it.each([1, 2, 3, 4])('202 · an event that is delivered several times concurrently acts once (%i)', async () => {
     const alice = await world.human();
     const { subject, registrationId } = await world.linked(alice);
     const event = await world.provider.event({ sub: subject });
@@ -72,7 +72,7 @@ describe('an event that revokes an identity', () => {
     expect([row.generation, row.revokedAt]).toEqual([3, present()]);
   });
 
-  it('202 · ends a pending claim', async () => {
+  it('202 · an event ends a pending claim', async () => {
     const alice = await world.human();
     const { body } = await world.present(idJagOf('pending', alice.person.email));
     expect(await outcome(world.provider.event({ sub: 'pending' }))).toEqual(understood);
@@ -82,7 +82,7 @@ describe('an event that revokes an identity', () => {
     expect([restart.status, restart.body.error]).toEqual([410, 'claim_expired']);
   });
 
-  it('202 · accepts the subject in the form of RFC 9493; 400 · refuses the subject of another issuer', async () => {
+  it('202 · an event may name its subject as in RFC 9493; 400 · the subject of another issuer is refused', async () => {
     const alice = await world.human();
     const { subject, access_token } = await world.linked(alice);
     const sub_id = { format: 'iss_sub', iss: 'https://elsewhere.example', sub: subject };
@@ -93,7 +93,7 @@ describe('an event that revokes an identity', () => {
     expect((await world.me(access_token)).status).toBe(401);
   });
 
-  it('202 · leaves other users unchanged, even one with the same name at another provider', async () => {
+  it('202 · an event leaves other users unchanged, even one with the same name at another provider', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const [alice, bob] = [await world.human(), await world.human()];
@@ -106,7 +106,7 @@ describe('an event that revokes an identity', () => {
     await other.close();
   });
 
-  it('202 · changes nothing when it is of another type', async () => {
+  it('202 · an event of another type changes nothing', async () => {
     const alice = await world.human();
     const { subject, access_token } = await world.linked(alice);
     const events = { 'https://schemas.openid.net/secevent/risc/event-type/sessions-revoked': {} };
@@ -115,7 +115,7 @@ describe('an event that revokes an identity', () => {
   });
 });
 
-describe('an invalid event', () => {
+describe('Invalid security events', () => {
   let subject: string;
   let token: string;
   beforeAll(async () => {
@@ -128,7 +128,7 @@ describe('an invalid event', () => {
   const event = (more: Claims = {}, header: Record<string, unknown> = {}) =>
     world.provider.event({ sub: subject, ...more }, { header });
 
-  it('400 · gets invalid_issuer for an untrusted issuer; nothing is fetched from it', async () => {
+  it('400 · an event of an untrusted issuer is refused with invalid_issuer, and nothing is fetched from the issuer', async () => {
     const stranger = await openProvider();
     const answer = await notify(stranger.event({ sub: subject }));
     expect({ status: answer.status, body: answer.body }).toEqual(refused('invalid_issuer'));
@@ -139,12 +139,12 @@ describe('an invalid event', () => {
     await stranger.close();
   });
 
-  it('400 · gets access_denied for an issuer that is not set up to send events', async () => {
+  it('400 · an event of an issuer that is not set up to send events is refused with access_denied', async () => {
     world.trust({ maySendEvents: false });
     expect(await outcome(event())).toEqual(refused('access_denied'));
   });
 
-  it('400 · gets the error code of its fault: invalid_audience, authentication_failed or invalid_key', async () => {
+  it('400 · an event with another audience, a forged signature or an unknown key is refused with the error code for it', async () => {
     expect(await outcome(event({ aud: 'https://elsewhere.example' }))).toEqual(refused('invalid_audience'));
     expect(await outcome(event({ aud: [addresses().issuer, 'https://b.example'] }))).toEqual(
       refused('invalid_audience'),
@@ -172,11 +172,11 @@ describe('an invalid event', () => {
     ['an ID-JAG', () => world.provider.idJag()],
     ['garbage', async () => 'garbage'],
     ['nothing', async () => ''],
-  ])('400 · invalid_request: %s', async (_what, jws) => {
+  ])('400 · an event is refused with invalid_request: %s', async (_what, jws) => {
     expect(await outcome(jws())).toEqual(refused('invalid_request'));
   });
 
-  it('400 · gets invalid_request for another media type, even with a valid body', async () => {
+  it('400 · an event of another media type is refused with invalid_request, even if its body is valid', async () => {
     const good = await event({ events: { 'https://elsewhere.example/event': {} } });
     for (const type of ['application/json', 'application/jwt', 'text/plain']) {
       const { status, body } = await notify(good, { 'content-type': type });
@@ -185,7 +185,7 @@ describe('an invalid event', () => {
     expect(await outcome(good)).toEqual(understood);
   });
 
-  it('405, 413, 429 · use the same error format', async () => {
+  it('405, 413, 429 · errors for other methods, large bodies and too many events have the same format', async () => {
     expect((await world.request('GET', '/v1/agent/event/notify')).status).toBe(405);
     const large = await notify('a'.repeat(65_537));
     expect([large.status, large.body]).toEqual([413, { err: 'invalid_request', description: expect.any(String) }]);
@@ -197,8 +197,8 @@ describe('an invalid event', () => {
   });
 });
 
-describe('the id of an event', () => {
-  it('is stored as long as the event would be accepted', async () => {
+describe('The id of a security event', () => {
+  it('the id of an event is stored as long as the event would be accepted', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice, {}, { days: 30 });
     const event = await world.provider.event({ sub: subject });

@@ -27,8 +27,8 @@ const submit = (path: string, session: Session, fields: Record<string, string>) 
   world.form(path, [['csrf_token', session.csrf], ...Object.entries(fields)], { session });
 const said = (page: Answer): string | undefined => /class="note good" role="status">([^<]*)</.exec(page.body)?.[1];
 
-describe('sessions', () => {
-  it('have a page that requires sign-in, is marked in the menu, and has no inline script or style', async () => {
+describe('Sessions', () => {
+  it('the sessions page requires sign-in, is marked in the menu, and has no inline script or style', async () => {
     const nobody = await world.request('GET', '/console/sessions');
     expect([nobody.status, nobody.headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fsessions']);
     const page = await open('/console/sessions', (await visitor()).session);
@@ -39,18 +39,21 @@ describe('sessions', () => {
     expect(page.body.match(/<script[^>]*>/g)).toEqual([expect.stringMatching(/src="\/console\/console\.js\?v=/)]);
   });
 
-  it.each(['end', 'end-others'])('303 · GET on %s redirects to the list; 403 · without its token', async (name) => {
-    const path = `/console/sessions/${name}`;
-    const answer = await world.request('GET', path);
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/sessions']);
-    const { session } = await visitor();
-    expect((await world.form(path, { csrf_token: 'wrong', session_id: 'x' }, { session })).status).toBe(403);
-  });
+  it.each(['end', 'end-others'])(
+    '303 · GET on %s redirects to the list of sessions; 403 · a form without its token is refused',
+    async (name) => {
+      const path = `/console/sessions/${name}`;
+      const answer = await world.request('GET', path);
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/sessions']);
+      const { session } = await visitor();
+      expect((await world.form(path, { csrf_token: 'wrong', session_id: 'x' }, { session })).status).toBe(403);
+    },
+  );
 
   const rows = (page: Answer) =>
     [...String(page.body).matchAll(/name="session_id" value="([^"]+)"/g)].map(([, id]) => id!);
 
-  it('are listed by browser, the current one first, and one or all others can be ended', async () => {
+  it('sessions are listed by browser, the current one first, and one or all others can be ended', async () => {
     const visit = await visitor();
     const others = [
       await world.session(visit.person),
@@ -79,7 +82,7 @@ describe('sessions', () => {
     expect(said(none)).toBe('No other session was open. Only this browser is signed in.');
   });
 
-  it('404 · another person’s session cannot be ended; 303 · ending one’s own session redirects to the sign-in and deletes the cookie', async () => {
+  it('404 · another person’s session cannot be ended; 303 · ending one’s own redirects to sign-in and deletes the cookie', async () => {
     const visit = await visitor();
     const other = await world.session(visit.person);
     const [id] = rows(await open('/console/sessions', other));
@@ -92,7 +95,7 @@ describe('sessions', () => {
   });
 });
 
-describe('the device of a session', () => {
+describe('The device of a session', () => {
   const mozilla = 'Mozilla/5.0';
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
   it.each([
@@ -107,5 +110,7 @@ describe('the device of a session', () => {
     ['Chrome on Linux', `${mozilla} (X11; Linux x86_64) ${webkit} HeadlessChrome/147.0.0.0 Safari/537.36`],
     ['curl/8.5.0', 'curl/8.5.0'],
     ['Unknown device', null],
-  ])('%s', (name, userAgent) => expect(deviceName(userAgent)).toBe(name));
+  ])('the device of a session is named after its User-Agent: %s', (name, userAgent) =>
+    expect(deviceName(userAgent)).toBe(name),
+  );
 });

@@ -12,7 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
+describe.skipIf(typeof launched === 'string')('Sign-in settings in the console', () => {
   let world: World;
   let owner: Account;
   let provider: OpenIdProvider;
@@ -35,7 +35,7 @@ describe.skipIf(typeof launched === 'string')('the settings of sign-in', () => {
     await world.close();
   });
 
-  it('lead from a domain to a tested provider, which signs a new person in', async () => {
+  it('an owner gets from a domain to a tested provider, which signs a new person in', async () => {
     const page = await pages.open(await world.session(owner.person, owner.organization.id));
     await page.goto('/console/o/acme/sign-in');
     await page.getByText('No domains yet.').waitFor();

@@ -13,8 +13,8 @@ afterAll(close);
 
 const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-describe('signing in', () => {
-  it('leads from the email address to the code to the console; the first sign-in creates the account', async () => {
+describe('Signing in', () => {
+  it('an email address leads to a code, the code to the console, and the first sign-in creates the account', async () => {
     const email = address();
     const tab = browser();
     expect((await tab.open('/console')).headers.get('location')).toBe('/sign-in?return_to=%2Fconsole');
@@ -35,7 +35,7 @@ describe('signing in', () => {
     expect(home.body).toContain('Create your organization');
   });
 
-  it('answers the same for an address with an account and for one without', async () => {
+  it('the sign-in form answers the same for an email address with an account and for one without', async () => {
     const [known, unknown] = [address(), address()];
     await world.person(known.split('@')[0]!);
     const [first, second] = [
@@ -46,7 +46,7 @@ describe('signing in', () => {
     expect(first.body.replaceAll(known, 'X')).toBe(second.body.replaceAll(unknown, 'X'));
   });
 
-  it('accepts a code with the blanks that mail programs add', async () => {
+  it('a sign-in code may contain the blanks that mail programs add', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email });
     const code = await codeFor(email);
@@ -80,7 +80,7 @@ describe('signing in', () => {
     expect((await browser().submit('/sign-in/code', { email: address(), code: '\0' })).status).toBe(400);
   });
 
-  it('401 · a code requested in one browser works in no other, and the page says where it works', async () => {
+  it('401 · a code works only in the browser that requested it, and the page says so elsewhere', async () => {
     const email = address();
     const [mine, stranger] = [browser(), browser()];
     await mine.submit('/sign-in', { email });
@@ -104,7 +104,7 @@ describe('signing in', () => {
     expect((await mine.submit('/sign-in/code', { email, code })).status).toBe(303);
   });
 
-  it('429 · a stranger’s requests do not lock the person out: not elsewhere, nor in a known browser of that network', async () => {
+  it('429 · a stranger’s requests do not lock the person out on other networks, nor in a known browser on the same one', async () => {
     const email = address();
     const known = browser('192.0.2.3');
     await known.signIn(email);
@@ -117,7 +117,7 @@ describe('signing in', () => {
     expect((await known.signIn(email)).status).toBe(303);
   });
 
-  it('429 · a cookie of a known browser counts only when the service issued it, and only for the email addresses that it names', async () => {
+  it('429 · the cookie of a known browser counts only if the service issued it, and for the email addresses it names', async () => {
     const [email, another] = [address(), address()];
     const known = browser('192.0.2.5');
     await known.signIn(another);
@@ -130,7 +130,7 @@ describe('signing in', () => {
     expect((await known.submit('/sign-in', { email })).status).toBe(429);
   });
 
-  it('429 · guessing over many addresses is blocked for its network, and for no other', async () => {
+  it('429 · guessing codes for many email addresses is blocked for its network, and for no other', async () => {
     const stranger = browser('2001:db8::1');
     for (let n = 0; n < 24; n++) {
       const email = address();
@@ -143,7 +143,7 @@ describe('signing in', () => {
     expect((await browser('2001:db8:0:1::1').signIn(address())).status).toBe(303);
   });
 
-  it('200 · says that the mail will arrive; the mail waits while the mail server is unavailable, and is sent later', async () => {
+  it('200 · a sign-in mail waits while the mail server is unavailable, and is sent later', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
     const [email, tab] = [address(), browser()];
     const answer = await tab.submit('/sign-in', { email });
@@ -156,7 +156,7 @@ describe('signing in', () => {
     expect((await tab.submit('/sign-in/code', { email, code: await codeFor(email) })).status).toBe(303);
   });
 
-  it('replaces the session that the browser had, and ends it', async () => {
+  it('a new sign-in replaces the session of the browser, and ends it', async () => {
     const email = address();
     const tab = await signedIn(email);
     const former = tab.cookie;
@@ -166,13 +166,13 @@ describe('signing in', () => {
     expect((await tab.open('/console/account')).status).toBe(200);
   });
 
-  it('303 · a signed-in person is redirected at once', async () => {
+  it('303 · a person who is signed in is redirected at once from the sign-in page', async () => {
     const tab = await signedIn(address());
     const answer = await tab.open('/sign-in?return_to=%2Fconsole%3Fa%3D1');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console?a=1']);
   });
 
-  it('403 · rejects a form of another site, which could sign a person in to a stranger’s account', async () => {
+  it('403 · a sign-in form of another site is refused, because it could sign a person in to a stranger’s account', async () => {
     const email = address();
     const tab = browser();
     await tab.submit('/sign-in', { email });
@@ -194,19 +194,19 @@ describe('signing in', () => {
     expect((await tab.submit('/sign-in/code', fields, { origin: world.url })).status).toBe(303);
   });
 
-  it('415 · only forms are accepted', async () => {
+  it('415 · the sign-in page accepts only forms', async () => {
     const headers = { ...own, 'content-type': 'text/plain' };
     const answer = await world.request('POST', '/sign-in', { headers, body: 'email=a@example.com' });
     expect(answer.status).toBe(415);
   });
 
-  it('413 · a body beyond 64 KiB is rejected', async () => {
+  it('413 · a sign-in form of more than 64 KiB is refused', async () => {
     const answer = await browser().submit('/sign-in', { email: 'a'.repeat(70_000) });
     expect(answer.status).toBe(413);
   });
 });
 
-describe('the return address after sign-in', () => {
+describe('The return address after sign-in', () => {
   it.each([
     ['/console', '/console'],
     ['/claim?claim_attempt_token=cvt_x&a=b#c', '/claim?claim_attempt_token=cvt_x&a=b#c'],
@@ -222,9 +222,9 @@ describe('the return address after sign-in', () => {
     ['http://user@evil.example', '/console'],
     ['http://[', '/console'],
     ['', '/console'],
-  ])('%j redirects to %s', (value, path) => expect(ownPath(value)).toBe(path));
+  ])('the return address %j redirects to %s', (value, path) => expect(ownPath(value)).toBe(path));
 
-  it('an address on our own origin is followed; double slashes after it lead to no other site', () => {
+  it('a URL of the service is followed after sign-in; double slashes after its origin lead to no other site', () => {
     expect(ownPath(`${world.url}/claim?a=1`)).toBe('/claim?a=1');
     expect(ownPath(`${world.url}//evil.example/x`)).toBe('/evil.example/x');
     expect(ownPath(`${world.url}/\\/evil.example`)).toBe('/evil.example');
@@ -232,7 +232,7 @@ describe('the return address after sign-in', () => {
     expect(ownPath(null)).toBe('/console');
   });
 
-  it('is kept through both forms and followed', async () => {
+  it('the return address is kept through both forms, and followed after sign-in', async () => {
     const [email, tab] = [address(), browser()];
     const page = await tab.open('/sign-in?return_to=%2Fclaim%3Fclaim_attempt_token%3Dcvt_1');
     expect(page.body).toContain('name="return_to" value="/claim?claim_attempt_token=cvt_1"');
@@ -240,21 +240,21 @@ describe('the return address after sign-in', () => {
     expect(entered.headers.get('location')).toBe('/claim?claim_attempt_token=cvt_1');
   });
 
-  it('is not followed to another site', async () => {
+  it('a return address on another site is not followed after sign-in', async () => {
     for (const target of ['//evil.example', '/\\evil.example', 'https://evil.example']) {
       expect((await browser().signIn(address(), target)).headers.get('location')).toBe('/console');
     }
   });
 });
 
-describe('a sign-in link', () => {
+describe('Sign-in links', () => {
   const linkIn = async (to: string) => {
     await world.delivered();
     const mail = developmentMailbox()!.find((one) => one.to === to)!;
     return new URL(/\S+\/sign-in\/link\?\S+/.exec(mail.text)![0]);
   };
 
-  it('is mailed alongside the code; opening it changes nothing, its button signs in any browser, once', async () => {
+  it('a sign-in link is mailed with the code; opening it changes nothing, and its button signs in once, in any browser', async () => {
     const email = address();
     await browser().submit('/sign-in', { email, return_to: '/console/sessions' });
     const link = await linkIn(email);
@@ -284,28 +284,28 @@ describe('a sign-in link', () => {
     expect((await tab.open(path)).status).toBe(401);
   });
 
-  it('returns to the page of a claim in the browser that requested the link', async () => {
+  it('a sign-in link returns to the page of a claim in the browser that requested the link', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email, return_to: '/claim?claim_attempt_token=cvt_1' });
     const entered = await tab.submit('/sign-in/link', { token: (await linkIn(email)).searchParams.get('token')! });
     expect(entered.headers.get('location')).toBe('/claim?claim_attempt_token=cvt_1');
   });
 
-  it('303 · two concurrent uses sign in once', async () => {
+  it('303 · one of several concurrent uses of a sign-in link signs in', async () => {
     const token = new URL(await createSignInLink(address())).searchParams.get('token')!;
     const presses = await Promise.all([1, 2, 3].map(() => browser().submit('/sign-in/link', { token })));
     expect(presses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
 
-  it('403 · is not used from another site', async () => {
+  it('403 · a sign-in link cannot be used from another site', async () => {
     const token = new URL(await createSignInLink(address())).searchParams.get('token')!;
     expect((await browser().submit('/sign-in/link', { token }, { origin: 'https://evil.example' })).status).toBe(403);
     expect((await browser().submit('/sign-in/link', { token })).status).toBe(303);
   });
 });
 
-describe('signing out', () => {
-  it('ends the session, not only the cookie', async () => {
+describe('Signing out', () => {
+  it('signing out ends the session, not only the cookie', async () => {
     const tab = await signedIn(address());
     const { cookie } = tab;
     const answer = await tab.submit('/sign-out', { csrf_token: await tab.csrf() });
@@ -314,7 +314,7 @@ describe('signing out', () => {
     expect((await world.request('GET', '/console/account', { headers: { cookie } })).status).toBe(303);
   });
 
-  it('403 · requires the token of this very session', async () => {
+  it('403 · signing out requires the form token of the same session', async () => {
     const [tab, stranger] = [await signedIn(address()), await signedIn(address())];
     for (const csrf_token of [await stranger.csrf(), '', 'x']) {
       const answer = await tab.submit('/sign-out', { csrf_token });
@@ -326,7 +326,7 @@ describe('signing out', () => {
     expect((await tab.open('/console/account')).status).toBe(200);
   });
 
-  it('303 · redirects to sign-in without a session', async () => {
+  it('303 · signing out without a session redirects to sign-in', async () => {
     const answer = await browser().submit('/sign-out', {});
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole']);
   });

@@ -22,8 +22,8 @@ afterEach(check);
 const written = (sending: ClientRequest, chunk: string): Promise<void> =>
   new Promise((resolve) => sending.write(chunk, () => resolve()));
 
-describe('concurrent and slow uploads', () => {
-  it('201, 409 · of concurrent uploads to one address, one is stored, and the others are refused', async () => {
+describe('Concurrent and slow uploads', () => {
+  it('201, 409 · of concurrent uploads to one URL, one is stored, and the others are refused', async () => {
     const content = await reserve();
     const texts = Array.from({ length: maxPerOrganization }, (_, i) => `${i}`.repeat(50_000));
     const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));
@@ -32,7 +32,7 @@ describe('concurrent and slow uploads', () => {
     expect(await contentOf(content)).toBe(texts[stored]);
   });
 
-  it('503 · beyond the organization’s share are refused, while another organization is served', async () => {
+  it('503 · uploads beyond an organization’s share are refused, while another organization is served', async () => {
     const contents = await Promise.all(Array.from({ length: maxPerOrganization }, reserve));
     const begun = await Promise.all(contents.map((content) => beginUpload(content)));
     const beyond = await reserve();
@@ -47,7 +47,7 @@ describe('concurrent and slow uploads', () => {
     expect((await put(beyond.uploadUrl, 'one more')).status).toBe(201);
   });
 
-  it('409 · uploads of the same content are refused while one is running, are told when to retry, and do not disturb it', async () => {
+  it('409 · an upload is refused with a time to retry while the same content is being uploaded, and does not disturb it', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     const { status, body, headers } = await put(content.uploadUrl, 'second');
@@ -61,7 +61,7 @@ describe('concurrent and slow uploads', () => {
     expect(await contentOf(content)).toBe('first and last');
   });
 
-  it('keep their reservation while they still send data, however slowly', async () => {
+  it('a slow upload keeps its reservation while it still sends data', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     for (let i = 0; i < 5; i++) {
@@ -74,7 +74,7 @@ describe('concurrent and slow uploads', () => {
     expect([(await answer).status, (await contentOf(content))!.length]).toEqual([201, 41]);
   });
 
-  it('leave nothing behind when interrupted, can be repeated at once, and are not logged as errors', async () => {
+  it('an interrupted upload leaves nothing behind, can be repeated at once, and is not logged as an error', async () => {
     const before = files();
     const content = await reserve();
     for (const headers of [{}, { 'content-length': 1_000 }] as Record<string, number>[]) {
@@ -90,7 +90,7 @@ describe('concurrent and slow uploads', () => {
     expect([await contentOf(content), faults]).toEqual(['whole', []]);
   });
 
-  it('block others for two minutes at most when their process was killed', async () => {
+  it('an upload whose process was killed blocks others for two minutes at most', async () => {
     const content = await reserve();
     const left = { uploadingUntil: present() + minutes(2) };
     await world.knex('storedContents').where({ key: content.contentKey }).update(left);
@@ -106,7 +106,7 @@ describe('concurrent and slow uploads', () => {
     expect(files().filter((name) => name.includes(content.contentKey))).toEqual([]);
   });
 
-  it('409 · do not mix their bytes when one resumes after another took over', async () => {
+  it('409 · an upload that resumes after another took over is refused, and their bytes are not mixed', async () => {
     for (const second of ['finished', 'in progress'] as const) {
       const content = await reserve();
       const first = await beginUpload(content);
@@ -129,7 +129,7 @@ describe('concurrent and slow uploads', () => {
     }
   });
 
-  it('end like interrupted ones when they send nothing for a minute', async () => {
+  it('an upload that sends nothing for a minute ends like an interrupted one', async () => {
     const content = await reserve();
     const before = files();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -148,7 +148,7 @@ describe('concurrent and slow uploads', () => {
     expect([files(), faults]).toEqual([before, []]);
   });
 
-  it('400 · may take longer than a minute, unlike any other body', async () => {
+  it('400 · other request bodies than uploads must arrive within a minute', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let reading: Promise<unknown> | undefined;
     const server = createServer((req) => {
@@ -172,7 +172,7 @@ describe('concurrent and slow uploads', () => {
     }
   });
 
-  it('are streamed: the memory in use does not grow with the content', async () => {
+  it('uploads are streamed: the memory in use does not grow with the content', async () => {
     const content = await reserve();
     let [sent, most] = [0, 0];
     const chunk = Buffer.alloc(65_536, 7);

@@ -88,7 +88,7 @@ async function oauthSignIn({ organization, session }: Human): Promise<Record<str
   return (await world.form('/v1/oauth2/token', grant)).body;
 }
 
-it('A sign-in that another site has started asks first, and never replaces the session of another person', async () => {
+it('a sign-in through a provider that another site started asks first, and never replaces another person’s session', async () => {
   asUser('mallory');
   const victim = browserOf(await world.session(other.person));
   for (const site of ['cross-site', 'same-site', 'none', '']) {
@@ -110,7 +110,7 @@ it('A sign-in that another site has started asks first, and never replaces the s
   expect((await wholeWay(victim)).status).toBe(303);
 });
 
-it('A session of a provider does not act for the person beyond its organization, nor do the credentials that it creates', async () => {
+it('a session that a provider opened reaches only its organization, and so do the credentials that it creates', async () => {
   const { organization, person } = owner;
   asUser('ada');
   const browser = browserOf();
@@ -146,7 +146,7 @@ it('A session of a provider does not act for the person beyond its organization,
   }
 });
 
-it('A provider signs in no account whose address it does not serve, and has metadata of at most 64 KiB', async () => {
+it('a provider signs in no account whose email address is of another domain, and its metadata has at most 64 KiB', async () => {
   asUser('new');
   await wholeWay(browserOf());
   await world.knex('people').where({ email: 'new@example.com' }).update({ email: 'new@elsewhere.example' });

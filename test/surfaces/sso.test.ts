@@ -120,7 +120,7 @@ async function eventsOf({ person, organization }: Account, action?: string) {
   return (await world.rest('GET', `/audit-events${filter}`, { session })).body.data;
 }
 
-describe('a domain', () => {
+describe('Sign-in domains', () => {
   it('a domain is verified by its TXT record, for one organization at a time, and checked again every day', async () => {
     const session = await ownerSession();
     const add = (domain: string, by = session) =>
@@ -183,8 +183,8 @@ describe('a domain', () => {
   });
 });
 
-describe('a provider', () => {
-  it('is offered after a test by an owner, and signs a new person in, who reaches nothing but the organization', async () => {
+describe('Identity providers', () => {
+  it('a provider is offered once an owner has tested it, and signs a new person in to its organization only', async () => {
     const offer = () => visit(browserOf(), '/sign-in', { email: 'New@Example.com', return_to: '/console/runs' });
     expect((await offer()).body).toContain('Enter the code');
     expect((await visit(browserOf(), pageOf())).status).toBe(404);
@@ -227,7 +227,7 @@ describe('a provider', () => {
     expect((await visit(browser, '/console/account')).status).toBe(303);
   });
 
-  it('opens only its own organization to a person with several, unless the person has proved the address in the browser', async () => {
+  it('a provider opens only its own organization, unless the person has proved their address in the browser', async () => {
     const grace = other.person;
     await tested();
     asUser('grace');
@@ -261,7 +261,7 @@ describe('a provider', () => {
     expect(await organizationsIn(whole)).toEqual(['Acme', 'Globex']);
   });
 
-  it('ends the sessions of a member who is removed, and forgets the user', async () => {
+  it('removing a member ends their sessions, and forgets the provider’s user', async () => {
     await tested();
     asUser('new');
     const browser = browserOf();
@@ -294,7 +294,7 @@ describe('a provider', () => {
     expect(body.data.me).toEqual({ role: 'viewer' });
   });
 
-  it('signs in a user of the directory with the role of their groups, and none that the directory has deactivated', async () => {
+  it('a provider signs in a directory user with the role of their groups, and refuses a deactivated one', async () => {
     await tested();
     const session = await ownerSession();
     const { token } = await world.field('mutation { createDirectoryToken(name: "Okta") { token } }', { session });
@@ -316,8 +316,8 @@ describe('a provider', () => {
   });
 });
 
-describe('a required provider', () => {
-  it('needs an owner who has signed in through it; members then reach the organization only through it', async () => {
+describe('Required identity providers', () => {
+  it('a provider can be required once an owner has signed in through it; members then need it to reach the organization', async () => {
     const member = await createMember(world, owner.organization, 'Mary', 'member');
     const code = await world.session(member.person, owner.organization.id);
     const guest = await world.person('Guest');
@@ -373,7 +373,7 @@ describe('a required provider', () => {
   }
 });
 
-describe('a refused sign-in', () => {
+describe('Refused sign-ins through a provider', () => {
   beforeEach(async () => void (await tested()));
 
   const signedIn = async () => (await world.knex('sessions').whereNotNull('ssoOrgId').where({ orgOnly: true })).length;
@@ -405,7 +405,7 @@ describe('a refused sign-in', () => {
     ['the audience of another client', { aud: 'other' }, 'Its response is invalid.'],
     ['another issuer', { iss: 'https://issuer.example' }, 'Its response is invalid.'],
     ['an expired ID token', { exp: 1 }, 'Its response is invalid.'],
-  ])('403 · %s; the audit log has an event', async (_what, claims, reason) => {
+  ])('403 · a sign-in with %s is refused, and the audit log has an event', async (_what, claims, reason) => {
     asUser('new', claims);
     const answer = await wholeWay(browserOf());
     expect(refusal(answer)).toEqual([403, `Okta did not sign you in. ${reason}`]);
@@ -416,7 +416,7 @@ describe('a refused sign-in', () => {
     if (reason !== 'Its response is invalid.') expect(event.changes[0].after).toBe(reason);
   });
 
-  it('403 · the answer is signed with a foreign key, or is an error of the provider', async () => {
+  it('403 · a sign-in is refused when the answer has a foreign signature, or is an error of the provider', async () => {
     asUser('new');
     provider.behave({ signsWithForeignKey: true });
     expect((await wholeWay(browserOf())).status).toBe(403);
@@ -425,7 +425,7 @@ describe('a refused sign-in', () => {
     expect(await signedIn()).toBe(0);
   });
 
-  it('403 · the account is disabled; 404 · the organization is closed', async () => {
+  it('403 · a disabled account cannot sign in through a provider; 404 · nor can anybody once the organization is closed', async () => {
     asUser('grace');
     await world.knex('people').where({ id: other.person.id }).update({ disabledAt: 1 });
     expect(refusal(await wholeWay(browserOf()))).toEqual([403, 'Okta did not sign you in. This account is disabled.']);
@@ -439,7 +439,7 @@ describe('a refused sign-in', () => {
     expect(await world.knex('sign_in_domains').where({ orgId: owner.organization.id })).toEqual([]);
   });
 
-  it('400 · the answer of the provider arrives in another browser, a second time, after ten minutes, or for another provider', async () => {
+  it('400 · a provider’s answer is refused in another browser, a second time, after ten minutes, or for another provider', async () => {
     const again = 'This sign-in expired, was used, or was started in another browser. Start again.';
     asUser('new');
     const browser = browserOf();
@@ -459,7 +459,7 @@ describe('a refused sign-in', () => {
     expect(evil.headers.get('location')).toBe('/console');
   });
 
-  it('502 · the provider is unavailable, which records no event; 400 · the address of the issuer is not public', async () => {
+  it('502 · an unavailable provider records no event; an issuer whose address is not public is refused', async () => {
     provider.behave({ isAway: true });
     await world.knex('identity_providers').where({ id: providerId }).increment('updated_at', 1);
     const answer = await visit(browserOf(), pageOf());

@@ -71,7 +71,7 @@ describe('npm start', () => {
   });
   afterAll(() => stop(one));
 
-  it('prints all addresses last, with working links and a token, none of which is in the log', async () => {
+  it('npm start prints its URLs last, with working links and a token, none of which is in the log', async () => {
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
@@ -98,7 +98,7 @@ describe('npm start', () => {
     expect(one.said.slice(at)).not.toMatch(/srv_/);
   });
 
-  it('the service key is readable by its owner only', async () => {
+  it('the service key is readable only by its owner', async () => {
     await vi.waitFor(() => expect(statSync(path.join(folder, 'data/secret-key')).mode & 0o777).toBe(0o600));
     expect(statSync(path.join(folder, 'data')).mode & 0o066).toBe(0);
   });
@@ -121,7 +121,7 @@ describe('npm start', () => {
     expect(await world.knex('runs').select('status')).toEqual([{ status: 'dispatching' }]);
   });
 
-  it('starts no runner for a service that others reach', async () => {
+  it('npm start starts no runner when the service is reachable from other machines', async () => {
     const one = await start('start', { PUBLIC_URL: 'https://platform.example.com' });
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     expect(one.said).not.toMatch(/claims runs|Mailbox/);
@@ -129,7 +129,7 @@ describe('npm start', () => {
 });
 
 describe('npm run serve', () => {
-  it('prints the link of the development mailbox alongside the log, and starts no runner', async () => {
+  it('npm run serve prints the link of the development mailbox beside the log, and starts no runner', async () => {
     const one = await start('serve');
     await vi.waitFor(() => expect(one.said).toContain('listening'));
     await vi.waitFor(() =>
@@ -138,7 +138,7 @@ describe('npm run serve', () => {
     expect(one.said).not.toContain('claims runs');
   });
 
-  it('waits for an unavailable database, and prints a line with its address at each try and one when it is available', async () => {
+  it('npm run serve waits for an unavailable database, and logs its address at each try', async () => {
     const port = await freePort();
     const { user, password, database, host, port: socket } = world.connection;
     const url = `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
@@ -165,7 +165,7 @@ describe('npm run serve', () => {
     server.close();
   });
 
-  it('prints help and its release, without settings', async () => {
+  it('the program prints its help and version without settings', async () => {
     const call = (word: string) =>
       promisify(execFile)(process.execPath, [...programArguments('main'), word], {
         cwd: projectFolder,
@@ -179,7 +179,7 @@ describe('npm run serve', () => {
     });
   });
 
-  it('says in one line how to build the service when there is no build', async () => {
+  it('npm run serve says in one line how to build the service when there is no build', async () => {
     copyFileSync(path.join(projectFolder, 'package.json'), path.join(folder, 'package.json'));
     const failed = await promisify(execFile)('npm', ['run', '--silent', 'serve'], { cwd: folder }).catch(
       (error) => error,
@@ -192,8 +192,8 @@ describe('npm run serve', () => {
   });
 });
 
-describe('a start fails with', () => {
-  it('a port that is in use, naming PORT', async () => {
+describe('A start that fails', () => {
+  it('a start on a port that is in use fails, and names PORT', async () => {
     const { port } = new URL(world.url);
     const one = await start('serve', { PORT: port });
     expect(await once(one.process, 'exit')).toEqual([1, null]);
@@ -202,7 +202,7 @@ describe('a start fails with', () => {
     );
   });
 
-  it('invalid settings, with a readable example and without the given value', async () => {
+  it('a start with invalid settings fails, with a valid example and without the given value', async () => {
     const one = await start('serve', {
       SMTP_URL: 'smtp:/app:hunter2@mail',
       DATABASE_URL: 'mysql://app:hunter3@db/app',

@@ -49,8 +49,8 @@ async function expectEnd(reading: Reading, code: string, description: unknown = 
   expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
 }
 
-describe('the permissions of a subscription', () => {
-  it('404 · a record that is unknown, of another organization or of another project is refused before any event', async () => {
+describe('Permissions of subscriptions', () => {
+  it('404 · a subscription to an unknown record, or one of another organization or project, is refused before any event', async () => {
     const mallory = await world.person('Mallory');
     const theirs = await world.token(mallory, await world.found(mallory, 'Globex'));
     const otherId = await createProject(world, { token: alice }, 'Other');
@@ -67,7 +67,7 @@ describe('the permissions of a subscription', () => {
     }
   });
 
-  it('401, 403 · are checked as for every request', async () => {
+  it('401, 403 · a subscription needs the same credentials, scopes and CSRF token as any request', async () => {
     const { runId } = await taken();
     const nobody = await subscribe(onRun, { runId }, {});
     expect(nobody.status).toBe(401);
@@ -95,7 +95,7 @@ describe('the permissions of a subscription', () => {
       const { token, id } = (await world.rest('POST', '/tokens', { session, body })).body;
       return [bearer(token), () => world.rest('DELETE', `/tokens/${id}`, { session }), 'unauthenticated'];
     },
-    'a token that is over': async () => {
+    'a token that has expired': async () => {
       const token = await world.token(owner, acme);
       return [bearer(token), () => change(token, { expiresAt: present() }), 'unauthenticated'];
     },
@@ -132,7 +132,7 @@ describe('the permissions of a subscription', () => {
       .update(changes);
   const each = Object.entries(losses);
 
-  it.each(each)('%s ends with its problem before the next change is sent', async (_, loss) => {
+  it.each(each)('a subscription by %s ends with its problem before the next change is sent', async (_, loss) => {
     const held = await taken();
     const [headers, lose, code] = await loss(held.runId);
     const reading = await subscribe(onRun, held, headers);
@@ -143,7 +143,7 @@ describe('the permissions of a subscription', () => {
     await expectEnd(reading, code);
   });
 
-  it.each(each)('%s ends with its problem when nothing changes at all', async (_, loss) => {
+  it.each(each)('a subscription by %s ends with its problem when nothing changes at all', async (_, loss) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const held = await taken();
     const [headers, lose, code] = await loss(held.runId);
@@ -155,7 +155,7 @@ describe('the permissions of a subscription', () => {
     await expectEnd(reading, code);
   });
 
-  it('an event shows what the caller may see at that time', async () => {
+  it('an event of a subscription shows only what its caller may see at that time', async () => {
     const held = await taken();
     const token = await world.token(owner, acme, { scopes: ['missions:read', 'sandboxes:read'] });
     const query = 'subscription ($runId: String!) { runUpdated(runId: $runId) { missionActivity sandboxes { role } } }';
@@ -168,7 +168,7 @@ describe('the permissions of a subscription', () => {
     expect([error.extensions.code, error.path]).toEqual(['missing_scope', ['runUpdated', 'sandboxes']]);
   });
 
-  it('checking a session again neither renews it nor moves it to the person’s current organization', async () => {
+  it('checking the session of a subscription neither renews it nor moves it to the person’s current organization', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const held = await taken();
     const session = await world.session(owner, acme.id);
@@ -190,8 +190,8 @@ describe('the permissions of a subscription', () => {
   });
 });
 
-describe('the bounds of subscriptions', () => {
-  it('429 · more than ten subscriptions of one credential are refused; one that ends makes room', async () => {
+describe('Limits of subscriptions', () => {
+  it('429 · a credential can have ten subscriptions; one that ends makes room for another', async () => {
     const { runId } = await taken();
     const open = await Promise.all(
       Array.from({ length: subscriptions.perCredential }, () => subscribe(onRun, { runId })),
@@ -213,7 +213,7 @@ describe('the bounds of subscriptions', () => {
     ['person', 'A person may have 3 subscriptions open at once.', { userId: 'usr_1' as const }],
     ['organization', 'An organization may have 4 subscriptions open at once.', { orgId: 'org_1' as const }],
     ['process', 'Too many subscriptions are open.', {}],
-  ])('429 · refuse more subscriptions than the limit of a %s; another is served', (_title, words, same) => {
+  ])('429 · subscriptions beyond the limit of a %s are refused, and others are accepted', (_title, words, same) => {
     const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
     const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
     const slots: (() => void)[] = [];
@@ -244,7 +244,7 @@ describe('the bounds of subscriptions', () => {
     await until(async () => (await openNow()) === 0);
   });
 
-  it('a subscription completes an hour after its start, and its reader reconnects', async () => {
+  it('a subscription completes an hour after its start', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const held = await taken();
     const reading = await subscribe(onRun, held);
@@ -258,7 +258,7 @@ describe('the bounds of subscriptions', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('a ping comes at least every 15 seconds', async () => {
+  it('a subscription sends a ping at least every 15 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { runId } = await taken();
     const body = JSON.stringify({ query: onRun, variables: { runId } });
@@ -277,7 +277,7 @@ describe('the bounds of subscriptions', () => {
     await more(/^:\n\n/);
   });
 
-  it('a reader that does not read gets no more events: no memory grows, and after its hour the connection is closed', async () => {
+  it('a subscriber that does not read gets no more events, uses no more memory, and is disconnected after an hour', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { held, place } = await working();
     for (let i = 0; i < previewSizes.sessions; i++) {
@@ -329,7 +329,7 @@ describe('the bounds of subscriptions', () => {
     ],
     ['a value that is not a number', { after: 'x' }, 'after: Int cannot represent'],
     ['an empty id', { sandboxId: '' }, 'sandboxId: must be at least 1 character'],
-  ])('400 · a subscription is refused with %s', async (_, wrong, words) => {
+  ])('400 · a sandbox subscription is refused with %s', async (_, wrong, words) => {
     const { sandboxId } = await working();
     const reading = await subscribe(onSandbox, { sandboxId, ...wrong });
     await expectEnd(reading, 'invalid_request', expect.stringContaining(words));
@@ -346,7 +346,7 @@ describe('the bounds of subscriptions', () => {
     ['a document too deep', `subscription { runUpdated(runId: "x") { ${deep(6)} } }`, 'depth limit'],
     ['a document too costly', `subscription { runUpdated(runId: "x") { ${deep(4)} } }`, 'costs'],
     ['introspection', 'subscription { __typename }', 'must not select an introspection'],
-  ])('400 · a subscription is refused with %s', async (_, query, words) => {
+  ])('400 · a subscription document is refused with %s', async (_, query, words) => {
     await expectEnd(await subscribe(query), 'invalid_request', expect.stringContaining(words));
   });
 

@@ -47,8 +47,8 @@ const think = (place: Place, from: number, to: number) =>
     '{ nextSeq }',
   );
 
-describe('a subscribed run', () => {
-  it('is sent at once, then after each change, and is complete at its end', async () => {
+describe('Subscriptions to a run', () => {
+  it('a subscribed run is sent at once, then after each change, and the subscription completes when the run ends', async () => {
     const runId = await runNow();
     const reading = await subscribe(onRun, { runId });
     expect(reading.status).toBe(200);
@@ -74,7 +74,7 @@ describe('a subscribed run', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('is sent once when it has already ended', async () => {
+  it('a subscription to a run that has ended sends it once', async () => {
     const held = await taken();
     await runtime.finish(held, { status: 'failed', error: 'no' });
     const reading = await subscribe(onRun, { runId: held.runId });
@@ -82,7 +82,7 @@ describe('a subscribed run', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('is read again for each event, with its related records', async () => {
+  it('each event of a subscribed run has its current state and that of its related records', async () => {
     const held = await taken();
     const reading = await subscribe(
       'subscription ($runId: String!) { runUpdated(runId: $runId) { sandboxes { status } project { name } } }',
@@ -96,7 +96,7 @@ describe('a subscribed run', () => {
     expect(await reading.news()).toEqual({ sandboxes: [{ status: 'destroyed' }], project });
   });
 
-  it('is sent as canceled when its mission is deleted', async () => {
+  it('a subscribed run is sent as canceled when its mission is deleted', async () => {
     const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'UTC' };
     const body = { projectId, name: 'Gone', prompt: 'x', triggers: [{ kind: 'schedule', schedule }] };
     const { id } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
@@ -108,7 +108,7 @@ describe('a subscribed run', () => {
     expect(await reading.next()).toEqual(complete);
   });
 
-  it('is not sent after a change that was rolled back', async () => {
+  it('a subscribed run is not sent after a change that was rolled back', async () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();
@@ -122,7 +122,7 @@ describe('a subscribed run', () => {
     expect((await reading.news()).missionActivity).toBe('really');
   });
 
-  it('loses no change when the connection that listens for changes is cut', async () => {
+  it('a subscription to a run loses no change when the connection that listens for changes is cut', async () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();
@@ -137,8 +137,8 @@ describe('a subscribed run', () => {
   });
 });
 
-describe('a subscribed sandbox', () => {
-  it('sends each fragment and each sample once, and is complete when it was killed', async () => {
+describe('Subscriptions to a sandbox', () => {
+  it('a subscription to a sandbox sends each fragment and each sample once, and completes when the sandbox is killed', async () => {
     const { place, sandboxId } = await working();
     await think(place, 0, 2);
     const beat = (...t: number[]) => {
@@ -179,7 +179,7 @@ describe('a subscribed sandbox', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('sends a reader that resumes at the number of the next fragment each of the later fragments once', async () => {
+  it('a subscriber that resumes at the next fragment number gets each later fragment once', async () => {
     const { place, sandboxId } = await working();
     const heard: string[] = [];
     let after: number | null = null;
@@ -197,7 +197,7 @@ describe('a subscribed sandbox', () => {
     expect(heard).toEqual(thoughts(0, 18));
   });
 
-  it('sends the last 200 fragments first; with a sequence number, all fragments from it, 200 at a time', async () => {
+  it('a subscription to a sandbox sends the last 200 fragments, or with a number all fragments from it, 200 at a time', async () => {
     const { sandboxId } = await working();
     const many = 2 * previewSizes.fragments + 50;
     await showFragments(
@@ -221,7 +221,7 @@ describe('a subscribed sandbox', () => {
     expect([ahead.fragments, ahead.nextFragment]).toEqual([[], many + 5]);
   });
 
-  it('is sent completely when it ends before everything was read', async () => {
+  it('a sandbox that ends before its subscriber has read everything is still sent completely', async () => {
     const { place, sandboxId } = await working();
     await showFragments(
       { id: sandboxId } as never,
@@ -236,7 +236,7 @@ describe('a subscribed sandbox', () => {
   });
 });
 
-it('REST and MCP have no subscription', async () => {
+it('REST and MCP have no subscriptions', async () => {
   const document = JSON.stringify(world.contract.document);
   for (const name of ['runUpdated', 'sandboxUpdated', 'SandboxUpdate', '"/webhook"']) {
     expect([name, document.includes(name)]).toEqual([name, false]);
@@ -247,7 +247,7 @@ it('REST and MCP have no subscription', async () => {
   expect([...toolsOf(schema).keys()].filter((name) => /updated/.test(name))).toEqual([]);
 });
 
-describe('the subscriptions of another process', () => {
+describe('Subscriptions over two processes', () => {
   let service: ServiceProcess;
   let there: { url: string; request: (method: string, path: string, ask: Ask) => Promise<Response> };
 
@@ -264,7 +264,7 @@ describe('the subscriptions of another process', () => {
   });
   afterAll(() => service.process.kill('SIGKILL'));
 
-  it('receive changes of this process, and the subscriptions of this process receive changes of the other', async () => {
+  it('subscriptions of two processes receive each other’s changes', async () => {
     const { held, place, sandboxId } = await working();
     const afar = await subscribe(onSandbox, { sandboxId }, bearer(alice), there.url);
     const here = await subscribe(onSandbox, { sandboxId });
@@ -282,7 +282,7 @@ describe('the subscriptions of another process', () => {
     expect(await run.news()).toEqual({ sandboxes: [{ status: 'destroyed' }] });
   });
 
-  it('are completed when their process stops, which exits at once', async () => {
+  it('subscriptions complete when their process stops, which exits at once', async () => {
     const reading = await subscribe(onRun, await taken(), bearer(alice), there.url);
     await reading.news();
     const began = performance.now();
@@ -299,7 +299,7 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
-  'the console’s pages read subscriptions by EventSource with the console’s cookie; pages of another site cannot',
+  'pages of the console subscribe by EventSource with the console’s cookie; pages of another site cannot',
   async () => {
     const context = await (launched as Browser).newContext();
     try {

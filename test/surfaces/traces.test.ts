@@ -236,7 +236,7 @@ it('a background job belongs to the trace of the change that caused it, and its 
   });
 });
 
-it('a run of a periodic job leaves a trace if it adds rows or fails, not if it finds nothing', async () => {
+it('a periodic job leaves a trace if it adds rows or fails, not if it finds nothing', async () => {
   const job = (name: string, run: () => Promise<unknown>) => ({ name, intervalMs: 1, run });
   const ran = new Map<string, number>();
   const counted = (name: string, run: () => Promise<unknown>) =>
@@ -427,7 +427,7 @@ it('the latest conventions for generative AI name workflow, plan and cached toke
   );
 });
 
-it('spans for an unreachable collector are dropped and reported once; requests are answered, and the queue is bounded', async () => {
+it('spans for an unreachable collector are dropped and reported once; requests are answered, and the queue is limited', async () => {
   const { world, alice } = missions;
   const first = tracing;
   const away = await startCollector();
@@ -447,7 +447,7 @@ it('spans for an unreachable collector are dropped and reported once; requests a
   expect((await ask()).status).toBe(200);
 });
 
-it('slow statements are reported with their trace and request, and without values', async () => {
+it('slow SQL statements are reported with their trace and request, and without values', async () => {
   const { world, alice } = missions;
   const slow: SlowStatement[] = [];
   bindSlowStatements(0, (statement) => void slow.push(statement));

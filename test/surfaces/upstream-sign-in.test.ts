@@ -77,8 +77,8 @@ const who = async (answer: Answer) => {
 
 const people = async () => Number((await world.knex('people').count())[0]!.count);
 
-describe('sign-in through the provider', () => {
-  it('the sign-in page links to the provider, keeping the return address; without a provider it does not', async () => {
+describe('Sign-in through an upstream provider', () => {
+  it('the sign-in page links to the upstream provider and keeps the return address; without a provider there is no link', async () => {
     const page = await world.request('GET', '/sign-in?return_to=%2Fconsole%2Ftokens');
     expect(page.body).toContain('href="/sign-in/upstream?return_to=%2Fconsole%2Ftokens"');
     expect(page.body).toContain(`Continue with ${new URL(provider.issuer).host}</a>`);
@@ -86,7 +86,7 @@ describe('sign-in through the provider', () => {
     expect(plain).not.toContain('/sign-in/upstream');
   });
 
-  it('the sign-in page has one divider, even when it offers a passkey alongside the provider', async () => {
+  it('the sign-in page has one divider, even when it offers both a passkey and the upstream provider', async () => {
     const own = addresses();
     bindAddresses({ ...own, issuer: own.issuer.replace('127.0.0.1', 'localhost') });
     try {
@@ -110,7 +110,7 @@ describe('sign-in through the provider', () => {
     return written.join('');
   }
 
-  it('sends a challenge, a state and a nonce, and keeps their secrets sealed', async () => {
+  it('a sign-in sends a challenge, a state and a nonce to the upstream provider, and seals their secrets in the cookie', async () => {
     const { address, cookie } = await startSignIn();
     expect(`${address.origin}${address.pathname}`).toBe(`${provider.issuer}/authorize`);
     const { state, nonce, code_challenge, ...rest } = Object.fromEntries(address.searchParams);
@@ -129,7 +129,7 @@ describe('sign-in through the provider', () => {
     expect(again.address.searchParams.get('state')).not.toBe(state);
   });
 
-  it('303 · signs the person in with the verified address, under the name the provider knows', async () => {
+  it('303 · the upstream provider signs a person in with the verified address, under the name that it returns', async () => {
     const answer = await wholeWay('/console/tokens');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/tokens']);
     expect(cookieIn(answer, 'upstream')).toBe('upstream=');
@@ -139,19 +139,19 @@ describe('sign-in through the provider', () => {
     expect(faults).toEqual([]);
   });
 
-  it('303 · opens the account that a mailed code opens, whatever the case, and keeps its name', async () => {
+  it('303 · an upstream sign-in opens the existing account of the email address, in any letter case, and keeps its name', async () => {
     const grace = await world.person('Grace');
     provider.behave({ claims: { email: 'GRACE@example.com', email_verified: true, name: 'Somebody' } });
     const { id, name } = await who(await wholeWay());
     expect([id, name]).toEqual([grace.id, 'Grace']);
   });
 
-  it('303 · reads the address from the userinfo endpoint when the ID token has none', async () => {
+  it('303 · the email address is read from the userinfo endpoint when the ID token has none', async () => {
     provider.behave({ claims: {}, userinfo: { email: 'info@example.com', email_verified: true } });
     expect((await who(await wholeWay())).email).toBe('info@example.com');
   });
 
-  it('303 · sends the client secret in the form to a provider that requires it', async () => {
+  it('303 · the client secret is sent in the form to an upstream provider that requires it', async () => {
     serve();
     provider.behave({ authMethods: ['client_secret_post'] });
     expect((await wholeWay()).status).toBe(303);
@@ -160,7 +160,7 @@ describe('sign-in through the provider', () => {
   });
 
   it.each(['//evil.example', 'https://evil.example/', '/\\evil.example', ''])(
-    'accepts only addresses of this service as return addresses: %s is refused',
+    'only URLs of this service are return addresses of an upstream sign-in: %s is refused',
     async (to) => {
       const location = (await wholeWay(to)).headers.get('location')!;
       expect(new URL(location, world.url).origin).toBe(world.url);
@@ -168,7 +168,7 @@ describe('sign-in through the provider', () => {
   );
 });
 
-describe('a refused sign-in', () => {
+describe('Refused upstream sign-ins', () => {
   const refusal = async (answer: Answer) => {
     expect(cookieIn(answer, 'session')).toBe(undefined);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -184,14 +184,14 @@ describe('a refused sign-in', () => {
     ['has no claim email_verified', { email: 'x@example.com' }],
     ['is not an email address', { email: 'nonsense', email_verified: true }],
     ['is missing', {}],
-  ])('403 · an address that %s; no account is created', async (_what, claims) => {
+  ])('403 · an email address that %s is refused, and no account is created', async (_what, claims) => {
     provider.behave({ claims });
     const before = await people();
     expect(await refusal(await wholeWay())).toEqual([403, noAddress]);
     expect(await people()).toBe(before);
   });
 
-  it('403 · is in the audit log of the known person: an address that is not verified, and a disabled account', async () => {
+  it('403 · refused upstream sign-ins of a known person are in the audit log: an unverified address, and a disabled account', async () => {
     const mary = await world.person('Mary');
     const { id: orgId } = await world.found(mary, 'Acme');
     const session = await world.session(mary, orgId);
@@ -212,7 +212,7 @@ describe('a refused sign-in', () => {
     ]);
   });
 
-  it('400 · is the answer to a callback without its cookie, with another cookie or state, or a second time', async () => {
+  it('400 · a callback without its cookie, with another cookie or state, or a second time is refused', async () => {
     const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     expect(await refusal(await world.request('GET', back))).toEqual([400, again]);
@@ -233,14 +233,14 @@ describe('a refused sign-in', () => {
     ]);
   });
 
-  it('400 · is the answer to a callback after ten minutes', async () => {
+  it('400 · a callback after ten minutes is refused', async () => {
     const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     world.clock.turn(minutes(10));
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([400, again]);
   });
 
-  it('403 · is the answer when the provider did not sign the person in', async () => {
+  it('403 · a callback is refused when the upstream provider did not sign the person in', async () => {
     provider.behave({ error: 'access_denied' });
     expect(await refusal(await wholeWay())).toEqual([
       403,
@@ -260,7 +260,7 @@ describe('a refused sign-in', () => {
       { claims: { aud: 'other', email: 'x@example.com', email_verified: true } },
       'unexpected JWT "aud"',
     ],
-  ])('502 · an ID token %s; only the log has the reason', async (_what, how, reason) => {
+  ])('502 · an ID token %s is refused, and only the log has the reason', async (_what, how, reason) => {
     provider.behave(how);
     const before = await people();
     expect(await refusal(await wholeWay())).toEqual([502, noAnswer]);
@@ -272,7 +272,7 @@ describe('a refused sign-in', () => {
     expect(await people()).toBe(before);
   });
 
-  it('502 · is the answer until an unavailable provider is back', async () => {
+  it('502 · an upstream sign-in fails until the unavailable provider is back', async () => {
     serve();
     provider.behave({ isAway: true });
     expect(await refusal(await world.request('GET', '/sign-in/upstream'))).toEqual([502, noAnswer]);
@@ -284,14 +284,14 @@ describe('a refused sign-in', () => {
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([502, noAnswer]);
   });
 
-  it('502 · is the answer when the provider rejects the secret', async () => {
+  it('502 · an upstream sign-in fails when the provider rejects the client secret', async () => {
     serve({ clientSecret: 'wrong' });
     expect(await refusal(await wholeWay())).toEqual([502, noAnswer]);
     serve();
   });
 });
 
-it('429 · sign-ins through a provider are refused after 120 in an hour from one network, over all processes', async () => {
+it('429 · upstream sign-ins are refused after 120 in an hour from one network, over all processes', async () => {
   await world.knex('throttle_counts').delete();
   for (let count = 0; count < 120; count++) {
     if (count % 40 === 0) serve();

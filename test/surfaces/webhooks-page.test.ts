@@ -15,7 +15,7 @@ import { openWorld, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the page of webhooks', () => {
+describe.skipIf(typeof launched === 'string')('The webhooks page', () => {
   let world: World;
   let owner: Account;
   let pages: PageInspector;
@@ -36,7 +36,7 @@ describe.skipIf(typeof launched === 'string')('the page of webhooks', () => {
     await Promise.all([world.close(), new Promise((resolve) => receiver.close(resolve))]);
   });
 
-  it('creates an endpoint, and shows its secret once and the events that were sent to it', async () => {
+  it('an owner creates a webhook endpoint: its secret is shown once, and the events sent to it are listed', async () => {
     const { id: orgId } = owner.organization;
     const page = await pages.open(await world.session(owner.person, orgId));
     await page.goto('/console/o/acme/webhooks');

@@ -61,7 +61,7 @@ it('worker processes serve one port; limits and metrics count over all of them',
   expect(Number(counted?.[1]), body.slice(0, 2_000)).toBe(limit);
 });
 
-it('503 · metrics of all workers are refused while one worker does not answer', async () => {
+it('503 · metrics are refused while one worker does not answer', async () => {
   const [frozen] = workersOf(service);
   process.kill(frozen!, 'SIGSTOP');
   try {
