@@ -1,4 +1,4 @@
-// Maps addresses to pages, each loaded when it is first opened. Links between pages request no document. The server renders the menu;
+// Maps URLs to pages, each loaded when it is first opened. Links between pages request no document. The server renders the menu;
 // this module marks the current page in it.
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
@@ -11,7 +11,7 @@ import { noteNavigation } from './kit/heading.tsx';
 import { base, pageAt } from './kit/page.ts';
 import { PaletteKey } from './palette/palette-key.tsx';
 
-/** The component of every page; a page with `:id` in its address gets the id as a property. */
+/** The component of every page; a page with `:id` in its URL gets the id as a property. */
 const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/inbox': page(async () => (await import('./inbox/inbox.tsx')).Inbox),
   '/overview': page(async () => (await import('./overview/overview.tsx')).Overview),

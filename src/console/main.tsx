@@ -1,4 +1,4 @@
-// Entry point: loads the page of the address, then renders the application in place of the heading that the server wrote.
+// Entry point: loads the page that the URL names, then renders the application in place of the heading that the server wrote.
 import './kit/language.ts';
 import 'uplot/dist/uPlot.min.css';
 import './style.css';

@@ -41,7 +41,7 @@ describe('commands for records', () => {
     expect(await json('cancel', started.runId)).toMatchObject({ status: 'canceled' });
   });
 
-  it('runtimes are listed with their places and the missions that wait, drained and resumed', async () => {
+  it('runtimes are listed with their places and waiting missions, drained and resumed', async () => {
     const admin = await world.personalToken(ada, { scopes: ['agents:read', 'integrations:write'] });
     const asAdmin = (...args: string[]) => command(['runtimes', ...args], { AEP_TOKEN: admin });
     const own = await createRuntime(world, ada.organization);
@@ -182,7 +182,7 @@ describe('commands for records', () => {
     expect((await webhooks('create', 'Inside', 'http://10.0.0.1/')).stderr).toContain('url: must be an https address');
   });
 
-  it('rules of a task are added, listed and removed; each bound of the pull request loop is set separately', async () => {
+  it('rules of a task are added, listed and removed; each limit of the pull request loop is set separately', async () => {
     const scopes = ['projects:write', 'agents:read', 'missions:run', 'scheduled-tasks:write', 'scheduled-tasks:read'];
     const admin = await world.personalToken(ada, { scopes: [...scopes, 'projects:read', 'integrations:read'] });
     const call = (...args: string[]) => command(args, { AEP_TOKEN: admin });

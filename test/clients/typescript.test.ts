@@ -19,7 +19,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let ada: Account;
-/** Requests of the client, and answers that replace those of the service, in order. */
+/** Requests of the client, and responses that replace those of the service, in order. */
 let sent: Request[] = [];
 let instead: (Response | Error)[] = [];
 let waits: number[] = [];
@@ -101,7 +101,7 @@ describe('calls of the client', () => {
     expect((await failure(client().project({ projectId: '../me' }))).status).toBe(404);
   });
 
-  it('call a token function again when the service refuses its token', async () => {
+  it('call a token function again when the service rejects its token', async () => {
     const refusals: (string | undefined)[] = [];
     const token = (refused?: string) => {
       refusals.push(refused);
@@ -114,8 +114,8 @@ describe('calls of the client', () => {
   });
 });
 
-describe('times in answers', () => {
-  it('become dates at every depth, by the scalars of the schema; null and free JSON stay as they are', async () => {
+describe('times in responses', () => {
+  it('become dates at every depth, as the scalars of the schema say; null and free-form JSON stay unchanged', async () => {
     const project = await client().createProject({ name: 'Dated', repoFullName: 'demo/dated' });
     const dated = withDates(project);
     expectTypeOf(dated.createdAt).toEqualTypeOf<Date>();
@@ -195,7 +195,7 @@ describe('errors of the client', () => {
     expect(await failure(narrow.graphql('{ projects { nextCursor } }'))).toMatchObject(lacking);
   });
 
-  it('report a failed connection when there is no answer', async () => {
+  it('report a failed connection when there is no response', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
     expect(await failure(client().me())).toMatchObject({
       status: null,

@@ -1,5 +1,4 @@
-// Agent sessions of Linear: a delegation starts a mission, whose session shows its activities, its plan and its address, answers its questions,
-// steers and stops it; by members only, and each thing once.
+// Agent sessions of Linear: a delegation starts a mission, whose session shows its activities, plan and URL. Members answer its questions, steer it and stop it there, and each event counts once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';

@@ -1,5 +1,4 @@
-// Artifacts: files of missions, found by issue, project and sandbox, and downloaded from a signed address that any browser can open
-// and that cannot run as a page of the service.
+// Artifacts: files of missions, found by issue, project and sandbox, and downloaded from a signed URL that any browser can open. The content cannot run as a page of the service.
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,7 +30,7 @@ const get = (route: string, token = owner.token) => world.rest('GET', `/artifact
 const ids = async (query: string, token = owner.token): Promise<string[]> =>
   (await get(query, token)).body.data.map(({ id }: { id: string }) => id);
 const sorted = (...artifacts: Artifact[]) => artifacts.map(({ id }) => id).sort();
-/** The signed address of an artifact, as a path. */
+/** The signed URL of an artifact, as a path. */
 const addressOf = async ({ id }: Artifact): Promise<string> => (await get(`/${id}`)).body.url.slice(world.url.length);
 const download = async (artifact: Artifact, headers: Record<string, string> = {}, method = 'GET') =>
   world.request(method, await addressOf(artifact), { headers });

@@ -467,7 +467,7 @@ describe('attestations in a git repository', () => {
     expect(await aep({}, 'trace', own, '--keys', keys)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining(`No attestation is in the notes of ${own}`),
+      stderr: expect.stringContaining(`The notes of ${own}`),
     });
     // With the note of another commit, the lines of a commit have no origin.
     note(own, ofTwo);

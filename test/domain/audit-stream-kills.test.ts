@@ -15,7 +15,7 @@ import { startSenders } from '../support/killed-senders.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const [events, kills] = [Number(process.env.EVENTS ?? 300), Number(process.env.KILLS ?? 4)];
-/** Events are recorded in portions, each when the one before has arrived, so that there are many requests to be killed in. */
+/** Events are recorded in portions, each after the previous one has arrived, so that there are many requests during which to kill. */
 const portion = Math.ceil(events / (kills * 3));
 
 interface Destination {

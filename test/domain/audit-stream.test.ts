@@ -46,7 +46,7 @@ async function serve(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A collector: the lines that it has accepted, and its answer. */
+/** A collector: the lines that it has accepted, and its response. */
 async function openCollector() {
   const collector = {
     address: '',

@@ -78,7 +78,7 @@ describe('the client metadata document of the service', () => {
     const own = { ...addresses() };
     bindAddresses({ ...own, issuer: 'https://console.example' });
     try {
-      // At an https address the session's cookie has another name.
+      // At an https URL the session cookie has another name.
       const token = await world.token(project.owner, project.organization);
       const route = `/mcp/projects/${project.id}/servers/issues/oauth/start`;
       const { body } = await world.rest('POST', route, { token, body: {} });

@@ -71,7 +71,7 @@ const subjectOf = ({ source }: TakenMail) => {
       decodeURIComponent(coded.replace(/_/g, ' ').replace(/=([0-9A-F]{2})/g, '%$1')),
     );
 };
-/** Sends the notices from four workers at the same time. Returns the subjects of the mails. */
+/** Sends the notices from four workers at the same time. Returns the subjects of the emails. */
 async function mailed(): Promise<string[]> {
   const before = taken.length;
   await Promise.all(Array.from({ length: 4 }, () => notifyAboutMissions()));
@@ -330,7 +330,7 @@ describe('the handover of a mission', () => {
       },
     );
     expect(history.messages).toEqual([{ kind: 'handover', text: bob.name, author: owner.name }]);
-    // The removal of a member returns the mission, whose news goes to the owner again.
+    // When the member is removed, the mission returns to the owner, who gets its notifications again.
     await world.rest('DELETE', `/organizations/${acme.id}/memberships/${bob.id}`, { session });
     expect(await stored()).toEqual({ billingActorUserId: owner.id, handedToUserId: null });
     expect(await mine(session)).toEqual(['Curious']);
@@ -447,7 +447,10 @@ it.skipIf(typeof launched === 'string')(
       await page!.getByLabel('The mission is completed: Email').check();
       await page!.getByLabel('The agent asks a question: Browser').uncheck();
       await page!.getByLabel('The mission has failed: Where the mission began').uncheck();
-      await page!.getByRole('region', { name: 'News of my missions' }).getByRole('button', { name: 'Save' }).click();
+      await page!
+        .getByRole('region', { name: 'Updates about my missions' })
+        .getByRole('button', { name: 'Save' })
+        .click();
       await page!.getByText('Saved.').waitFor();
       const [failed] = await world.knex('mission_notice_choices').where({ userId: owner.id, kind: 'failed' });
       expect(failed).toMatchObject({ mail: true, browser: true, origin: false });

@@ -42,7 +42,7 @@ interface Gateway {
 beforeAll(async () => {
   if (kills === 0) return;
   world = await openWorld();
-  // The processes have the real clock.
+  // The processes use the real clock.
   world.clock.turn(Date.now() - present());
   vendor = await startPaidVendor((_, count) => {
     if (killed >= kills || count < ((killed + 1) * callCount) / (2 * kills + 2)) return;

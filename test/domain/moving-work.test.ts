@@ -65,7 +65,7 @@ const freeze = () =>
 const scheduled = (work: () => Promise<unknown>) => asService('system', 'scheduler', 'test', work);
 const runsOf = ({ orgId }: Place) => world.knex('runs').where({ orgId }).orderBy('id');
 
-/** Runs of a place, which have ended or whose runtime has been silent. */
+/** Runs of a project, which have ended or whose runtime has been silent. */
 async function insertRuns({ orgId, projectId }: Place, ids: string[], more: object): Promise<void> {
   const times = { scheduledFor: 1, createdAt: 1, updatedAt: 1, startedAt: 1 };
   const row = { orgId, projectId, kind: 'manual', missionTitle: 'Check', ...times, ...more };
@@ -151,7 +151,7 @@ it('periodic work passes rows of the organization over; a background job fails, 
   await expect(rename('background')).rejects.toThrow('the organization is moving');
 });
 
-/** Files with a statement that takes a number of rows: of one organization, of none, or of its share of each organization. */
+/** Files with a statement that takes a limited number of rows: of one organization, of no organization, or of each organization its share. */
 const ofOneOrganization = [
   'src/domain/lifecycle/audit/stream/delivery.ts',
   'src/domain/lifecycle/webhooks/deliver.ts',

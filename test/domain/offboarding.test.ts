@@ -371,7 +371,7 @@ describe('concurrent removals and changes of roles', () => {
         () => authorized(person, at.org).catch(() => null),
         () => world.rest('POST', '/tokens', { session, body: create, headers: { 'x-org-id': at.org.id } }),
       ];
-      // Each round starts with another call.
+      // Each round starts with a different call.
       const order = [...work.slice(round % work.length), ...work.slice(0, round % work.length)];
       await Promise.all(order.map((start) => start()));
       expect(await rolesIn(at)).toEqual({ [at.owner.id]: 'owner' });

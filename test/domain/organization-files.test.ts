@@ -121,7 +121,7 @@ async function rowsOf(knex: Knex, table: PackedTable): Promise<string[]> {
   );
   return (rows as { row: string }[]).map(({ row }) => row).sort();
 }
-/** Ids of the file that are others in the other installation: a person, and the digest of an address. */
+/** Ids of the file that differ in the other installation: that of a person, and the digest of an email address. */
 let replaced: [string, string][] = [];
 const renamed = (row: string) => replaced.reduce((text, [inFile, here]) => text.replaceAll(inFile, here), row);
 const filesIn = (folder: string) => {

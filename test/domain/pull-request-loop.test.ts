@@ -1,5 +1,4 @@
-// The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened the pull request, within the
-// bounds of its project.
+// The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened the pull request, within the limits of its project.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// Parts of recordings as a runtime reports them: a content no larger than its lines, and the key that the organization has now.
+// Parts of recordings as a runtime reports them: the size of the content, and the current key of the organization.
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

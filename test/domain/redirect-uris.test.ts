@@ -1,4 +1,4 @@
-// Addresses that may receive a code, and the match of a requested address with a registered one (RFC 8252, RFC 9700;
+// URIs that may receive a code, and the match of a requested URI with a registered one (RFC 8252, RFC 9700;
 // docs/contract.md#redirect-addresses).
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-// Retention of organizations: logs, artifacts and sandboxes of ended missions are deleted after their time, and nothing else is.
+// Retention of organizations: logs, artifacts and sandboxes of ended missions are deleted after their retention period, and nothing else is.
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';

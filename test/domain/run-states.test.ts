@@ -97,7 +97,7 @@ async function moveEach(next: RunState): Promise<string[]> {
 
 const folder = path.join(import.meta.dirname, '../../src/domain');
 
-/** Files of the domain, except states.ts, whose text meets the condition. */
+/** Files of the domain, except states.ts, whose text matches the condition. */
 const filesWhere = (isSo: (text: string) => boolean): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== path.join('work', 'runs', 'states.ts'))

@@ -86,7 +86,7 @@ describe('claiming a run', () => {
     expect(both[0].runId).toBe(first);
     expect(await claim({ claimId: 'two' })).toMatchObject({ runId: second });
     expect(await claim({ claimId: 'three' })).toBeNull();
-    // The same claim id of another service is another claim.
+    // The same claim id from another service token is a separate claim.
     expect(await claim({ claimId: 'one' }, await world.service())).toBeNull();
     await say('finishRun', { runId: first, leaseId: both[0].leaseId, status: 'completed' });
     expect(await claim({ claimId: 'one' })).toBeNull();
@@ -129,7 +129,7 @@ describe('claiming a run', () => {
     };
     const ofGlobex = (ids: string[]) => ids.filter((id) => id !== acme.id).length;
     expect(ofGlobex([...(await orgs(1)), ...(await orgs(1))])).toBe(1);
-    // Concurrent claims may not see each other's, but each gets a run.
+    // Concurrent claims may not see each other's runs, but each gets a run.
     expect((await orgs(4)).every(Boolean)).toBe(true);
     const rest = [...(await orgs(1)), ...(await orgs(1)), ...(await orgs(1)), ...(await orgs(1))];
     expect((await world.knex('runs').where({ status: 'running' }).whereNot({ orgId: acme.id })).length).toBe(3);

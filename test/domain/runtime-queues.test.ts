@@ -54,7 +54,7 @@ it('A runtime shows its places, and its queue shows the missions that it could t
     { ...bySize, oldestWaitingAt: scriptSince, oldestRunId: first },
     expect.objectContaining({ labels: [], runs: 1, oldestWaitingAt: since }),
   ]);
-  // Missions of another organization are not counted; its own places are.
+  // Missions and places of other organizations are not counted.
   expect(await runtimes(mallory.token)).toMatchObject({
     data: [{ name: 'Shared', usedPlaces: 0, freePlaces: null, waitingRuns: 0 }],
     waiting: [],
@@ -117,7 +117,7 @@ it('A draining runtime takes no missions until it is resumed, and is not listed 
   await runtime.report('leaveRuntime', { runtime: 'Own' });
   expect(await listed()).toBeUndefined();
   expect(await orders()).toEqual({ isDraining: false });
-  // One that was killed while it drained no longer counts once it is no longer listed.
+  // A runtime that was killed while it drained no longer counts once it is no longer listed.
   await claim({ runtime: 'Killed' });
   await claim({ runtime: 'Working' });
   await drain({ name: 'Killed' });

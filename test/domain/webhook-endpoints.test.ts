@@ -1,4 +1,4 @@
-// Endpoints of webhooks: slow and dead ones, a worker that dies, a changed secret, and who may change them.
+// Endpoints of webhooks: slow and dead ones, a worker that dies, a changed secret, and who may change endpoints.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { numberChanges } from '#domain/lifecycle/audit/numbers.ts';

@@ -1,4 +1,4 @@
-// Webhooks of processes that are killed with SIGKILL in the middle of deliveries: no event is lost, and one that is repeated has its id.
+// Webhooks of processes that are killed with SIGKILL in the middle of deliveries: no event is lost, and a repeated event keeps its id.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

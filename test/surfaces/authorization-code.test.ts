@@ -1,4 +1,4 @@
-// The authorization code flow over real HTTP: from the page to tokens, the exchange, and what the tokens open (RFC 6749 §4.1, RFC 7636,
+// The authorization code flow over real HTTP: from the page to tokens, the exchange, and what the tokens give access to (RFC 6749 §4.1, RFC 7636,
 // RFC 8707, RFC 9207; docs/contract.md#authorization-code-flow).
 import { afterAll, describe, expect, it } from 'vitest';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';

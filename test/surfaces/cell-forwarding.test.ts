@@ -26,7 +26,7 @@ const secret = Buffer.alloc(32, 3).toString('base64');
 const received: { target: string; body: string; headers: IncomingMessage['headers'] }[] = [];
 let cells: Map<string, string>;
 let front: string;
-/** The answer of `us` to questions for a key. */
+/** The response of `us` to requests for a key. */
 let found: { status: number; body: object };
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ afterAll(() => {
   }
 });
 
-/** Sends bytes to the cell of the client, and returns the first bytes of the answer. */
+/** Sends bytes to the cell of the client, and returns the first bytes of the response. */
 async function send(bytes: string): Promise<string> {
   const [host, port] = front.split(':') as [string, string];
   const socket = connect(Number(port), host).setEncoding('utf8');

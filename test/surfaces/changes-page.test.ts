@@ -101,7 +101,7 @@ describe.skipIf(typeof launched === 'string')('The changes page', () => {
       ...{ role: 'builder', commits: 2, createdAt: present() },
     });
   }
-  /** Chooses single commits on the page, by the list and by the address, and returns to the whole change. */
+  /** Chooses single commits on the page, through the list and the URL, and returns to the whole change. */
   async function readCommits(page: Page, runId: string): Promise<void> {
     const file = page.getByRole('region', { name: 'src/part-0/file-0.ts' });
     await reportCommits(runId);
@@ -114,18 +114,18 @@ describe.skipIf(typeof launched === 'string')('The changes page', () => {
       expect.stringMatching(/^2222222 No message Bob, /),
     ]);
     await commits.first().getByRole('link').click();
-    await page.getByText('Only commit 1111111, read-only. Comments are written on the whole change.').waitFor();
+    await page.getByText('Only commit 1111111 is shown. You can comment only on the whole change.').waitFor();
     await file.locator('.code-keyword').first().waitFor();
     expect(await page.getByRole('region', { name: /^(src|z)/ }).count()).toBe(2);
     expect(await page.getByRole('button', { name: /^(Review changes|Comment on line)/ }).count()).toBe(0);
     expect(await file.getByText('Who exports it?').count()).toBe(0);
     await pages.inspect(page, 'changes-commit');
-    // The address leads to the commit.
+    // The URL leads to the commit.
     expect(new URL(page.url()).searchParams.get('commit')).toBe('1'.repeat(40));
     await page.reload();
     await page.getByText('Only commit 1111111').waitFor();
     await commits.last().getByRole('link').click();
-    await page.getByText('The diff of this commit was left out').waitFor();
+    await page.getByText('The diff of this commit is not shown').waitFor();
     await page.getByRole('button', { name: 'Show the whole change' }).click();
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
@@ -352,7 +352,7 @@ describe.skipIf(typeof launched === 'string')('The changes page', () => {
     const page = await pages.open(session);
     await page.goto(address(runId));
     const card = page.getByRole('region', { name: 'Outside effects' });
-    await card.getByText('3 effects of this mission outside of the platform wait').waitFor();
+    await card.getByText('3 outside effects of this mission wait').waitFor();
     await card.getByText('"label": "<b>done</b>"').waitFor();
     await pages.inspect(page, 'effects');
     await page.setViewportSize({ width: 1280, height: 720 });

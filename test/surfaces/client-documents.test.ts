@@ -1,4 +1,4 @@
-// A client whose id is the address of its metadata document, fetched from a real TLS server on this machine
+// A client whose id is the URL of its metadata document, fetched from a real TLS server on this machine
 // (draft-ietf-oauth-client-id-metadata-document; docs/contract.md#client-metadata-documents).
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** An address that no other test uses for a client metadata document. */
+/** A URL that no other test uses for a client metadata document. */
 const newAddress = () => `https://${host}/client-${++count}.json`;
 
 const metadata = (clientId: string, more: object = {}) => ({

@@ -1,5 +1,4 @@
-// A run whose details were deleted, on every surface: the sample organization has a record of each noun, all of one run, and every field
-// that reads or changes them answers.
+// A run whose details were deleted, on every surface: the sample organization has one record of each type, all of them of one run, and every field that reads or changes them still works.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';

@@ -1,4 +1,4 @@
-// The organization in the addresses of the console: a link works whatever organization its reader has open, and only for members.
+// The organization in the URLs of the console: a link works whatever organization its reader has open, and only for members.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';

@@ -69,7 +69,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     const page = await open(bob.session);
     await page.goto('/console/overview');
     const card = page.getByRole('region', { name: 'Setup' });
-    // The runtimes of this world have models, so the step of setup that connects one is done.
+    // The runtimes of this test have models, so the setup step that connects a model is done.
     await card.getByRole('heading', { name: 'Next step: Connect a source host' }).waitFor();
     await card.getByRole('link', { name: 'Connect source host', exact: true }).waitFor();
     await card.getByText('1 of 14 done').waitFor();

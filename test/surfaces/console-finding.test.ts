@@ -1,4 +1,4 @@
-// Finding and reading in the console's application, in a real browser: filters in the address, bulk actions, the palette, the page of
+// Finding and reading in the console's application, in a real browser: filters in the URL, bulk actions, the palette, the page of
 // a failed mission, and requests to copy for programs.
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';

@@ -42,7 +42,7 @@ describe.skipIf(typeof launched === 'string')('Forms of an organization in the c
     await page.getByLabel('Repositories with skills').fill('acme/skills');
     await pages.inspect(page, 'agent-new');
     await page.getByRole('button', { name: 'Create agent' }).click();
-    await page.getByText('With the connected runtimes: runs on').waitFor();
+    await page.getByText('Availability: runs on').waitFor();
     await page.getByLabel('Effort').selectOption('High');
     await page.getByRole('button', { name: 'Save' }).click();
     const agents = async () => (await asked('{ agents { data { name effort isBuiltin id } } }')).agents.data;

@@ -27,7 +27,7 @@ describe.skipIf(typeof launched === 'string')('The directory page', () => {
   it('an owner creates a directory token and gives a role to a group, and a provisioned person joins', async () => {
     const page = await pages.open(await world.session(owner.person, owner.organization.id));
     await page.goto('/console/o/acme/directory');
-    await page.getByText('The identity provider has sent no user yet.').waitFor();
+    await page.getByText('The identity provider has not sent any users yet.').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Entra ID');
     await page.getByRole('button', { name: 'Create token' }).click();
     const token = (await page.getByText(/^scm_[\w-]{43}$/).textContent())!;

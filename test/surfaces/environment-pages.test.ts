@@ -318,7 +318,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
       await card.getByLabel('Name').fill('LEVEL');
       await card.getByLabel('Value', { exact: true }).fill('high');
       await card.getByRole('form').getByRole('button', { name: 'Add' }).click();
-      await card.getByText('Variable of setup and agents').waitFor();
+      await card.getByText('Variable for setup and agents').waitFor();
       await pages.inspect(page, path.startsWith('/projects') ? 'project-settings' : 'template-secrets');
     }
     expect((await read(`/secrets?projectId=${projectId}`)).data).toMatchObject([{ name: 'LEVEL', scope: 'project' }]);

@@ -1,4 +1,4 @@
-// The events feed as a page, as a page that waits, and as a stream: complete in the order of commits, and only for those who may read it.
+// The events feed as a page, by long polling, and as a stream: complete in the order of commits, and only for those who may read it.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { numberChanges } from '#domain/lifecycle/audit/numbers.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -178,7 +178,7 @@ describe('Streams of events', () => {
     first.leave();
     expect(one).toEqual((await read(`?after=${start}&limit=1`)).data[0]);
     await invite('stream-c');
-    // A browser that reconnects sends its first address again, together with the id of the last event.
+    // A browser that reconnects requests its first URL again, with the id of the last event.
     const second = await stream(`?after=${start}`, { 'last-event-id': String(one.number) });
     expect(numbersOf(await second.take(2))).toEqual([start + 2, start + 3]);
   });

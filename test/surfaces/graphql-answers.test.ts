@@ -1,4 +1,4 @@
-// Answers of the GraphQL surface: data, problems and errors, refused requests, and subscriptions, on a small separate graph.
+// Responses of the GraphQL surface: data, problems and errors, refused requests, and subscriptions, on a small separate graph.
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { bytes } from '#limits.ts';
 import { cost, invalidRequest, openSmallGraph, refusal, strict } from '../support/small-graph.ts';

@@ -1,4 +1,4 @@
-// Bounds of GraphQL documents: their depth and size, the operations of a batch, and the cost of an operation, on a small separate graph.
+// Limits of GraphQL documents: their depth and size, the operations of a batch, and the cost of an operation, on a small separate graph.
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { graphql } from '#limits.ts';
 import { cost, openSmallGraph, refusal, strict } from '../support/small-graph.ts';

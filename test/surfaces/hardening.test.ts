@@ -247,7 +247,7 @@ describe('Pipelined requests', () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table projects in access exclusive mode');
     lines = [];
-    // Each answer is half a megabyte, and one organization may have 32 MB of answers at once.
+    // Each response is half a megabyte, and one organization may have 32 MB of responses at once.
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();

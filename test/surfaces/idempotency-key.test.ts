@@ -34,7 +34,7 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
     const first = await send(unique());
     expect(first.status).toBeLessThan(300);
     const key = unique();
-    // A second key gets the same answer as a call without a key.
+    // A second key gets the same response as a call without a key.
     expect((await send(key)).status).toBe((await send()).status);
     const again = await routes[route]!();
     const repeat = () => write(again.path, again.body, `repeat ${key}`, again.ask);
@@ -63,7 +63,7 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
     ['while it records its answer', () => 'after update of status on idempotency_keys', n + 1],
   ];
   describe.each(deaths)('when its process dies %s', (_, when, turn) => {
-    // All routes run in the same kind of transaction (foundation/postgres/idempotency.ts), so the places take turns between them.
+    // All routes run in the same kind of transaction (foundation/postgres/idempotency.ts), so the two points of failure alternate between the routes.
     it.each([turn % 2 === 0 ? 'at its statement' : 'at the commit'])(
       '%s · a call whose process dies is repeated immediately and takes effect once',
       async (at) => {

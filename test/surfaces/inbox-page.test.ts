@@ -58,7 +58,7 @@ describe.skipIf(typeof launched === 'string')('The inbox', () => {
     ]);
     return id;
   }
-  /** One item of most kinds, the oldest first. */
+  /** One item of each of most kinds, the oldest first. */
   async function everything() {
     const at = present() - hours(1);
     const planned = await run('Add a currency column', { status: 'dispatching', awaitsApproval: true });

@@ -1,4 +1,4 @@
-// The demo's missions, and the runtime that `npm start` starts for every organization: its secrecy, restarts and shutdown.
+// The demo's missions, and the runtime that `npm start` starts for every organization: it reveals no secret, is restarted after a crash, and shuts down.
 // ../runner/local-runner.test.ts tests how a runner executes a run.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';

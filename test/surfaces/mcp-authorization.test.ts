@@ -29,7 +29,7 @@ afterAll(() => world.close());
 const accept = 'application/json, text/event-stream';
 const redirectUrl = 'http://127.0.0.1:33418/callback';
 
-/** The store of a client program: its registration, verifier, tokens, and the last address it sent the person to. */
+/** The store of a client program: its registration, verifier, tokens, and the last URL that it sent the person to. */
 function program() {
   const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; sentTo?: URL } = {};
   const provider: OAuthClientProvider = {
@@ -62,7 +62,7 @@ function program() {
       return response;
     };
     await client.connect(new StreamableHTTPClientTransport(serverUrl, { authProvider: provider, fetch: asked }));
-    // Beside the first call the client tries to open a stream, which has been refused before the test continues.
+    // Along with its first call, the client tries to open a stream, which has been refused before the test continues.
     await client.ping();
     await Promise.allSettled(sent);
     return client;

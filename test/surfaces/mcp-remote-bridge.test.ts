@@ -43,7 +43,7 @@ async function approve(address: URL, scopes: string[]): Promise<void> {
   expect([sent.status, status]).toEqual([303, 200]);
 }
 
-/** An editor that starts the bridge; its PATH has no browser, so the person takes the address from the output. */
+/** An editor that starts the bridge; its PATH has no browser, so the person takes the URL from the output. */
 async function editor(onAsked: (address: URL) => Promise<void>): Promise<Client> {
   const transport = new StdioClientTransport({
     command: process.execPath,

@@ -74,7 +74,7 @@ async function storeArtifact({ env, world }: TestCell): Promise<void> {
   });
 }
 
-/** Runs the command until it says this, and kills it then. Returns everything that it has said. */
+/** Runs the command until it prints this text, then kills it. Returns its whole output. */
 async function killedAt(cell: TestCell, words: string): Promise<string> {
   const args = [...programArguments('admin'), 'org:move', '--org', 'acme', '--to', 'us'];
   const env = { PATH: process.env.PATH, ...cell.env };
@@ -199,7 +199,7 @@ it('clients keep writing while an organization moves and the command is killed a
     `insert into background.job (name, data, start_after) values (?, ?, now() + interval '1 day')`,
     [job.queue, job.payload],
   );
-  // More than a question between cells may have.
+  // More than a request between cells may contain.
   await eu.world.knex.raw(
     `insert into background.job (name, data, start_after)
      select ?, ?::jsonb || jsonb_build_object('text', repeat('x', 1000000)), now() + interval '1 day' from generate_series(1, 18)`,

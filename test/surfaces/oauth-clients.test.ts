@@ -19,7 +19,7 @@ afterAll(() => {
   return world.close();
 });
 
-/** Plays the browser at the address that a client opens: the person approves and is redirected. */
+/** Plays the browser at the URL that a client opens: the person approves and is redirected. */
 async function agree(address: URL): Promise<URL> {
   const page = await world.openPage(address.search.slice(1), ada.session);
   expect(page.status).toBe(200);

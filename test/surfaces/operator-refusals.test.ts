@@ -1,4 +1,4 @@
-// Options of the operator’s commands, their help, and commands that refuse.
+// Options of the operator’s commands, their help, and rejected commands.
 import { afterAll, describe, expect, it } from 'vitest';
 import { readOptions, usage } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';

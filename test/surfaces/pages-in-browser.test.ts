@@ -265,7 +265,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
       .click();
     await laptop.getByText('Session ended.').waitFor();
     await laptop.getByRole('button', { name: 'End all other sessions' }).click();
-    await laptop.getByText('One other session is ended.').waitFor();
+    await laptop.getByText('One other session was ended.').waitFor();
     await phone.goto('/console');
     await phone.getByLabel('Email', { exact: true }).waitFor();
     await laptop.goto('/console/account');

@@ -21,7 +21,7 @@ interface Raw {
   body: Buffer;
 }
 
-/** An answer as on the wire: fetch would decompress it. */
+/** A response as on the wire: fetch would decompress it. */
 function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const asked = request(world.url + path, { method, headers }, (response) => {
@@ -41,7 +41,7 @@ describe.each([
   ['GraphiQL', '/graphql', "style-src 'self' 'unsafe-inline'"],
   ['the API reference', '/reference', "style-src 'self'"],
 ])('%s', (_name, path, styles) => {
-  /** Addresses that the page loads: those in attributes that a browser, or the page's start script, follows. */
+  /** URLs that the page loads: those in attributes that a browser, or the page's start script, follows. */
   async function loaded(): Promise<string[]> {
     // Links are followed by a person, not loaded by the browser.
     const html = (await get(path, { accept: browser.accept })).body.toString().replace(/<a [^>]*>/g, '');

@@ -61,11 +61,11 @@ describe.skipIf(typeof launched === 'string')('The replay of a mission', () => {
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     await page.goto(`/console/o/acme/runs/${runId}`);
     await page.getByRole('link', { name: 'Replay and share' }).click();
-    await page.getByText('$0.75 until then').waitFor();
+    await page.getByText('$0.75 so far').waitFor();
     await page.getByText('Rounded; see').waitFor();
     const slider = page.getByRole('slider', { name: 'Moment' });
     await slider.fill('2');
-    await page.getByText('$0.50 until then').waitFor();
+    await page.getByText('$0.50 so far').waitFor();
     await page.waitForURL(`**/replay?at=${at(2)}`);
     await page.getByText('No messages yet.').waitFor();
     await page.getByRole('button', { name: 'Next' }).click();

@@ -1,5 +1,4 @@
-// Common behaviour of all calls to /v1: request ids, rates, credentials and their places, ETags, headers, and answers while the
-// database is unavailable.
+// Common behaviour of all calls to /v1: request ids, rates, where credentials are accepted, ETags, headers, and responses while the database is unavailable.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';

@@ -28,7 +28,7 @@ describe.skipIf(typeof launched === 'string')('Retention in the console', () => 
     world.clock.turn(days(10));
     const recent = await writeMission(world, place, { missionTitle: 'Water tulips', isOpen: true });
     await endMission(world, recent.runId);
-    // Sessions expire while the clock is turned, so each part has a window of its own.
+    // Sessions expire as the clock is moved, so each part has a window of its own.
     const openPages = async () => pages.open(await world.session(visited.person, acme.id));
     let page = await openPages();
     await page.goto('/console/settings');
@@ -45,11 +45,11 @@ describe.skipIf(typeof launched === 'string')('Retention in the console', () => 
     page = await openPages();
     await page.goto(`/console/runs/${old.runId}`);
     await page.getByText('The details of this mission were deleted on').waitFor();
-    await page.getByText('24 days after its end').waitFor();
+    await page.getByText('24 days after it ended').waitFor();
     expect(await page.getByRole('link', { name: 'Review changes' }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Replay and share' }).count()).toBe(0);
     await pages.inspect(page, 'mission-without-details');
-    await page.getByRole('link', { name: 'retention of the organization' }).click();
+    await page.getByRole('link', { name: 'retention settings of the organization' }).click();
     await page.getByLabel('Days for details').waitFor();
 
     await page.goto(`/console/runs/${recent.runId}`);

@@ -22,7 +22,7 @@ let owner: Account;
 let idp: SamlProvider;
 let providerId: string;
 let restore: () => Promise<void>;
-/** Metadata that is served at an address. */
+/** Metadata that is served at a URL. */
 let served = '';
 const server = createServer((_, res) => void res.end(served));
 

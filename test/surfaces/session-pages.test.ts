@@ -75,7 +75,7 @@ describe('Sessions', () => {
     const ended = await submit('/console/sessions/end', visit.session, { session_id: rows(page)[0]! });
     expect(rows(ended)).toHaveLength(2);
     const all = await submit('/console/sessions/end-others', visit.session, {});
-    expect([rows(all), said(all)]).toEqual([[], '2 other sessions are ended. Only this browser is signed in.']);
+    expect([rows(all), said(all)]).toEqual([[], '2 other sessions were ended. Only this browser is signed in.']);
     for (const other of others) expect((await open('/console/account', other)).status).toBe(303);
     expect((await open('/console/account', visit.session)).status).toBe(200);
     const none = await submit('/console/sessions/end-others', visit.session, {});

@@ -1,4 +1,4 @@
-// Permission to read a GraphQL subscription and its duration, the bounds of subscriptions, and cleanup after a reader disconnects.
+// Permission to read a GraphQL subscription, its duration, the limits of subscriptions, and cleanup after a reader disconnects.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -49,14 +49,14 @@ const cookieIn = (answer: Answer, name: string): string | undefined =>
     .find((cookie) => cookie.startsWith(`${name}=`))
     ?.split(';')[0];
 
-/** Starts at the console: returns the provider's address, and the cookie that the browser keeps. */
+/** Starts at the console: returns the provider's URL, and the cookie that the browser keeps. */
 async function startSignIn(returnTo = ''): Promise<{ address: URL; cookie: string }> {
   const answer = await world.request('GET', `/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}`);
   expect(answer.status).toBe(303);
   return { address: new URL(answer.headers.get('location')!), cookie: cookieIn(answer, 'upstream')! };
 }
 
-/** The address to which the provider redirects the browser. */
+/** The URL to which the provider redirects the browser. */
 async function signInThere(address: URL): Promise<string> {
   const answer = await fetch(address, { redirect: 'manual' });
   const back = new URL(answer.headers.get('location')!);

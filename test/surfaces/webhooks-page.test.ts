@@ -58,7 +58,7 @@ describe.skipIf(typeof launched === 'string')('The webhooks page', () => {
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByText('project.created', { exact: true }).waitFor();
     await page.getByText('503', { exact: true }).waitFor();
-    await page.getByText('Show request and answer').click();
+    await page.getByText('Show request and response').click();
     await page.getByText('out of order').waitFor();
     await pages.inspect(page, 'webhook');
     await page.getByRole('button', { name: 'Send again' }).click();
@@ -71,7 +71,7 @@ describe.skipIf(typeof launched === 'string')('The webhooks page', () => {
     await page.getByText('0 events sent again.').waitFor();
     expect(await page.getByText(/whsec_/).count()).toBe(0);
     await page.getByRole('button', { name: 'Send test event' }).click();
-    await page.getByText('The answer to webhook_endpoint.tested is 503').waitFor();
+    await page.getByText('The response to webhook_endpoint.tested was 503').waitFor();
     await page.getByRole('button', { name: 'Disable' }).click();
     await page.getByText('Once enabled, the endpoint continues where it stopped.').waitFor();
   });

@@ -20,7 +20,7 @@ export function addAgents(program: Command): void {
     .argument('<number>', 'number of the version', count)
     .option('--note <text>', 'why')
     .action(run(agents.restore));
-  ofAgent('try', 'let a share of the missions work with another version')
+  ofAgent('try', 'let a share of new missions use another version')
     .argument('<number>', 'number of the version', count)
     .requiredOption('--percent <n>', 'share of the missions', count)
     .action(run(agents.tryVersion));

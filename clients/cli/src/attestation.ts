@@ -70,7 +70,7 @@ export function verifyAttestation(text: string, keys: Keys, commit: Commit, call
   return { statement, findings };
 }
 
-/** The envelope, also as a member of the record that the service answers. */
+/** The envelope, alone or as a member of the record that the service returns. */
 function readEnvelope(text: string): Envelope | null {
   try {
     const read = JSON.parse(text);

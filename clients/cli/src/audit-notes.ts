@@ -1,4 +1,4 @@
-// Hashes of RFC 6962 section 2.1 and signed checkpoints (C2SP tlog-checkpoint), as a verifier needs them that trusts no service.
+// Hashes of RFC 6962 section 2.1 and signed checkpoints (C2SP tlog-checkpoint), for a verifier that does not trust the service.
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 
 const sha256 = (...parts: Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer');

@@ -13,8 +13,8 @@ export function addAudit(program: Command): void {
       .description(description)
       .option('--actor <id>', 'changes by this actor, or on behalf of this person')
       .option('--action <action>', 'an action such as member.removed')
-      .option('--type <noun>', 'all actions of a noun such as member')
-      .option('--target <id>', 'changes of this record; for a run, of all that belongs to it')
+      .option('--type <noun>', 'all actions on a type of record, such as member')
+      .option('--target <id>', 'changes of this record; for a run, also of the records that belong to it')
       .option('--project <id>', 'changes of this project and its records')
       .option('--from <date>', 'changes at this time or later', date)
       .option('--before <date>', 'changes before this time', date);
@@ -31,7 +31,7 @@ export function addAudit(program: Command): void {
     .action(run(audit.exportAll));
   command
     .command('erase')
-    .description('erase a former member or an invited person, for good (an owner, scope members:write)')
+    .description('permanently erase a former member or an invited person (owners only, scope members:write)')
     .argument('<person>', 'the id of the person, or the email address of an invite')
     .option('--yes', 'erase; without it, the command only prints what would be lost')
     .action(run(erase));

@@ -1,7 +1,7 @@
 // Opens a page in the person's browser.
 import { spawn } from 'node:child_process';
 
-/** Ignores a browser that does not start, because the address is printed too. */
+/** Ignores a browser that does not start, because the URL is also printed. */
 export function openBrowser(address: string): void {
   const [program, ...args] = process.env.BROWSER
     ? [process.env.BROWSER]

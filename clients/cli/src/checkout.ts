@@ -106,7 +106,7 @@ export async function checkOut(
   const headSha = await git(folder, 'rev-parse', '--verify', '--quiet', `${work}^`).catch(() => '');
   if (!headSha || !(await succeeds(folder, 'merge-base', 'HEAD', headSha)))
     throw new UserError(
-      `The work of the mission is not based on a commit of ${folder}: it has another repository, or none.`,
+      `The work of the mission is not based on a commit of ${folder}: the mission has another repository, or none.`,
     );
   const before = await localBranch(folder, ref, headSha);
   const [, back] = /^(?:refs\/heads\/)?(.+)$/.exec(

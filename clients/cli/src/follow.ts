@@ -39,7 +39,7 @@ const lastWordsMs = 2_000;
 
 interface FollowOptions {
   json?: true;
-  /** Address of the run's page in the console. */
+  /** URL of the run's page in the console. */
   page: string;
 }
 

@@ -27,14 +27,14 @@ export function addIssues(program: Command): void {
     .option('--assign <id>', 'an agent, which starts a mission at once, or a member')
     .action(run(issues.create));
   ofIssue('assign', 'assign an issue; an agent starts a mission at once')
-    .argument('<assignee>', 'id of an agent or member, or nobody: the mission of an agent is canceled')
+    .argument('<assignee>', 'id of an agent or member, or "nobody"; the mission of the previous agent is canceled')
     .action(run(issues.assign));
   command
     .command('start')
     .description('start a mission on each of several issues, of the built-in tracker or a connected one')
     .argument('<project>', 'id, slug or name')
     .argument('<issues...>', 'ids or names: WEB-12, or #12 at GitHub')
-    .option('--prompt <text>', 'what is to be done with each issue; - reads it from standard input')
+    .option('--prompt <text>', 'what to do with each issue; - reads it from standard input')
     .option('--agent <id>', 'the only agent that may work on the missions')
     .option('--budget <usd>', 'budget of each mission in US dollars', amount)
     .option('--plan-approval', 'wait for a person to approve each plan')

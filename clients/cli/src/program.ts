@@ -26,8 +26,8 @@ export function createProgram(): Command {
   const program = new Command('aep')
     .description('Run missions of the Agent Engineering Platform from a terminal.')
     .version(packageFile.version, '--version', 'print the version')
-    .option('--url <address>', 'address of the service (AEP_URL)')
-    .option('--json', 'print the answer of the API as JSON')
+    .option('--url <address>', 'URL of the service (AEP_URL)')
+    .option('--json', 'print the API response as JSON')
     .showHelpAfterError('Run with --help for usage.')
     .exitOverride(endUsage)
     .addHelpText(

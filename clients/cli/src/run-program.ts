@@ -122,7 +122,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('handover', 'hand a mission over to another person, who gets its notifications from then on')
     .argument('<person>', 'email address, name or id of a member')
     .action(run(steering.handOver));
-  ofRun('follow', 'follow a mission of somebody else: its news and inbox items reach you, too').action(
+  ofRun('follow', 'follow a mission of somebody else: its updates and inbox items also reach you').action(
     run(steering.setFollowed(true)),
   );
   ofRun('unfollow', 'stop following a mission').action(run(steering.setFollowed(false)));

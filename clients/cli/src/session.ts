@@ -12,12 +12,12 @@ export interface CommonOptions {
 /** Time before its expiry at which a token is renewed. */
 const marginMs = 60_000;
 
-/** An error whose message names the correction for a person. */
+/** An error whose message tells the person what to correct. */
 export class UserError extends Error {}
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** The address of the service: `--url`, AEP_URL, the address of the last sign-in, or a service on this machine. */
+/** The URL of the service: `--url`, AEP_URL, the URL of the last sign-in, or a service on this machine. */
 export async function serviceUrl(option: string | undefined): Promise<string> {
   const url = option ?? (process.env.AEP_URL || (await readStore()).url) ?? 'http://localhost:4000';
   if (!/^https?:\/\/./.test(url)) throw new UserError(`${url} is not an http or https address.`);

@@ -20,7 +20,9 @@ function addSecrets(program: Command): void {
   inPlace(
     command
       .command('list')
-      .description('list secrets and variables, newest first; without options those of all scopes'),
+      .description(
+        'list secrets and variables, newest first; by default those of the organization, projects and templates',
+      ),
   )
     .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(secrets.list));
@@ -44,7 +46,7 @@ function addBudgets(program: Command): void {
     .action(run(budgets.list));
   command
     .command('set')
-    .description('set the maximum cost of missions in US dollars; without options for the organization')
+    .description('set the maximum cost of missions in US dollars, by default for the organization')
     .argument('<usd>', 'US dollars', amount)
     .option('--each <period>', 'day or month (UTC)', oneOf(['day', 'month']), 'month')
     .option('--project <project>', 'for missions of this project')

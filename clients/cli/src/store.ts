@@ -15,9 +15,9 @@ export interface SignIn {
 }
 
 export interface Store {
-  /** Address of the last sign-in. */
+  /** Service URL of the last sign-in. */
   url: string | null;
-  /** Sign-ins by the address of the service. */
+  /** Sign-ins by the URL of the service. */
   signIns: Record<string, SignIn>;
 }
 

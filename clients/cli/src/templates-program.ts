@@ -57,7 +57,7 @@ export function addTemplates(program: Command): void {
     .action(run(templates.choose));
   command
     .command('allow')
-    .description('allow a host that was blocked in a run, in the template that decides on it')
+    .description('allow a host that was blocked in a run, in the template that the run used')
     .argument('<run>', 'id of the run')
     .argument('<host>', 'host, or host:port')
     .option('--setup', 'the host was blocked in the setup')

@@ -1,4 +1,4 @@
-// The commands for webhooks: endpoints that get events, and the deliveries to them.
+// The commands for webhooks: endpoints that receive events, and the deliveries to them.
 import type { Command } from 'commander';
 import { count, date, oneOf, repeated, run } from './arguments.ts';
 import * as webhooks from './commands/webhooks.ts';
@@ -6,7 +6,7 @@ import * as webhooks from './commands/webhooks.ts';
 const statuses = ['pending', 'delivered', 'failed'];
 
 export function addWebhooks(program: Command): void {
-  const command = program.command('webhooks').description('endpoints of your systems, which get signed events');
+  const command = program.command('webhooks').description('endpoints of your systems that receive signed events');
   const ofEndpoint = (name: string, description: string): Command =>
     command.command(name).description(description).argument('<endpoint>', 'id or name');
   command
@@ -19,18 +19,14 @@ export function addWebhooks(program: Command): void {
     .description('create an endpoint and print its secret, which is shown only once')
     .argument('<name>', 'name')
     .argument('<url>', 'https address of a public host')
-    .option(
-      '--type <type>',
-      'a type such as run.completed, or run.* for all types of a noun; may be repeated',
-      repeated,
-    )
+    .option('--type <type>', 'a type such as run.completed, or run.* for all events of runs; may be repeated', repeated)
     .option('--project <project>', 'events of this project only: id, slug or name; may be repeated', repeated)
-    .option('--ordered', 'send events one after the other')
+    .option('--ordered', 'send events one at a time, in order')
     .action(run(webhooks.create));
-  ofEndpoint('rotate', 'replace the secret and print the new one; the earlier one also signs for a day').action(
+  ofEndpoint('rotate', 'replace the secret and print the new one; both secrets sign for another day').action(
     run(webhooks.rotate),
   );
-  ofEndpoint('test', 'send a test event at once and print the answer; exits with 1 unless it is 2xx').action(
+  ofEndpoint('test', 'send a test event at once and print the response; exits with 1 unless it is 2xx').action(
     run(webhooks.test),
   );
   ofEndpoint('disable', 'send nothing to an endpoint').action(run(webhooks.disable));
@@ -39,9 +35,9 @@ export function addWebhooks(program: Command): void {
   const filtered = (name: string, description: string) =>
     ofEndpoint(name, description)
       .option('--status <status>', statuses.join(', '), oneOf(statuses))
-      .option('--from <date>', 'deliveries that were written at this time or later', date)
-      .option('--before <date>', 'deliveries that were written before this time', date);
-  filtered('deliveries', 'list events of the last 30 days with the answers to them, newest first')
+      .option('--from <date>', 'deliveries recorded at this time or later', date)
+      .option('--before <date>', 'deliveries recorded before this time', date);
+  filtered('deliveries', 'list events of the last 30 days with the responses to them, newest first')
     .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(webhooks.deliveries));
   filtered('resend', 'send an event once more, or all that match')

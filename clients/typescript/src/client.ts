@@ -93,7 +93,7 @@ function callRoute(transport: Transport, route: string, input: Values, options: 
       path: `/v1${path}${query}`,
       ...(method === 'POST' && { headers: keyHeader(options) }),
       ...(hasBody && { body: rest }),
-      // A repeated DELETE would answer 404, and a repeated PATCH could undo a change made in between.
+      // A repeated DELETE would return 404, and a repeated PATCH could undo a change made in between.
       repeatable: method === 'GET' || method === 'PUT' || method === 'POST',
     },
     options,

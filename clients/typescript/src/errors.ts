@@ -1,7 +1,7 @@
-// Errors of the client, a class for each kind: the service's answer (the API's `Error` record), or the reason why there was no answer.
+// Errors of the client, a class for each kind: the service's response (the API's `Error` record), or the reason why there was no response.
 import { type ErrorBody, type ErrorCode, errorStatuses } from './api.ts';
 
-/** Code of a failure without an answer. */
+/** Code of a failure without a response. */
 export type ConnectionCode = 'connection_failed' | 'timed_out';
 
 /** An invalid member of the input, or an invalid header. */
@@ -20,10 +20,10 @@ export interface Problem extends ErrorBody {
 }
 
 export interface ErrorDetails {
-  /** HTTP status; null without an answer. */
+  /** HTTP status; null without a response. */
   status: number | null;
   body: Problem;
-  /** The `X-Request-Id` of the answer, which is in the log of the service; null without one. */
+  /** The `X-Request-Id` of the response, which is also in the log of the service; null without a response. */
   requestId: string | null;
   /** Milliseconds that the service asks to wait; null without such a request. */
   retryAfterMs?: number | null;
@@ -99,7 +99,7 @@ export class RateLimitError extends ApiError {
 export class ServiceError extends ApiError {
   override readonly name = 'ServiceError';
 }
-/** The service did not answer. */
+/** The service did not respond. */
 export class ConnectionError extends ApiError {
   override readonly name = 'ConnectionError';
 }
@@ -117,14 +117,14 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** Creates an error of the class for the status of its code, because GraphQL answers 200, else for the status of the answer. */
+/** Creates an error of the class for its code, because GraphQL responds with 200. Without a known code, the status of the response decides. */
 export function createError(details: ErrorDetails): ApiError {
   const status = (errorStatuses as Record<string, number>)[details.body.code ?? ''] ?? details.status ?? 0;
   const ErrorClass = classes[status] ?? (status >= 500 ? ServiceError : ApiError);
   return new ErrorClass(details);
 }
 
-/** The error of an unsuccessful answer. */
+/** The error of an unsuccessful response. */
 export function errorOfResponse(response: Response, body: unknown, now: number): ApiError {
   const { status, headers } = response;
   return createError({
@@ -135,7 +135,7 @@ export function errorOfResponse(response: Response, body: unknown, now: number):
   });
 }
 
-/** The error of a call without an answer. */
+/** The error of a call without a response. */
 export function connectionError(code: ConnectionCode, description: string, cause: unknown): ApiError {
   const title = code === 'timed_out' ? 'Timed out' : 'Connection failed';
   const category = code === 'timed_out' ? 'timeout' : 'infrastructure';
@@ -157,7 +157,7 @@ function problemOf(body: unknown): Problem | undefined {
   return [details, body, errors?.[0]?.extensions?.problem].find(isProblem);
 }
 
-/** The body for an answer that does not come from the service, but for example from a proxy. */
+/** The body for a response that does not come from the service, but for example from a proxy. */
 const foreignBody = (status: number): ErrorBody => ({
   category: 'unknown',
   title: 'Unexpected answer',

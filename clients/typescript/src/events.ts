@@ -15,7 +15,7 @@ export interface GraphQLAnswer {
 /** Time without data after which a connection counts as lost, because the service sends a ping every 12 seconds. */
 const maxSilenceMs = 45_000;
 
-/** The data of an answer. @throws ApiError for the first error of the answer */
+/** The data of a response. @throws ApiError for the first error of the response */
 export function dataOf({ data, errors }: GraphQLAnswer, response: Response): Record<string, unknown> {
   const [first] = errors ?? [];
   if (!first && data) return data;
@@ -93,7 +93,7 @@ async function* connect(
   throw connectionError('connection_failed', 'The connection ended before the subscription did.', undefined);
 }
 
-/** The events of an answer (WHATWG HTML, section 9.2); `onBytes` is called for comments too. */
+/** The events of a response (WHATWG HTML, section 9.2); `onBytes` is called for comments too. */
 async function* eventsOf(response: Response, onBytes: () => void): AsyncGenerator<Event> {
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();

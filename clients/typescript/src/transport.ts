@@ -1,11 +1,11 @@
-// Sends requests with a credential, a time limit, and a limited number of retries if these are safe.
+// Sends requests with a credential, a time limit, and a limited number of retries where a retry is safe.
 import { ApiError, connectionError, errorOfResponse } from './errors.ts';
 
-/** A bearer token, or a function that returns one; after a 401 it is called again with the refused token. */
+/** A bearer token, or a function that returns one; after a 401 it is called again with the rejected token. */
 export type TokenSource = string | ((refused?: string) => string | Promise<string>);
 
 export interface TransportSettings {
-  /** The address of the service without a path: `http://localhost:4000`. */
+  /** The URL of the service without a path: `http://localhost:4000`. */
   url: string;
   token: TokenSource;
   /** How often a call is retried after a temporary failure; 2 by default. */
@@ -56,7 +56,7 @@ export function createTransport(settings: TransportSettings) {
   const send = settings.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request));
   const url = settings.url.replace(/\/+$/, '');
 
-  /** One attempt. @throws ApiError without an answer, or the reason with which the caller's signal was aborted */
+  /** One attempt. @throws ApiError without a response, or the reason with which the caller's signal was aborted */
   async function open(outgoing: Outgoing, signal: AbortSignal | undefined, refused?: string): Promise<Response> {
     const bearer = typeof token === 'string' ? token : await token(refused);
     const { method, path } = outgoing;
@@ -71,7 +71,7 @@ export function createTransport(settings: TransportSettings) {
     return open(outgoing, signal, bearer);
   }
 
-  /** Returns the body of the answer, after retries while they are safe and may help. `read` throws for a failed answer. */
+  /** Returns the body of the response. Retries while that is safe and may help. `read` throws for a failed response. */
   async function request<T>(
     outgoing: Outgoing,
     options: CallOptions,

@@ -56,7 +56,7 @@ export function Fields<V extends Values>({ form, catalog }: { form: Form<V>; cat
         label="Harness"
         options={catalog.harnesses.map(({ id, label }) => [id, label] as const)}
       >
-        The program that drives the model. A mission waits until a runtime offers it.
+        The program that drives the model. Missions wait for a runtime that offers it.
       </Choice>
       <Choice form={form} name="model" label="Model" options={models.map(({ id, label }) => [id, label] as const)} />
       <Choice
@@ -73,7 +73,7 @@ export function Fields<V extends Values>({ form, catalog }: { form: Form<V>; cat
         Limit on the model’s reasoning effort.
       </Choice>
       <Text form={form} name="userPrompt" label="Instructions" rows={6} maxLength={20_000}>
-        Added to the issue. Optional.
+        The agent gets them in addition to the issue. Optional.
       </Text>
       <Text form={form} name="skillRepos" label="Repositories with skills" rows={3}>
         One owner/repository per line. Optional.

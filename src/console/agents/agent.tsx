@@ -89,7 +89,7 @@ export function Agent({ id: agentId }: { id: string }) {
         !problem && <Skeleton rows={5} height={72} />
       ) : (
         <>
-          {able && <p class="about muted">With the connected runtimes: {runsOn(agent.harness, able)}.</p>}
+          {able && <p class="about muted">Availability: {runsOn(agent.harness, able)}.</p>}
           {mayChange ? (
             <Edit
               key={`${agent.version} ${agent.trialVersion}`}
@@ -107,7 +107,7 @@ export function Agent({ id: agentId }: { id: string }) {
   );
 }
 
-/** The missions that get the changed agent: all of them, or a share in percent as a trial. */
+/** Missions that use the changed agent: all, or a percentage as a trial. */
 const allMissions = '100';
 const beside = { note: '', share: allMissions };
 
@@ -147,7 +147,8 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
             ['10', 'Trial: 10 % of new missions'],
           ]}
         >
-          A share of the missions tries the change until you decide. A new name or role applies to all.
+          In a trial, a share of new missions uses the change until you decide. A new name or role applies to all
+          missions.
         </Choice>
         <Text form={form} name="note" label="Note" maxLength={500}>
           Reason for the change. Optional.

@@ -93,7 +93,7 @@ const RuntimeRow = ({
 
 /** Missions that wait for a runtime, by the reason. */
 export const WaitingMissions = ({ waiting }: { waiting: RuntimesQuery['runtimes']['waiting'] }) => (
-  <Card title="Missions that wait" aside={`${waiting.reduce((sum, { runs }) => sum + runs, 0)}`}>
+  <Card title="Waiting missions" aside={`${waiting.reduce((sum, { runs }) => sum + runs, 0)}`}>
     <ul class="rows">
       {waiting.map(({ reason, labels, runs, oldestWaitingAt, oldestRunId }) => (
         <li key={oldestRunId} class="next-row">

@@ -61,7 +61,7 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
           <ListView
             list={listFrom(reading, (data) => data.runtimeTokens.data)}
             skeleton={<Skeleton rows={2} height={54} />}
-            empty={<p>A runtime authenticates with a token of this organization. There is none yet.</p>}
+            empty={<p>No tokens yet. A runtime authenticates with a token of this organization.</p>}
           >
             {(rows) => (
               <ul class="rows">
@@ -110,7 +110,7 @@ function NewToken({ read }: { read(): void }) {
       ) : (
         <FormFrame form={form} action="Create token">
           <Text form={form} name="name" label="Name" maxLength={100} required>
-            Where the runtime runs.
+            For example, the machine on which the runtime runs.
           </Text>
         </FormFrame>
       )}
@@ -132,7 +132,7 @@ function Command({ token: { name, token }, close }: { token: Created; close(): v
       </div>
       <Commands>{command}</Commands>
       <p class="muted small">
-        The command reads the token from standard input and prints what it found: Claude Code, Codex or OpenCode in
+        The command reads the token from standard input and prints which of Claude Code, Codex and OpenCode it found in
         PATH, and how it isolates agents. To install OpenCode first, append <code>install</code> to the second line. The
         runtime appears in the list within seconds.
       </p>

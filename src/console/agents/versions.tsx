@@ -51,7 +51,7 @@ export function Versions({ agent, read }: Properties) {
     read();
   };
   return (
-    <Card title="Versions" aside={<span class="muted">Each change is kept</span>}>
+    <Card title="Versions" aside={<span class="muted">Every change is kept</span>}>
       {agent.trialVersion !== null && <Trial agent={agent} read={changed} />}
       <ListView list={list} skeleton={<Skeleton rows={2} height={54} />} empty={<p>No change is recorded yet.</p>}>
         {(rows) => (
@@ -187,7 +187,7 @@ function TryVersion({ agentId, number, end }: { agentId: string; number: number;
   return (
     <FormFrame form={form} action="Start trial" close={() => end(false)}>
       <Text form={form} name="percent" label="Share of the missions in percent" type="number" required>
-        From 1 to 99. All runs on one branch have the same version.
+        From 1 to 99. All runs on one branch use the same version.
       </Text>
     </FormFrame>
   );

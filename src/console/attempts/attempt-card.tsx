@@ -14,7 +14,7 @@ interface Properties {
 
 const reviewWords = { approve: 'Approved', request_changes: 'Changes requested' } as const;
 
-/** Figures with which the attempt is best of those that have ended. */
+/** Figures in which the attempt is the best of the ended attempts. */
 function isBest({ attempts }: Group, attempt: Attempt, value: (one: Attempt) => number | null): boolean {
   const ended = attempts.filter((one) => one.run.status === 'completed' && value(one) !== null);
   const own = value(attempt);

@@ -1,4 +1,4 @@
-// The files that attempts change: those that several have in common first.
+// The files that attempts change. Files that several attempts change come first.
 import { Card } from '../kit/pieces.tsx';
 import { ScrollTable, TableHead } from '../kit/scroll-block.tsx';
 import { plural, visible } from '../kit/words.tsx';
@@ -17,7 +17,7 @@ export function AttemptFiles({ attempts }: { attempts: readonly Attempt[] }) {
   const common = files.filter(([, of]) => of.length === counted.length).length;
   return (
     <Card title="Files" aside={`${plural(files.length, 'file')}, ${common} in common`}>
-      <ScrollTable label="Files of the attempts">
+      <ScrollTable label="Files that each attempt changes">
         <table class="attempt-files">
           <TableHead columns={['File', ...counted.map(({ number }) => ({ number: `Attempt ${number}` }))]} />
           <tbody>

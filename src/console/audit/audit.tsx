@@ -1,4 +1,4 @@
-// The audit log: who changed what, with the difference of each change. Filters are in the address, so that other pages link to histories.
+// The audit log: who changed what, with the difference of each change. Filters are in the URL, so that other pages link to histories.
 import { deviceName } from '../../surfaces/console/device.ts';
 import { type AuditEventsQuery, auditEvents } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
@@ -17,7 +17,7 @@ import './audit.css';
 type Event = AuditEventsQuery['auditEvents']['data'][number];
 type Change = Event['changes'][number];
 
-/** The kinds of records that the filter offers; the address of the page accepts any kind. */
+/** The kinds of records that the filter offers; the URL of the page accepts any kind. */
 const nouns = [
   ...['member', 'invite', 'session', 'token', 'application', 'runtime_token', 'connector', 'project', 'agent'],
   ...['sandbox_template', 'secret', 'budget', 'recurring_mission', 'run', 'mcp_server', 'organization'],
@@ -54,7 +54,7 @@ export function AuditLog() {
       </Heading>
       <div class="filters">
         <FilterChoice name="targetType" label="Kind" options={asOptions(nouns)} />
-        <SearchFilter name="targetId" label="Id of a record" />
+        <SearchFilter name="targetId" label="Record ID" />
         <ProjectFilter />
         <PeriodFilter />
         <OrderFilter />

@@ -1,4 +1,4 @@
-// The destination to which the audit log is sent, and whether it accepts what it gets.
+// The destination to which the audit log is sent, and whether it accepts events.
 import { useState } from 'preact/hooks';
 import {
   type AuditStreamFieldsFragment,
@@ -33,7 +33,7 @@ export function Streaming() {
       {stream ? (
         <Health stream={stream} />
       ) : (
-        <p class="muted">Send each event to a collector or a bucket of yours, with signed checkpoints.</p>
+        <p class="muted">Send each event, with signed checkpoints, to your log collector or bucket.</p>
       )}
       {token && (
         <ShownSecret
@@ -102,7 +102,7 @@ const Actions = ({ stream, change, read }: ActionsProperties) => (
       <Action
         label="Stop streaming"
         class="danger slim"
-        question="Nothing is sent from now on, and the credentials are forgotten. The log stays here."
+        question="Streaming stops, and its stored credentials are deleted. The log stays here."
         act={(key) => mutate(deleteAuditStream, {}, key).then(read)}
       />
     )}
@@ -133,8 +133,8 @@ function Destination({ stream, saved, close }: DestinationProperties) {
   return (
     <FormFrame form={form} action="Save" close={close}>
       <Text form={form} name="address" label="Address" maxLength={500} required>
-        A collector such as <code>https://logs.example.com/audit</code>, which gets JSON lines, or a bucket such as{' '}
-        <code>s3://acme-audit/log?region=eu-central-1</code>.
+        A log collector such as <code>https://logs.example.com/audit</code>, which receives JSON lines, or a bucket such
+        as <code>s3://acme-audit/log?region=eu-central-1</code>.
       </Text>
       {isBucket ? (
         <>
@@ -145,8 +145,8 @@ function Destination({ stream, saved, close }: DestinationProperties) {
         </>
       ) : (
         <Text form={form} name="token" label="Token" type="password" maxLength={500}>
-          The token that the collector expects. Leave it empty to keep the current token; a new destination then gets a
-          new one.
+          The token that the collector expects. Leave it empty to keep the current token; for a new destination, a token
+          is generated.
         </Text>
       )}
     </FormFrame>

@@ -68,7 +68,7 @@ export function Balance({ summary, plans }: { summary: Summary; plans: readonly 
         </dd>
         <dt>Open missions at once</dt>
         <dd>{orUnlimited(summary.sandboxLimit)}</dd>
-        <dt>One mission</dt>
+        <dt>Per mission</dt>
         <dd>At most {summary.missionCeiling.toLocaleString('en-US')} credits</dd>
       </dl>
       {sources.length > 0 && <Sources sources={sources} />}

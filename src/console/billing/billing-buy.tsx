@@ -22,7 +22,7 @@ interface Chosen {
   input: { offer: 'pack' | 'team'; quantity?: number; teamPlan?: string };
 }
 
-/** The offer named in the address; null if there is none. */
+/** The offer named in the URL; null if there is none. */
 function chosenIn(query: Record<string, string>, offers: BillingOffersQuery['billingOffers']): Chosen | null {
   if (query.offer === 'team') {
     const found = offers.team.plans.find(({ plan }) => plan === query.team_plan);

@@ -38,7 +38,7 @@ function BudgetsCard() {
       list={list}
       mayWrite={mayWrite}
       add={{ label: 'Add budget', class: 'slim' }}
-      empty="No budgets yet. A budget limits what missions of the organization, a project or a person cost each day or month; beyond it they wait."
+      empty="No budgets yet. A budget limits what missions of the organization, a project or a person cost each day or month. Missions wait while it is used up."
       addForm={(form) => <NewBudget {...form} />}
     >
       {(budget, done) => <BudgetRow key={budget.id} budget={budget} mayWrite={mayWrite} done={done} />}

@@ -128,7 +128,9 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
         )}
         {mayReview && run.outcome?.prState === 'open' && <Merge run={run} read={read} />}
       </Summary>
-      {earlier && <p class="note">This is an earlier version of the change. Comments are written on the newest one.</p>}
+      {earlier && (
+        <p class="note">This is an earlier version of the change. You can comment only on the newest version.</p>
+      )}
       {version?.commitsArtifact && <Commits choice={choice} count={version.commits} />}
       <CommitNote choice={choice} />
       {said && <Submitted review={said} runId={run.id} />}

@@ -1,4 +1,4 @@
-// Comments on lines: of submitted reviews, of the draft, and the form for a new comment.
+// Comments on lines, from submitted reviews and from the draft, and the form for a new comment.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
@@ -87,7 +87,7 @@ function AnswerForm({ thread, actions, close }: Omit<SavedProperties, 'isOutdate
   return (
     <FormFrame form={form} action="Answer" close={close}>
       <Text form={form} name="body" label="Answer" rows={3} maxLength={4_000} required>
-        The answer is posted at the source host in your name. The agent does not see it.
+        Your answer is posted at the source host in your name. The agent does not see it.
       </Text>
     </FormFrame>
   );

@@ -6,7 +6,7 @@ import { plural, Time, visible } from '../kit/words.tsx';
 import { type FileChange, parseDiff } from './diff-parse.ts';
 import { type ChangeArtifact, type Loaded, useArtifact } from './use-artifact.ts';
 
-/** A commit in the list of the runtime (`ChangeVersion.commitsArtifact`). */
+/** A commit in the list that the runtime reported (`ChangeVersion.commitsArtifact`). */
 interface Commit {
   sha: string;
   subject: string;
@@ -24,7 +24,7 @@ function parseCommits(text: string): Commit[] {
 }
 
 export interface CommitChoice {
-  /** The commit that the address names; null for the whole change. */
+  /** The commit that the URL names; null for the whole change. */
   sha: string | null;
   isReading: boolean;
   /** Null while the commits are read, and when the version lacks the commit. */
@@ -34,7 +34,7 @@ export interface CommitChoice {
   open(): void;
 }
 
-/** The list is read once a person opens it, or when the address names a commit. */
+/** The list is read once a person opens it, or when the URL names a commit. */
 export function useCommit(artifact: ChangeArtifact): CommitChoice {
   const [named] = useFilter('commit');
   const sha = artifact && named;
@@ -48,7 +48,7 @@ export function useCommit(artifact: ChangeArtifact): CommitChoice {
 
 interface Properties {
   choice: CommitChoice;
-  /** Number of commits in the change, which the runtime counted; null when unknown. */
+  /** Number of commits in the change, as counted by the runtime; null when unknown. */
   count: number | null;
 }
 
@@ -68,7 +68,7 @@ export function Commits({ choice: { sha, list, open }, count }: Properties) {
       )}
       {!commits && !list.hasFailed && <p class="muted small">Loading …</p>}
       {commits && count !== null && count > commits.length && (
-        <p class="muted small">The newest {commits.length} are listed.</p>
+        <p class="muted small">Only the newest {commits.length} commits are listed.</p>
       )}
       <ol>
         {commits?.map((commit) => (
@@ -97,10 +97,10 @@ export function CommitNote({ choice: { sha, commit, list, files } }: { choice: C
     <div role="status">
       <p class="note">
         {commit
-          ? `Only commit ${commit.sha.slice(0, 7)}, read-only. Comments are written on the whole change.`
+          ? `Only commit ${commit.sha.slice(0, 7)} is shown. You can comment only on the whole change.`
           : list.content && `This version of the change does not contain the commit ${visible(sha).slice(0, 40)}.`}{' '}
         {commit?.patch === null &&
-          'The diff of this commit was left out because the commits are too large: see the branch.'}
+          'The diff of this commit is not shown because the commits are too large. See the branch.'}
         {commit && commit.patch !== null && files.length === 0 && 'This commit changes no files.'}{' '}
         <button type="button" class="quiet slim" onClick={() => set({ commit: null })}>
           Show the whole change

@@ -56,7 +56,7 @@ function pathOf(text: string, prefix = true): string | null {
   return prefix ? path.slice(2) : path;
 }
 
-/** The path of `diff --git a/x b/x`: only used when no other line has the path; both are then equal. */
+/** The path of `diff --git a/x b/x`: used only when no other line has the path. Both paths are then equal. */
 function pathOfHeader(rest: string): string {
   if (rest.startsWith('"')) return unquote(rest)[0].slice(2);
   return rest.slice(2, (rest.length - 1) / 2);

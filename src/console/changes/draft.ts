@@ -20,7 +20,7 @@ export interface DraftComment extends Place {
 }
 
 export interface Draft {
-  /** Id of the review, so that a review that is submitted again after a lost answer is stored once. */
+  /** Id of the review. A review that is submitted again after a lost response is stored once. */
   reviewId: string;
   comments: DraftComment[];
   body: string;

@@ -55,7 +55,7 @@ export function Summary({ run, files, viewedCount, children }: SummaryProperties
         </span>
         {viewedCount !== null && files.length < all && (
           <p class="note">
-            The change has {all} files: the first {files.length} are shown here. See the branch for all of them.
+            The change has {all} files. Only the first {files.length} are shown here; see the branch for all of them.
           </p>
         )}
       </div>

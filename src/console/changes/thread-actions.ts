@@ -1,4 +1,4 @@
-// Actions of a person in threads: comments that began here, and threads at the source host.
+// Actions of a person in threads: threads that began on the platform, and threads at the source host.
 import { useMemo } from 'preact/hooks';
 import { answerHostThread, resolveHostThread, resolveReviewComment } from '../generated/documents.ts';
 import { ask, mutate, type ProblemBody, problemOf } from '../kit/client.ts';

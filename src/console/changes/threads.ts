@@ -14,7 +14,7 @@ export interface Thread {
   > & { isResolved: boolean };
   /** Later comments of the thread at the source host. */
   replies: readonly HostComment[];
-  /** The address of the thread at the source host, and its id there; both are null for a comment that exists only on the platform. */
+  /** The URL of the thread at the source host, and its id there; both are null for a comment that exists only on the platform. */
   url: string | null;
   key: string | null;
   /** Whether the thread began at the host. */
@@ -23,7 +23,7 @@ export interface Thread {
 
 export interface ThreadActions {
   resolve(thread: Thread, isResolved: boolean): Promise<void>;
-  /** Answers at the source host; requests with the same idempotency key take effect once. */
+  /** Posts an answer at the source host. Requests with the same idempotency key take effect once. */
   answer(thread: Thread, body: string, idempotencyKey: string): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 // Reads an artifact of a change: its diff, or its commits.
 import { useEffect, useState } from 'preact/hooks';
 
-/** An artifact; its address changes with every read of the run, its id does not. */
+/** An artifact; its URL changes with every read of the run, its id does not. */
 export type ChangeArtifact = { id: string; url: string } | null;
 
 export interface Loaded<T> {

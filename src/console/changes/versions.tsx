@@ -8,7 +8,7 @@ type Version = ReviewedRun['changeVersions'][number];
 const earlierOf = ({ changeVersions, headSha }: ReviewedRun): Version[] =>
   changeVersions.filter((version) => version.artifact && version.headSha !== headSha);
 
-/** The diff to show: of the version in the address, or the newest one. */
+/** The diff to show: that of the version in the URL, or of the newest version. */
 export function useVersion(run: ReviewedRun) {
   const [chosen] = useFilter('version');
   const earlier = earlierOf(run).find(({ headSha }) => headSha === chosen) ?? null;

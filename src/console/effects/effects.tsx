@@ -1,4 +1,4 @@
-// Effects of a mission outside of the platform: the ones that wait are approved or rejected, one by one or together.
+// Outside effects of a mission. Waiting effects are approved or rejected, one by one or together.
 import './effects.css';
 import { useEffect } from 'preact/hooks';
 import {
@@ -97,7 +97,7 @@ export function Effects({ runId, dense = false }: { runId: string; dense?: boole
       {problem && <ErrorNote problem={problem} retry={read} />}
       <p class="muted">
         {waiting.length > 0
-          ? `${plural(waiting.length, 'effect')} of this mission outside of the platform ${waiting.length === 1 ? 'waits' : 'wait'} for a person.`
+          ? `${plural(waiting.length, 'outside effect')} of this mission ${waiting.length === 1 ? 'waits' : 'wait'} for a person.`
           : working
             ? 'The approved effects are carried out.'
             : 'No effect is waiting.'}

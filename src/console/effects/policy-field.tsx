@@ -50,8 +50,8 @@ export function PolicyFields<V extends PolicyValues>({ form }: { form: Form<V> }
     <fieldset>
       <legend>{policyLabels.waits}</legend>
       <p class="hint">
-        A person decides about these effects of a mission first. Approved effects are carried out once; rejected effects
-        are never sent.
+        These effects of a mission wait until a person approves them. Approved effects are carried out once; rejected
+        effects are never sent.
       </p>
       {kinds.map(([kind, label, hint]) => {
         const isIncluded = kind === 'pull_request' && waits.includes('push');

@@ -139,7 +139,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
   );
 }
 
-/** A form for the secret of a sender that creates the secret itself, after it has the address. */
+/** A form for the secret of a sender that creates the secret itself once it knows the address of the hook. */
 function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
   const form = useForm({
     name: `secret of inbound hook ${hookId}`,

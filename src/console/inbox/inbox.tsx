@@ -1,4 +1,4 @@
-// The first page: items that wait for the person, the most urgent first, settled on the page by mouse and by key.
+// The inbox, which is the first page: items that wait for the person, most urgent first. Mouse and keys settle them.
 import { useRef } from 'preact/hooks';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
@@ -160,7 +160,7 @@ function Nothing({ isHidden, isMine }: { isHidden: boolean; isMine: boolean }) {
             </a>
           </div>
         ) : (
-          <p>You can read missions. People who can run missions act on these items.</p>
+          <p>You can only read missions. People who can run missions act on these items.</p>
         )}
       </Empty>
     </Card>

@@ -20,7 +20,7 @@ interface Properties {
   isBusy: boolean;
   problem: ProblemBody | null;
   perform(act: Act, words: string): void;
-  /** Hides the item, until the given time if any; brings a hidden item back. */
+  /** Hides the item, until a time if one is given, or brings a hidden item back. */
   finish(): void;
   snooze(): void;
 }
@@ -106,7 +106,7 @@ export function ItemDetail({ item, isHidden, isBusy, problem, perform, finish, s
   );
 }
 
-/** The key of a button, for people who see it: screen readers hear the name of the button. */
+/** The key of a button, shown to sighted people only. Screen readers announce the name of the button. */
 const Key = ({ name }: { name: string | null }) =>
   name && (
     <span class="key" aria-hidden="true">

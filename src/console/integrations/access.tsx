@@ -93,7 +93,7 @@ function GitHubApp<V extends AccessValues>({ form }: { form: Form<V> }) {
         The App ID or client ID in the settings of the App.
       </Text>
       <Text form={form} name="githubApp.installationId" label="Installation ID" required>
-        The number at the end of the address of the App’s page Configure, which exists once the App is installed.
+        The number at the end of the URL of the App’s Configure page. Install the App first.
       </Text>
       <Text
         form={form}

@@ -32,7 +32,7 @@ export const modelsIn = (text: string) =>
     .map(modelIn);
 
 export const modelsHint =
-  'One per line: id | name | input | output | cache read | cache write. Prices in US dollars per million tokens; those of the cache are optional.';
+  'One per line: id | name | input | output | cache read | cache write. Prices are in US dollars per million tokens; cache prices are optional.';
 
 export function ConnectorModels({ connector: { id, models }, done }: { connector: Connector; done(): void }) {
   const form = useForm({

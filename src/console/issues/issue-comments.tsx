@@ -71,7 +71,7 @@ function Comment({ comment, onChanged }: { comment: IssueCommentFragment; onChan
             <Action
               label="Delete"
               describes="Delete comment"
-              question="Delete this comment? An agent that has received it keeps it."
+              question="Delete this comment? Agents that have already received it keep it."
               act={async (key) => {
                 await mutate(deleteIssueComment, { issueCommentId: id }, key);
                 onChanged();
@@ -99,7 +99,7 @@ function Edit({ comment, done, cancel }: { comment: IssueCommentFragment; done()
   return (
     <FormFrame form={form} action="Save comment" close={cancel}>
       <Text form={form} name="body" label="Text" rows={4} maxLength={8_000} required>
-        An agent that has received the comment does not get the change.
+        Agents that have already received the comment do not see the change.
       </Text>
     </FormFrame>
   );
@@ -118,8 +118,8 @@ function Compose({ issueId, onSaid }: { issueId: string; onSaid(): void }) {
   return (
     <FormFrame form={form} action="Comment">
       <Text form={form} name="body" label="New comment" rows={4} maxLength={8_000} required>
-        An agent that works on the issue gets the comment as a message. After the end of its mission, the comment
-        continues the mission; on a closed issue only if it mentions @agent.
+        An agent at work on the issue gets the comment as a message. Once its mission has ended, a comment continues the
+        mission; if the issue is closed, only a comment that mentions @agent does.
       </Text>
     </FormFrame>
   );

@@ -77,7 +77,7 @@ function IssueOf({ projects: known, projectId: first, done }: NewProperties) {
         <Choice form={form} name="projectId" label="Project" options={known} />
         <Texts form={form} />
         <Choice form={form} name="assigneeId" label="Assignee" options={useAssignees()}>
-          An agent starts a mission on the issue at once, which is billed to you.
+          Assigning an agent starts a mission at once, billed to you.
         </Choice>
       </FormFrame>
     </Card>
@@ -94,10 +94,10 @@ const Texts = <V extends Values>({ form }: { form: Form<V> }) => (
   <>
     <Text form={form} name="title" label="Title" maxLength={200} required />
     <Text form={form} name="body" label="Description" rows={8} maxLength={20_000}>
-      Agents get the text as quoted information about the task.
+      Agents get this text as quoted information about the task.
     </Text>
     <Text form={form} name="labels" label="Labels">
-      Separated by commas. Rules of automations can start missions on them.
+      Separated by commas. Event rules can start missions for issues with a label.
     </Text>
   </>
 );

@@ -153,8 +153,8 @@ function Assignment({ issue, onChanged }: { issue: Issue; onChanged(): void }) {
         labels={{ assigneeId: 'Assignee' }}
       >
         <Choice form={form} name="assigneeId" label="Assignee" options={useAssignees()}>
-          An agent starts a mission at once, billed to you. If an agent has the issue, reassigning it cancels the
-          mission.
+          Assigning an agent starts a mission at once, billed to you. Reassigning cancels the mission of the previous
+          agent.
         </Choice>
       </FormFrame>
     </Card>

@@ -97,8 +97,8 @@ export function Issues() {
               <p>No issues match these filters.</p>
             ) : (
               <p>
-                No issues yet. Write one and assign it to an agent; each mission of a project without a tracker of its
-                own creates one, too.
+                No issues yet. Create one and assign it to an agent. In projects without another tracker, each mission
+                also creates an issue.
               </p>
             )
           }

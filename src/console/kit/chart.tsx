@@ -29,7 +29,7 @@ interface ChartProperties {
   steps?: number[];
 }
 
-/** A color of the theme as the canvas takes it: `rgb(…)`. */
+/** A color of the theme in the format of the canvas: `rgb(…)`. */
 function colorOf(host: HTMLElement, name: string): string {
   host.style.color = `var(${name})`;
   return getComputedStyle(host).color;

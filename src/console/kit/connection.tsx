@@ -1,5 +1,4 @@
-// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers; it stays
-// when the session ends, too.
+// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers. It also stays open when the session ends.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { signedOut } from './client.ts';
 
@@ -53,7 +52,7 @@ export function Connection() {
   );
 }
 
-/** A message that the session has ended. Its dialog takes the keys, so that what is typed does not land in the sign-in form. */
+/** A message that the session has ended. Its dialog receives the keys, so that typed text does not end up in the sign-in form. */
 export function SignedOut() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -68,7 +67,7 @@ export function SignedOut() {
       <h2 id="signed-out" tabIndex={-1} autofocus>
         Your session has ended
       </h2>
-      <p>What you have written on this page is kept in this browser. After you have signed in, the page opens again.</p>
+      <p>Text that you have not sent is kept in this browser. This page opens again after you sign in.</p>
       <button type="button" onClick={() => location.reload()}>
         Sign in
       </button>

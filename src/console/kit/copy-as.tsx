@@ -33,7 +33,7 @@ export function Copy({ text, label, describes }: { text: string; label: string; 
 }
 
 interface Properties {
-  /** Path below the API's address; absent when REST has no such route. */
+  /** Path below the API's URL; absent when REST has no such route. */
   path?: string;
   graphql: string;
   /** Call of the typed client; absent when programs have no access. */
@@ -87,7 +87,7 @@ export function CopyAs({ path, graphql, client, cli, isPersonal = false, id }: P
         ))}
         {isPersonal && (
           <p class="small">
-            Tokens cannot do this. <a href="/graphql">GraphiQL</a> runs it as you.
+            Tokens cannot be used for this. <a href="/graphql">GraphiQL</a> runs it as you.
           </p>
         )}
       </div>

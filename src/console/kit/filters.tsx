@@ -1,10 +1,10 @@
-// Filters and order of a list, kept in the address of the page.
+// Filters and order of a list, kept in the URL of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { agentNames, type ListOrder, projects } from '../generated/documents.ts';
 import { useFilter, useReading } from './reading.ts';
 
 interface ChoiceProperties {
-  /** Name of the parameter in the address. */
+  /** Name of the parameter in the URL. */
   name: string;
   label: string;
   any?: string;
@@ -32,7 +32,7 @@ export function FilterChoice({ name, label, any = 'Any', options }: ChoiceProper
 /** The values of an API enum as options. */
 export const asOptions = (words: readonly string[]) => words.map((word) => [word, word] as const);
 
-/** The value of a parameter in the address; null unless it is one of the words. */
+/** The value of a parameter in the URL; null unless it is one of the words. */
 export function useWord<W extends string>(name: string, words: readonly W[]): W | null {
   const [value] = useFilter(name);
   return words.find((word) => word === value) ?? null;
@@ -61,7 +61,7 @@ export const useOrder = (): ListOrder | null => useWord('order', orders);
 /** Milliseconds from the last key press to the search. */
 const pause = 250;
 
-/** The search text, written to the address when typing pauses. */
+/** The search text, written to the URL when typing pauses. */
 export function SearchFilter({ name, label }: { name: string; label: string }) {
   const [wanted, setWanted] = useFilter(name);
   const [typed, setTyped] = useState(wanted ?? '');

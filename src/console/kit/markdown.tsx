@@ -97,7 +97,7 @@ const Table = ({ table, depth }: { table: Tokens.Table; depth: number }) => (
   </div>
 );
 
-/** A link out of the console. Only absolute addresses become links: an agent must not make relative links into the console. */
+/** A link out of the console. Only absolute URLs become links: an agent must not make relative links into the console. */
 function Away({ href, children }: { href: string; children: ComponentChildren }) {
   const isSafe = /^(https?:\/\/|mailto:)/i.test(href) && URL.canParse(href);
   if (!isSafe) return <>{children}</>;

@@ -8,7 +8,7 @@ export { api, base, csrf, org, person, root };
 /** Title of the page that the server sent, shown until the page has loaded its own. */
 export const firstTitle = root.querySelector('h1')?.textContent ?? '';
 
-/** The address of a page of the organization, such as `/runs`. */
+/** The URL of a page of the organization, such as `/runs`. */
 export const pageAt = (path: string): string => base + path;
 
 const held = new Set(scopes.split(' '));

@@ -1,23 +1,23 @@
-// Filters a list by period: a preset, or from one day to another. Both days are in the address.
+// Filters a list by period: a preset, or from one day to another. Both days are in the URL.
 import { useState } from 'preact/hooks';
 import { now } from './page.ts';
 import { useFilter, useFilters } from './reading.ts';
 import { day, dayWords } from './words.tsx';
 
-/** Converts a day of the page’s address to midnight in the time zone of the browser. */
+/** Converts a day of the page’s URL to midnight in the time zone of the browser. */
 const startOf = (date: string | null): number | null => {
   const at = date ? new Date(`${date}T00:00`).getTime() : Number.NaN;
   return Number.isNaN(at) ? null : at;
 };
 
-/** The day `count` days ago, in the format of the address. */
+/** The day `count` days ago, in the format of the URL. */
 function daysAgo(count: number): string {
   const at = new Date(now());
   at.setDate(at.getDate() - count);
   return [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
-/** The period in the address as arguments of the API. */
+/** The period in the URL as arguments of the API. */
 export function usePeriod() {
   const [from] = useFilter('from');
   const [to] = useFilter('to');

@@ -174,7 +174,7 @@ export const listFrom = <Data, Row>(
   loadMore: read,
 });
 
-/** Changes filters in the address of the page together. */
+/** Changes filters in the URL of the page together. */
 export function useFilters(): (changes: Record<string, string | null>) => void {
   const { path, route } = useLocation();
   return (changes) => {
@@ -187,7 +187,7 @@ export function useFilters(): (changes: Record<string, string | null>) => void {
   };
 }
 
-/** A filter in the address of the page. */
+/** A filter in the URL of the page. */
 export function useFilter(name: string): [value: string | null, set: (value: string | null) => void] {
   const { query } = useLocation();
   const set = useFilters();

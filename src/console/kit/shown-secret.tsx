@@ -7,7 +7,7 @@ interface Properties {
   noun: 'secret' | 'token';
   secret: string;
   title: ComponentChildren;
-  /** The use of the secret, behind the request to copy it. */
+  /** Purpose of the secret, shown after the request to copy it. */
   use?: ComponentChildren;
   /** Content between the secret and the button that removes both. */
   children?: ComponentChildren;

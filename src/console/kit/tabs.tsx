@@ -1,4 +1,4 @@
-// Tabs, of which the address of the page names the open one.
+// Tabs. The URL of the page names the open one.
 import type { ComponentChildren } from 'preact';
 import { useFilter } from './reading.ts';
 

@@ -32,12 +32,12 @@ export interface Offer {
   vendorKind: VendorKind;
   /** Permissions that the credentials need. */
   hint?: string;
-  /** Example of the address of another server; absent if the vendor has none. */
+  /** Example of the URL of another server; absent if the vendor has none. */
   server?: string;
 }
 
-const githubServer = 'its address, such as https://github.example.com/api/v3 for GitHub Enterprise Server';
-const gitlabServer = 'its address, such as https://gitlab.example.com/api/v4';
+const githubServer = 'its URL, such as https://github.example.com/api/v3 for GitHub Enterprise Server';
+const gitlabServer = 'its URL, such as https://gitlab.example.com/api/v4';
 const gitlabToken = 'An access token of a project or group, with the role Maintainer and the scope api.';
 
 export const offers: Readonly<Record<string, Offer>> = {
@@ -74,16 +74,16 @@ export const offers: Readonly<Record<string, Offer>> = {
   'Anthropic: language models': {
     vendor: 'anthropic',
     vendorKind: 'llm',
-    server: 'the address of a compatible server',
+    server: 'the URL of a compatible server',
   },
   'OpenAI: language models': {
     vendor: 'openai',
     vendorKind: 'llm',
-    server: 'the address of a compatible server, with its version',
+    server: 'the URL of a compatible server, including its version',
   },
 };
 
-/** Offers that `?connect=` in the address of the page selects. */
+/** Offers that `?connect=` in the URL of the page selects. */
 export const askedOffers: Readonly<Record<string, string>> = {
   model: 'Anthropic: language models',
   repository: 'GitHub: repositories',
@@ -103,9 +103,9 @@ export const appsOf: Readonly<Partial<Record<Vendor, string>>> = {
 export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {
   slack: (
     <>
-      Create an app at <em>api.slack.com/apps</em> from a manifest and install it in your workspace: the documentation
-      has one to paste, and this page shows it with your address afterwards. The token is under{' '}
-      <em>OAuth &amp; Permissions</em>, the signing secret under <em>Basic Information</em>.
+      Create an app at <em>api.slack.com/apps</em> from a manifest and install it in your workspace. The documentation
+      has a manifest to paste; once the chat is connected, this page shows the manifest with your address. The token is
+      under <em>OAuth &amp; Permissions</em>, the signing secret under <em>Basic Information</em>.
     </>
   ),
 };
@@ -129,7 +129,7 @@ export const signatures: Readonly<Record<InboundHookSignature, string>> = {
 
 /** Instructions for entering the address and secret of a hook in the settings of the sender. */
 export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildren>> = {
-  slack: <>The hook belongs to a chat. The settings of its app are on the page Integrations.</>,
+  slack: <>This hook belongs to a chat. The settings of its app are on the Integrations page.</>,
   builtin: 'Issues are created in this console.',
   linear: (
     <>

@@ -13,7 +13,7 @@ export interface LogKey {
 
 /** Maximum characters of a log that the page holds. */
 const maxHeldCharacters = 128 * 1024 * 1024;
-/** Milliseconds after which a followed log is read without news. */
+/** Milliseconds after which a followed log is read even if `news` has not changed. */
 const followInterval = 2_000;
 
 interface State {
@@ -69,8 +69,7 @@ function useLogText(log: LogKey) {
 }
 
 /**
- * For another log the calling component needs another `key`. A log that is followed, or is still empty and can grow, is read whenever
- * `news` is another value.
+ * The calling component needs a separate `key` for each log. A followed log, or an empty one that can still grow, is read whenever `news` changes.
  */
 export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boolean; canGrow: boolean; news: unknown }) {
   const { text, state, latest, update, begin, read } = useLogText(log);

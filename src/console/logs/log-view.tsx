@@ -20,7 +20,7 @@ export const EmptyLog = ({ deletedAt }: { deletedAt: number | null }) => (
   </Empty>
 );
 
-/** `canGrow`: whether the session is still open. `news` is another value after each change of the sandbox. */
+/** `canGrow`: whether the session is still open. `news` changes with each change of the sandbox. */
 export function LogView({ log, canGrow, news }: { log: LogKey; canGrow: boolean; news: unknown }) {
   const [wanted, setWanted] = useState('');
   const [wraps, setWraps] = useState(true);
@@ -73,7 +73,7 @@ export function LogView({ log, canGrow, news }: { log: LogKey; canGrow: boolean;
       </div>
       {problem && <ErrorNote problem={problem} retry={reading.retry} />}
       {reading.isFull && (
-        <p class="muted small">The beginning is not shown: the log is too long. Download the log instead.</p>
+        <p class="muted small">The log is too long to show its beginning. Download the log instead.</p>
       )}
       <VirtualLines
         key={wanted}

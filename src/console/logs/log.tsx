@@ -1,4 +1,4 @@
-// The logs of a sandbox by session and part. The selection is in the address of the page.
+// The logs of a sandbox by session and part. The selection is in the URL of the page.
 import { type SandboxLogPart, type SandboxQuery, sandboxLog } from '../generated/documents.ts';
 import { Card, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
@@ -75,7 +75,7 @@ export function Log({ sandboxId, sessions, news }: { sandboxId: string; sessions
   );
 }
 
-/** The prompt in spans, with their sources. */
+/** The parts of the prompt, each with its source. */
 function Prompt(asked: Omit<LogKey, 'part'>) {
   const { data, problem, read } = useReading(sandboxLog, { ...asked, part: 'prompt', cursor: null });
   if (problem) return <ErrorNote problem={problem} retry={read} />;

@@ -183,7 +183,7 @@ function Actions({ projectId, name: serverName, binding, done }: ActionsProperti
   );
 }
 
-/** Shows the host before the person leaves, because the server named the address. */
+/** Shows the host before the person leaves the console, because the MCP server chose the URL. */
 function Leaving({ to, serverName, stay }: { to: string; serverName: string; stay(): void }) {
   const link = useRef<HTMLAnchorElement | null>(null);
   const { host } = new URL(to);

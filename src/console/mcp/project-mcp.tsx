@@ -111,13 +111,13 @@ function ConfigPath({ projectId, view, read }: { projectId: string; view: View; 
 
 const outcomes: Record<McpCallOutcome, string> = {
   ok: 'succeeded',
-  tool_error: 'ended with an error of the tool',
+  tool_error: 'returned an error',
   refused: 'refused',
   failed: 'failed',
 };
 
 const Calls = ({ calls: { calls, counts } }: { calls: View['callsOfDay'] }) => (
-  <Card title="Calls of the last day">
+  <Card title="Calls in the last 24 hours">
     {calls.length === 0 && <Empty>No mission has called a tool in the last 24 hours.</Empty>}
     {counts.map(({ serverName, outcome, count }) => (
       <div key={`${serverName} ${outcome}`} class="small">

@@ -1,4 +1,4 @@
-// The definition of a tool, and its difference from the approved one, read when it is shown.
+// The current definition of a tool and how it differs from the approved one, loaded when a person opens it.
 import { useState } from 'preact/hooks';
 import { type McpToolDefinitionsQuery, type McpToolReviewQuery, mcpToolDefinitions } from '../generated/documents.ts';
 import { ErrorNote, Skeleton } from '../kit/pieces.tsx';

@@ -98,7 +98,7 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
       {problem && <ErrorNote problem={problem} retry={read} />}
       <p class="muted small">
         {tools.length} in all;{' '}
-        {news.length === 0 ? 'nothing is new since you approved' : `${news.length} new, changed or removed`}. A builder
+        {news.length === 0 ? 'no changes since the last approval' : `${news.length} new, changed or removed`}. A builder
         gets every approved tool; other roles get only read-only tools.
       </p>
       {may('mcp:write') ? (
@@ -186,7 +186,7 @@ function Choices({ form, serverName, tool, review }: ChoicesProperties) {
 const claimWords: Record<McpToolClaim, string> = {
   reads_only: 'reads only',
   destroys: 'destroys data',
-  reaches_outside: 'reaches outside',
+  reaches_outside: 'contacts external systems',
 };
 
 /** The server's description of the tool, which nobody has verified. */

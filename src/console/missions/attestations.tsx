@@ -1,4 +1,4 @@
-// Attestations of the commits of a mission: the statements in short, each to be saved as a file.
+// Attestations of the commits of a mission: a summary of each statement, which can be downloaded.
 import type { RunAttestationsQuery } from '../generated/documents.ts';
 import { Card } from '../kit/pieces.tsx';
 import type { Reading } from '../kit/reading.ts';

@@ -38,7 +38,7 @@ export function BlockedHosts({ runId, projectName, reading }: Properties) {
           </li>
         ))}
       </ul>
-      <p class="muted small">An allowed host can be reached from the next step of each mission.</p>
+      <p class="muted small">Missions can reach an allowed host from their next step on.</p>
     </Card>
   );
 }

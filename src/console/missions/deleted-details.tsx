@@ -1,4 +1,4 @@
-// A mission whose details were deleted after the retention of the organization, in place of its transcript.
+// A note in place of the transcript of a mission whose details were deleted under the retention settings of the organization.
 import type { RunPartsFragment } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';
@@ -10,8 +10,8 @@ export function DeletedDetails({ kept, at }: { kept: NonNullable<RunPartsFragmen
   return (
     <Card title="Deleted details">
       <p>
-        The details of this mission were deleted on <Day at={at} />, {plural(kept.retentionDays, 'day')} after its end,
-        as the <a href={pageAt('/settings')}>retention of the organization</a> says: transcript, messages, logs,
+        The details of this mission were deleted on <Day at={at} />, {plural(kept.retentionDays, 'day')} after it ended,
+        under the <a href={pageAt('/settings')}>retention settings of the organization</a>: transcript, messages, logs,
         sandboxes and artifacts. Its result, cost and attestations are kept.
       </p>
       <dl class="figures details">

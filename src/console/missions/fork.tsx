@@ -1,4 +1,4 @@
-// Forks of a recorded mission: those that exist, and the calls from which another one can continue.
+// Forks of a recorded mission, and the calls from which a new fork can continue.
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { forkMission, type RecordedModelCallsQuery, recordedModelCalls, runForks } from '../generated/documents.ts';
@@ -117,7 +117,7 @@ function ForkForm({ runId, call, close }: { runId: string; call: Call; close: ()
         A new mission replays the calls before this one at no cost, and makes this call and later ones again.
       </p>
       <Text form={form} name="prompt" label="Message to the agent" rows={3} maxLength={20_000}>
-        Optional. Without one, the agent is asked to continue.
+        Optional. Without a message, the agent is asked to continue.
       </Text>
       <Text form={form} name="model" label="Model">
         Optional. A model of the same harness; the recorded one is {call.model ?? 'not known'}.

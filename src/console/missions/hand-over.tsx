@@ -32,7 +32,7 @@ export function HandOver({ run, show }: Properties) {
       <summary class="button quiet slim">Hand over</summary>
       <div class="copy-ways people">
         <p class="muted small">
-          News, questions and inbox items of the mission go to that person. Who pays for it does not change.
+          Updates, questions and inbox items of the mission go to that person. Billing does not change.
         </p>
         {isOpen && <People run={run} handedOver={handedOver} />}
       </div>

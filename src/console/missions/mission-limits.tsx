@@ -27,8 +27,8 @@ export function MissionLimits<V extends Limits>({ form }: { form: Form<V> }) {
     <details class="more" open={isOpen || hasError}>
       <summary>Limits of the mission</summary>
       <p class="hint">
-        The mission waits for you when it reaches a limit. Without one, the sandbox template and the installation
-        decide.
+        The mission waits for you when it reaches a limit. An empty field leaves the limit to the sandbox template and
+        the installation.
       </p>
       {limitFields.map(([name, label, min]) => (
         <Text key={name} form={form} name={name} label={label} type="number" min={min} max={bounds?.[name]} />

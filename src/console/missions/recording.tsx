@@ -1,4 +1,4 @@
-// The recording of a mission: its size, its end, and the download.
+// The recording of a mission: its size, when it is deleted, and the download.
 import { recording } from '../generated/documents.ts';
 import { may } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';

@@ -111,8 +111,8 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
       </ScrollTable>
       {connections.some(({ verdict }) => verdict === 'untrusted') && (
         <p class="muted small">
-          Untrusted: the program refused the certificate of the runner. The runner decrypts requests to this host to
-          insert secrets, and this program ignores the variables that name the certificate authority of the mission.
+          Untrusted: the program rejected the runner’s certificate. The runner decrypts requests to this host to insert
+          secrets, but the program ignores the environment variables that name the mission’s certificate authority.
         </p>
       )}
       {hidden > 0 && (

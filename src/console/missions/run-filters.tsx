@@ -1,4 +1,4 @@
-// The filters of missions, kept in the address of the page, and their controls.
+// The filters of missions, kept in the URL of the page, and their controls.
 import {
   memberNames,
   type RunGrouping,

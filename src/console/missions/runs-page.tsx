@@ -1,4 +1,4 @@
-// All missions as a list, in groups or on a board, filtered by the address of the page; several can be canceled or run again at once.
+// All missions as a list, in groups or on a board, filtered by the URL of the page; several can be canceled or run again at once.
 
 import { useState } from 'preact/hooks';
 import type { MissionViewLayout } from '../generated/documents.ts';

@@ -95,7 +95,7 @@ const Row = ({ delegation, revoke }: { delegation: Delegation; revoke(key: strin
 
 const nameOf = ({ agentName, clientName }: Delegation): string => agentName ?? clientName ?? 'Unnamed';
 
-/** Origin of the grant. It is shown because the name is only the agent's claim. */
+/** Origin of the grant, shown because the agent chose its name itself. */
 function originOf({ registrationType, provider }: Delegation): string {
   if (provider) return `Vouched for by ${new URL(provider).host}`;
   return registrationType === 'authorization_code' ? 'Client that you signed in to' : 'Agent that you claimed';

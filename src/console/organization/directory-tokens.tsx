@@ -34,7 +34,7 @@ export function DirectoryTokens() {
   return (
     <>
       <Card title="Connect an identity provider">
-        <p>Enter this address and a token in your identity provider, and choose bearer authentication.</p>
+        <p>Enter this URL and a token in your identity provider, and choose bearer authentication.</p>
         <Commands>{endpoint}</Commands>
         {created ? (
           <NewToken created={created} close={() => setCreated(null)} />

@@ -22,8 +22,8 @@ export function Directory() {
     <>
       <Heading title="Directory" />
       <p class="muted">
-        Your identity provider, such as Entra ID or Okta, adds and removes members by SCIM 2.0. A person it removes
-        loses access with the next request.
+        Your identity provider, such as Entra ID or Okta, adds and removes members through SCIM 2.0. A removed person
+        loses access at the next request.
       </p>
       <div class="columns">
         <div class="column">
@@ -60,7 +60,7 @@ const Groups = ({ reading, isOwner }: GroupsProperties) => (
     <ListView
       list={listFrom(reading, (data) => data.directoryGroups.data)}
       skeleton={<Skeleton rows={2} height={54} />}
-      empty={<p>The identity provider has sent no group yet.</p>}
+      empty={<p>The identity provider has not sent any groups yet.</p>}
     >
       {(rows) => (
         <ul class="rows">
@@ -145,7 +145,7 @@ function Users() {
       <ListView
         list={list}
         skeleton={<Skeleton rows={4} height={54} />}
-        empty={<p>{find ? 'No matching users.' : 'The identity provider has sent no user yet.'}</p>}
+        empty={<p>{find ? 'No matching users.' : 'The identity provider has not sent any users yet.'}</p>}
       >
         {(rows) => (
           <ul class="rows">

@@ -1,4 +1,4 @@
-// The accounts of a member at source hosts: their events start missions for the member.
+// The accounts of a member at source hosts. Events of these accounts start missions for the member.
 import { useState } from 'preact/hooks';
 import { integrations, linkAccount, type MembersQuery, unlinkAccount } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';

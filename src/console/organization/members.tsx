@@ -138,7 +138,7 @@ function MemberRow({ member, isMe, read }: { member: Member; isMe: boolean; read
             label={isMe ? 'Leave' : 'Remove'}
             describes={isMe ? 'Leave the organization' : `Remove ${name}`}
             class="danger slim"
-            question={`The tokens, sign-ins and claimed agents of ${name} in this organization end, and recurring missions that they set are disabled.`}
+            question={`The tokens, sign-ins and claimed agents of ${name} in this organization end, and recurring missions that they set up are disabled.`}
             act={(key) => mutate(deleteMembership, { orgId, userId }, key).then(read)}
           />
         </>

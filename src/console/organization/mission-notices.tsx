@@ -70,10 +70,10 @@ function ChoicesForm({ choices }: { choices: Choices }) {
   return (
     <>
       <StatusMessage words={said} />
-      <Card title="News of my missions">
+      <Card title="Updates about my missions">
         <p class="muted">
-          Your missions are missions that you start or follow, that others hand to you, and recurring missions that you
-          last changed. <i>Where the mission began</i> is the thread of a chat, or the comment on an issue or pull
+          Your missions are those that you start or follow, those that others hand to you, and those of schedules that
+          you last changed. <i>Where the mission began</i> is the thread of a chat, or the comment on an issue or pull
           request.
         </p>
         <Permission />
@@ -124,7 +124,7 @@ const Row = ({ kind, form }: { kind: MissionNoticeKind; form: Form<Values> }) =>
   </tr>
 );
 
-/** The browser asks its user for the permission only after a press. */
+/** Browsers ask for this permission only after a click. */
 function Permission() {
   const [permission, setPermission] = useState(browserPermission());
   if (permission === 'default') {

@@ -19,7 +19,7 @@ const labels: Record<NoticeMailKind, string> = {
   schedule_failing: 'A recurring mission keeps failing',
   run_waiting: 'A mission waits for a runtime',
   audit_stream: 'The audit log does not arrive at its destination',
-  person_needed: 'Another person’s mission waits for somebody',
+  person_needed: 'Another person’s mission waits for a decision',
   webhook_disabled: 'A webhook is disabled because its receiver accepts no events',
   sign_in_domain: 'The TXT record of a sign-in domain is missing',
   sign_in_certificate: 'The certificate of a SAML provider expires within seven days',

@@ -61,7 +61,7 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
               ...connectors.map(({ id, displayName }) => [id, displayName] as const),
             ]}
           >
-            The question to the model is billed to its credentials.{' '}
+            The model call is billed to the connector’s credentials.{' '}
             {may('integrations:write') && <a href={pageAt('/integrations')}>Connect a model</a>}
           </Choice>
           <Choice

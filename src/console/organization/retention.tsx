@@ -31,8 +31,8 @@ export function RetentionCard() {
   return (
     <Card title="Retention">
       <p class="muted">
-        Missions with their results, costs and attestations are kept. Their details can be deleted some days after the
-        end of a mission; logs with transcripts, artifacts, and sandboxes even earlier.
+        Missions with their results, costs and attestations are kept. Their details can be deleted some days after a
+        mission ends; logs with transcripts, artifacts and sandboxes can be deleted even earlier.
       </p>
       {me.role === 'owner' && may('organizations:write') ? (
         <Change settings={settings} read={read} />
@@ -73,10 +73,11 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
     <FormFrame form={form} action="Save retention" labels={labels}>
       <Text form={form} name="runDays" label={labels.runDays} type="number" min={14} max={3650}>
         Steps, messages, logs, sandboxes, artifacts and recordings of missions that ended earlier are deleted
-        permanently within an hour. Missions that open work still needs wait. Leave empty to keep them.
+        permanently within an hour. Missions that are still needed, for example by an open pull request, are kept until
+        then. Leave empty to keep all missions.
       </Text>
       <Text form={form} name="logDays" label={labels.logDays} type="number" min={14} max={3650}>
-        Logs and transcripts that are older are deleted permanently within an hour. Leave empty to keep them.
+        Older logs and transcripts are deleted permanently within an hour. Leave empty to keep them.
       </Text>
       <Text form={form} name="artifactDays" label={labels.artifactDays} type="number" min={14} max={90}>
         Artifacts of open pull requests are kept. Leave empty for 90 days.

@@ -137,7 +137,7 @@ function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[]
   return (
     <fieldset>
       <legend>Scopes</legend>
-      <p class="hint">At most {maxScopes}, and never more than your own role includes at the time of use.</p>
+      <p class="hint">At most {maxScopes}. A scope has an effect only while your role includes it.</p>
       <div class="actions">
         {presets.map(([preset, label]) => (
           <button

@@ -15,7 +15,7 @@ import { Guides } from './guides.tsx';
 
 type Step = readonly [hint: string, address: string, label: string];
 
-/** Connections that agents need first: name, hint, address and label. */
+/** Connections that agents need first: name, hint, URL and label. */
 const requirements: Record<SetupRequirementId, readonly [name: string, ...Step]> = {
   model: [
     'Connect a model',
@@ -31,7 +31,7 @@ const requirements: Record<SetupRequirementId, readonly [name: string, ...Step]>
   ],
 };
 
-/** Hint, address and label of each milestone. */
+/** Hint, URL and label of each milestone. */
 const steps: Record<Exclude<SetupMilestoneId, 'custom_sandbox'>, Step> = {
   workspace: [
     'A project connects a repository with a tracker and its missions.',

@@ -59,7 +59,7 @@ async function members(): Promise<Entry[]> {
 /** Milliseconds after the last key until the service searches. */
 const pause = 200;
 
-/** Missions that the service finds among all of them; the newest ones before anything is typed. */
+/** Missions that match the typed words; the newest ones before anything is typed. */
 function useMissions(typed: string): Entry[] {
   const search = typed.trim().slice(0, 200);
   const [found, setFound] = useState({ search, entries: [] as Entry[] });

@@ -79,7 +79,7 @@ function Choices({ project, read, known }: Properties & { known: readonly Integr
         label={labels.scmConnectorId}
         options={optionsOf('scm', scmConnectorId ? undefined : 'None')}
       >
-        Another server can be chosen while no mission or pull request is open.
+        You can choose another server only while no mission or pull request is open.
       </Choice>
       <Choice
         form={form}

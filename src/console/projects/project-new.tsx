@@ -32,8 +32,7 @@ export function NewProject() {
         <FormFrame form={form} action="Create project" cancel={pageAt('/projects')}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
           <Text form={form} name="repoFullName" label="Repository" required>
-            As owner/repository, at the source host that the organization has connected; a subgroup as
-            group%2Fsubgroup/project.
+            As owner/repository, at the connected source host. Write a subgroup as group%2Fsubgroup/project.
           </Text>
           <Choice form={form} name="tracker" label="Issue tracker" options={Object.entries(trackers)} />
           {form.values.tracker !== 'builtin' && (

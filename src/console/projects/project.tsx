@@ -126,7 +126,7 @@ function Sandboxes({ projectId }: OfProject) {
       <ListView
         list={list}
         skeleton={<Skeleton rows={2} height={74} />}
-        empty={<p>Each mission gets a sandbox of its own. There has been none yet.</p>}
+        empty={<p>No sandboxes yet. Each mission gets its own.</p>}
       >
         {(rows) => <SandboxRows rows={rows.map(({ project: _, ...row }) => row)} />}
       </ListView>
@@ -134,7 +134,7 @@ function Sandboxes({ projectId }: OfProject) {
   );
 }
 
-/** The address of a preview environment, which a runtime reports as host and port, or as the whole address. */
+/** The URL of a preview environment, which a runtime reports as host and port, or as the whole URL. */
 const previewOf = (name: string): string => (/^https?:/.test(name) ? name : `http://${name}/`);
 
 function Environments({ projectId }: OfProject) {

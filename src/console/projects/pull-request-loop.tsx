@@ -1,4 +1,4 @@
-// The pull request loop of a project: the bounds within which remarks continue missions.
+// The pull request loop of a project: the limits within which reviews, mentions, failed checks and conflicts continue missions.
 import { useState } from 'preact/hooks';
 import { project as oneProject, type ProjectQuery, setPullRequestLoop } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';

@@ -41,8 +41,8 @@ export function Quality() {
         />
       </Heading>
       <p class="muted about">
-        An ended mission counts for the agent that wrote its change, together with all runs on its branch. The time to
-        merge and the wait for a runtime are medians.
+        Each ended mission, with all runs on its branch, counts for the agent that wrote the change. The time to merge
+        and the wait for a runtime are medians.
       </p>
       <div class="filters">
         <FilterChoice
@@ -70,7 +70,7 @@ export function Quality() {
         <>
           <Weeks weeks={report.weeks} />
           <Card title="Figures" aside={plural(report.data.length, 'group')}>
-            <ScrollTable label="Figures of the groups">
+            <ScrollTable label="Figures by group">
               <table>
                 <TableHead
                   columns={[

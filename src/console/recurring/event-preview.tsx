@@ -10,7 +10,7 @@ import { type EventRule, triggerOf } from './event-values.ts';
 type Effect = PreviewEventTriggerQuery['previewEventTrigger']['data'][number];
 
 interface State {
-  /** The rule that was tried, as text. */
+  /** The previewed rule as text. */
   of: string;
   effects?: Effect[];
   problem?: ProblemBody;
@@ -34,7 +34,7 @@ export function EventPreview({ rule, projectId }: { rule: EventRule; projectId: 
       </button>
       {state && (
         <section class="event-preview" aria-label="Preview" aria-live="polite">
-          {state.of !== of && <p class="small muted">The rule was changed since this preview.</p>}
+          {state.of !== of && <p class="small muted">The rule has changed since this preview.</p>}
           {state.problem && <ErrorNote problem={state.problem} />}
           {state.effects?.length === 0 && <p class="small muted">No event of this kind arrived in the last 30 days.</p>}
           {state.effects && state.effects.length > 0 && (

@@ -81,7 +81,7 @@ const words: Readonly<Record<TypedText, Words>> = {
   key: { label: 'Key', hint: 'A JMESPath expression: of events with the same value, only the first starts a mission.' },
   template: {
     label: 'Text for the agent',
-    hint: 'With {{ JMESPath }} for values of the body. Leave it empty for the issue or the event.',
+    hint: 'Write {{ JMESPath }} to insert a value of the body. Leave it empty to send the issue or the event.',
     rows: 4,
   },
 };
@@ -116,7 +116,7 @@ function Rule(properties: RuleProperties) {
               onChange={({ currentTarget }) => change({ from: currentTarget.value as EventRule['from'] })}
             >
               <option value="writers">People who may write to the repository</option>
-              <option value="members">Members whose account is linked</option>
+              <option value="members">Members with a linked account</option>
               <option value="anyone">Everybody</option>
             </select>
           </label>

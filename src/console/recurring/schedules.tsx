@@ -58,7 +58,7 @@ export function Schedules() {
             <p>
               {projectId || state
                 ? 'No recurring mission matches the filters.'
-                : 'A scheduled task or an automation starts missions by a schedule. There is none yet.'}
+                : 'No schedules yet. A scheduled task or an automation starts missions on a schedule.'}
             </p>
           }
         >

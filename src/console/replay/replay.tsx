@@ -1,4 +1,4 @@
-// A mission as it was at a moment, which the address names: a slider and a list of events move through it.
+// A mission as it was at a moment, which the URL names. A slider and a list of events choose the moment.
 import { type RunMomentQuery, runEvents, runMoment } from '../generated/documents.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
@@ -96,7 +96,7 @@ const Shown = ({ moment }: { moment: Moment }) => (
     </div>
     <div class="column">
       <Card title="State" aside={<Pill status={moment.status} />}>
-        <p>{dollars(moment.costUsd)} until then</p>
+        <p>{dollars(moment.costUsd)} so far</p>
         {moment.steps.length > 0 && (
           <ul class="rows">
             {moment.steps.map(({ id, role, status, agentName, model, error }) => (

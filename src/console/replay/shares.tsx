@@ -29,7 +29,7 @@ export function Shares({ runId }: { runId: string }) {
       </div>
       {address && (
         <div class="note good" role="status">
-          <p>Copy this address now. You won’t see it again.</p>
+          <p>Copy this link now. You won’t see it again.</p>
           <code class="uncut">{address}</code>{' '}
           <Copy text={address} label="Copy" describes="Copy the address of the link" />
         </div>

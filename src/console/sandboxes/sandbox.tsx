@@ -63,8 +63,8 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
           <Card title="Activity">
             {detail.sandbox.logsDeletedAt !== null && detail.liveFragments.length === 0 ? (
               <Empty>
-                The transcript was deleted <Time at={detail.sandbox.logsDeletedAt} />, as the retention of the
-                organization says.
+                The transcript was deleted <Time at={detail.sandbox.logsDeletedAt} />, under the retention settings of
+                the organization.
               </Empty>
             ) : (
               <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />

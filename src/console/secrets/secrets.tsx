@@ -24,9 +24,9 @@ export const Secrets = () => (
       )}
     </Heading>
     <p class="muted about">
-      A change of a secret or variable takes effect at the next step of each mission. For equal names, a sandbox
-      template overrides the project, and the project overrides the organization. Projects and templates list their own
-      on their pages.
+      A change of a secret or variable takes effect at the next step of each mission. If names are equal, a secret of
+      the sandbox template overrides one of the project, which overrides one of the organization. Pages of projects and
+      templates list their own secrets and variables.
     </p>
     {may('secrets:read') ? (
       <SecretsCard place={{ scope: 'organization' }} title="Organization" />
@@ -64,7 +64,7 @@ export function SecretsCard({ place, title = 'Secrets and variables' }: { place:
 }
 
 const wordsOf = ({ kind, setupOnly, hosts }: Secret): string => {
-  if (kind === 'variable') return 'Variable of setup and agents';
+  if (kind === 'variable') return 'Variable for setup and agents';
   return setupOnly ? 'Secret for the setup' : `Secret for ${hosts.join(', ')}`;
 };
 

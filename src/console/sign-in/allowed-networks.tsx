@@ -15,9 +15,9 @@ export function AllowedNetworks() {
     <Card title="Allowed networks">
       <p class="muted">
         {networks.length === 0
-          ? 'Members and tokens reach the organization from everywhere.'
-          : 'Members and tokens reach the organization from these networks only.'}{' '}
-        Your address is <strong>{address ?? 'unknown'}</strong>.
+          ? 'Members and tokens can reach the organization from everywhere.'
+          : 'Members and tokens can reach the organization only from these networks.'}{' '}
+        Your IP address is <strong>{address ?? 'unknown'}</strong>.
       </p>
       {may('sign-in:write') ? (
         <Change key={networks.join()} networks={networks} address={address} read={read} />
@@ -56,12 +56,12 @@ function Change({ networks, address, read }: Properties) {
   return (
     <FormFrame form={form} action="Save networks">
       <Text form={form} name="networks" label="Networks" rows={4} maxLength={4_000}>
-        One on each line, such as 203.0.113.0/24 or 2001:db8:1::/48. Requests from elsewhere are refused, also those of
-        runtimes and of your identity provider. Without a network, requests may come from everywhere.
+        One per line, such as 203.0.113.0/24 or 2001:db8:1::/48. Requests from elsewhere are refused, including those of
+        runtimes and of your identity provider. Leave it empty to allow requests from everywhere.
       </Text>
       {address !== null && text === '' && (
         <button type="button" class="quiet slim" onClick={() => form.set({ networks: address })}>
-          Begin with your address
+          Insert your address
         </button>
       )}
     </FormFrame>

@@ -60,8 +60,8 @@ function DomainRow({ domain, providers, read }: { domain: Domain } & Omit<Proper
       )}
       {missingSince !== null && (
         <p class="note">
-          The TXT record is missing since <Time at={missingSince} />. After a week without it, the domain no longer
-          counts as verified, and nobody can sign in through its provider.
+          The TXT record has been missing since <Time at={missingSince} />. After a week without it, the domain no
+          longer counts as verified, and nobody can sign in through its provider.
         </p>
       )}
       {(verifiedAt === null || missingSince !== null) && <TxtRecord domain={domain} />}
@@ -127,8 +127,8 @@ function ProviderOfDomain({ domain, providers, read }: { domain: Domain } & Omit
         options={[['', 'None'], ...providers.map(({ id, name }) => [id, name] as const)]}
       />
       <Check form={form} name="required" label="Required">
-        Members with these addresses reach the organization only through the provider. Test it with your own address
-        first.
+        Members with email addresses of this domain can reach the organization only through the provider. Test it with
+        your own address first.
       </Check>
     </FormFrame>
   );

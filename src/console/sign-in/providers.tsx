@@ -1,4 +1,4 @@
-// The list of identity providers, each with the redirect address to enter there and a test, and the forms to connect and to change one.
+// The list of identity providers, each with the redirect URL to enter there and a test, and the forms to connect and to change one.
 import { useState } from 'preact/hooks';
 import {
   createIdentityProvider,
@@ -110,8 +110,8 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
       </dl>
       {testedAt === null && (
         <p class="note">
-          Not offered yet. Enter the address at the provider, then test the sign-in with an email address of a domain
-          above.
+          Not offered for sign-in yet. Enter the address above at the provider, then test the sign-in with an email
+          address of one of your domains.
         </p>
       )}
       {may('sign-in:write') && (
@@ -126,7 +126,7 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
             label="Delete"
             describes={`Delete ${name}`}
             class="danger slim"
-            question="Nobody can sign in through this provider any longer. Its open sessions end within a day."
+            question="Nobody can sign in through this provider after that. Its open sessions end within a day."
             act={(key) => mutate(deleteIdentityProvider, { providerId }, key).then(read)}
           />
         </div>
@@ -150,7 +150,7 @@ const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
       The name on the sign-in page, such as Okta.
     </Text>
     <Text form={form} name="issuer" label="Issuer" maxLength={2000} required>
-      The address of the OpenID provider, without /.well-known/openid-configuration.
+      The URL of the OpenID provider, without /.well-known/openid-configuration.
     </Text>
     <Text form={form} name="clientId" label="Client ID" maxLength={500} required />
     <Text form={form} name="clientSecret" label="Client secret" type="password" maxLength={2000} required={isNew}>

@@ -19,9 +19,9 @@ const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
     <Text form={form} name="name" label="Name" maxLength={120} required>
       Shown on the sign-in page, for example Okta.
     </Text>
-    <Text form={form} name="metadataUrl" label="Metadata address" maxLength={2000}>
+    <Text form={form} name="metadataUrl" label="Metadata URL" maxLength={2000}>
       {isNew
-        ? 'The https address of the metadata of the provider. It is read again every day, for new keys.'
+        ? 'The https URL of the provider’s metadata. It is read every day, so that new keys are accepted.'
         : 'Leave both empty to keep the metadata.'}
     </Text>
     <Text form={form} name="metadataXml" label="Or metadata as XML" rows={6} maxLength={200_000} isCode />

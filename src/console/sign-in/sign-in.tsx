@@ -1,4 +1,4 @@
-// How members sign in: domains that the organization has verified, the identity providers of their addresses, and the allowed networks.
+// How members sign in: domains of the organization, identity providers for email addresses of these domains, and the allowed networks.
 import { signInSettings } from '../generated/documents.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may } from '../kit/page.ts';

@@ -41,9 +41,9 @@ export function ServicesField({ form }: { form: Form<TemplateValues> }) {
     <fieldset>
       <legend>Services</legend>
       <p class="hint">
-        At most 5 containers, such as a database, that run next to each mission. It reaches them at{' '}
+        At most 5 containers, such as a database, that run next to each mission. The mission reaches them at{' '}
         <code>localhost</code>. They need a runtime with <code>ISOLATION=container</code>; on other runtimes the mission
-        fails with a message.
+        fails.
       </p>
       <Entries
         entries={services}

@@ -75,8 +75,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       </OneOf>
       {base !== 'machine' && (
         <p class="hint">
-          This choice needs a runtime with <code>ISOLATION=container</code>; on other runtimes the mission fails with a
-          message.
+          This choice needs a runtime with <code>ISOLATION=container</code>; on other runtimes the mission fails.
         </p>
       )}
       {base === 'image' && (

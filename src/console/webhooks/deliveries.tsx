@@ -85,7 +85,7 @@ function ResendAll({
     <div class="after-rows">
       <Action
         label="Send all again"
-        question="Each event of this list, also beyond this page, is sent once more with the same id. Events that wait are left out."
+        question="Every event in this list, including further pages, is sent again with the same ID. Events that still wait are left out."
         act={async (key) => {
           const { resent } = await mutate(resendWebhookDeliveries, { endpointId, input }, key);
           setCount(resent.count);
@@ -131,7 +131,7 @@ function Delivery({ delivery, read }: Properties) {
       )}
       <details class="delivery" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary class="small">
-          Show request and answer<span class="unseen"> {number}</span>
+          Show request and response<span class="unseen"> {number}</span>
         </summary>
         {isOpen && <Exchange delivery={delivery} read={read} />}
       </details>
@@ -154,7 +154,7 @@ function Exchange({ delivery: { id: webhookDeliveryId, endpointId, answerStatus 
       {answerBody !== null && (
         <>
           <h3>
-            Answer {answerStatus} after {durationMs} ms
+            Response {answerStatus} after {durationMs} ms
           </h3>
           <ScrollBlock>{answerBody || 'Empty'}</ScrollBlock>
         </>

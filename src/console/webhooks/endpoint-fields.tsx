@@ -55,7 +55,7 @@ export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
     <>
       <Text form={form} name="name" label="Name" maxLength={120} required />
       <Text form={form} name="url" label="Address" maxLength={2_000} required>
-        An https address of a public host. It gets a signed POST for each event.
+        An https URL of a public host. It receives a signed POST request for each event.
       </Text>
       <OneOf
         form={form}
@@ -81,11 +81,11 @@ export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
       )}
       {projects.length > 0 && (
         <Several form={form} name="projectIds" label="Projects" options={projects}>
-          Without a chosen project, the endpoint gets the events of the whole organization.
+          If you choose none, the endpoint gets the events of the whole organization.
         </Several>
       )}
       <Check form={form} name="ordered" label="Send events in their order">
-        One after the other: an event that fails delays all later ones, for three days at most.
+        Events are sent one at a time. A failed event delays all later ones, for at most three days.
       </Check>
     </>
   );

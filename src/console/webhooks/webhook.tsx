@@ -1,4 +1,4 @@
-// One webhook endpoint: what it gets, its secret, and what was sent to it.
+// One webhook endpoint: its event types, its secret, and its deliveries.
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { HistoryLink } from '../audit/history-link.tsx';
@@ -63,7 +63,7 @@ interface Properties {
 const reasons = {
   person: 'Nothing is sent. Once enabled, the endpoint continues where it stopped.',
   gone: 'The receiver has answered 410. Once enabled, the endpoint continues where it stopped.',
-  failing: 'Every attempt of five days has failed. Once enabled, the endpoint continues where it stopped.',
+  failing: 'Every attempt in five days has failed. Once enabled, the endpoint continues where it stopped.',
 };
 
 function About({ endpoint, read }: Properties) {
@@ -120,7 +120,7 @@ function Actions({ endpoint, read, take }: Properties & { take(created: Endpoint
         </button>
         <Action
           label="Replace secret"
-          question="The current secret signs for another day, beside the new one."
+          question="For one more day, requests are signed with both secrets."
           act={async (key) => take((await mutate(replaceWebhookSecret, { endpointId }, key)).replaced)}
         />
         <Action
@@ -160,7 +160,7 @@ const TestAnswer = ({ tested: { status, type, answerStatus, answerBody, error, d
         {status === 'delivered' ? 'The endpoint accepted the event.' : 'The endpoint did not accept the event.'}
       </strong>
       <div>
-        {answerStatus !== null && `The answer to ${type} is ${answerStatus}, after ${durationMs} ms.`} {error}
+        {answerStatus !== null && `The response to ${type} was ${answerStatus}, after ${durationMs} ms.`} {error}
       </div>
     </div>
     {answerBody && <ScrollBlock>{answerBody}</ScrollBlock>}

@@ -1,4 +1,4 @@
-// Webhook endpoints: addresses that get events of the organization, and the form for a new one.
+// Webhook endpoints: URLs that get events of the organization, and the form for a new one.
 import { createWebhookEndpoint, type EndpointPartsFragment, webhookEndpoints } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
@@ -37,7 +37,7 @@ export function Webhooks() {
           <ListView
             list={list}
             skeleton={<Skeleton rows={3} height={54} />}
-            empty={<p>No endpoints yet. An endpoint is an address of your system that gets events.</p>}
+            empty={<p>No endpoints yet. An endpoint is a URL of your system that receives events.</p>}
           >
             {(rows) => (
               <ul class="rows">

@@ -102,7 +102,7 @@ const offerPurpose = 'sign-in as another person';
 function offerSwitch(exchange: Exchange, visitor: Visitor, offered: Offer): Promise<void> {
   const body = html`<section class="card">
     <h1>You are signed in as another person</h1>
-    <p>Your session here is that of <strong>${visitor.person.email}</strong>, and your session in the other cell that of <strong>${offered.email}</strong>.</p>
+    <p>You are signed in here as <strong>${visitor.person.email}</strong>, and in the other cell as <strong>${offered.email}</strong>.</p>
     <form method="post" action="${cellSignInPaths.start}">${csrfField(visitor)}
       <input type="hidden" name="offer" value="${seal(offerPurpose, JSON.stringify(offered))}">
       <button class="full">Continue as ${offered.email}</button></form>

@@ -138,7 +138,7 @@ const aboutAgent = (claim: OpenClaim): Html => html`<dl class="facts">
     </dl>
     <p class="note">Allow this only if you are in touch with the agent right now and it shows you the code itself.</p>
     ${claim.isFirstAgent && html`<p class="note">This is the first agent on your account. It acts as you, within the scopes you select below.</p>`}
-    ${claim.isFirstOfProvider && html`<p class="note">This is your first link with ${claim.providerName}. From now on, agents that it vouches for as you get this access without asking again.</p>`}`;
+    ${claim.isFirstOfProvider && html`<p class="note">This is your first link with ${claim.providerName}. From now on, your agents for which it vouches get this access without asking again.</p>`}`;
 
 const minutesUntil = (epochMs: number): string => {
   const left = Math.ceil((epochMs - now()) / minutes(1));

@@ -65,7 +65,7 @@ const closingForm = (visitor: OrganizationVisitor, refused?: Problem): Html => {
     <h2>What happens</h2>
     <ul>
       <li>Tokens, sign-ins of apps and agents of all members end. Pending invites are revoked.</li>
-      <li>Missions that wait or run are canceled, schedules stop, sandboxes and previews are taken down.</li>
+      <li>Waiting and running missions are canceled, schedules stop, and sandboxes and previews are removed.</li>
       <li>The subscription ends at once. Unused credits of orders that can still be withdrawn are refunded, all others are forfeited.</li>
       <li>Owners can read the organization for 30 days. Then all of it is erased.</li>
     </ul>
@@ -83,7 +83,7 @@ const closedCard = ({ name }: OwnOrganization, { closedAt, settlements, settledA
   html`<p class="lead">Closed on ${day(closedAt)}. Owners can read it until ${day(closedAt + closedRetentionMs)}; then ${name} is erased.</p>
   <section class="card"><h2>What was settled</h2>
     <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
-    ${settledAt === null && html`<p class="muted" role="status">Some steps of the closure have not ended. Reload the page to see more.</p>`}
+    ${settledAt === null && html`<p class="muted" role="status">Some steps of the closure are still in progress. Reload the page to see their results.</p>`}
     <p><a class="button quiet" href="/console/account">Go to your organizations</a></p>
   </section>`;
 

@@ -181,7 +181,7 @@ const cellField = () =>
         <select id="organization-cell" name="cell">${[ownCell()!, ...otherCells()].map(
           (cell) => html`<option value="${cell}">${cell}</option>`,
         )}</select>
-        <div class="muted small">For another cell than ${ownCell()!}, you sign in there with this session.</div></div>
+        <div class="muted small">For a cell other than ${ownCell()!}, you sign in there with this session.</div></div>
       `;
 
 function creationCard(visitor: Visitor, isInvited: boolean): Html {

@@ -82,7 +82,7 @@ const tablesCard = ({ tables }: InstallationStatus): Html =>
       ['Table', ({ table }) => html`<code>${table}</code>`],
       ['Size', ({ bytes }) => size(bytes), true],
       ['Indexes', ({ indexBytes }) => size(indexBytes), true],
-      ['Rows, about', ({ rows }) => rows.toLocaleString('en'), true],
+      ['Rows (estimate)', ({ rows }) => rows.toLocaleString('en'), true],
       [
         'Dead',
         ({ rows, deadRows }) => (deadRows === 0 ? count(0) : `${Math.round((100 * deadRows) / (rows + deadRows))} %`),
@@ -102,7 +102,7 @@ const milliseconds = (amount: number): string =>
 
 function statementCards({ runningStatements, costlyStatements, unread }: InstallationStatus): Html {
   const running = tableCard({
-    title: 'Statements that take long',
+    title: 'Long-running statements',
     rows: runningStatements,
     columns: [
       [
@@ -128,7 +128,7 @@ function statementCards({ runningStatements, costlyStatements, unread }: Install
       ['Slowest', ({ maxMs }) => milliseconds(maxMs), true],
     ],
     empty: without
-      ? 'Create the extension pg_stat_statements in the database to see which statements take most time.'
+      ? 'Create the extension pg_stat_statements in the database to see which statements take the most time.'
       : 'No statement was recorded.',
   });
   return html`${running}${costly}`;

@@ -45,7 +45,7 @@ export const createOwnPasskey: Handler = personsForm(async (exchange, visitor, f
 export const removeOwnPasskey: Handler = personsForm(async (exchange, visitor, form) => {
   const { passkey_id } = fieldsOf(form, z.object({ passkey_id: boundedText(text.pathId) }));
   await removePasskey(visitor.caller, passkey_id);
-  const said = 'Passkey removed. Delete it in your password manager or on your device, too.';
+  const said = 'Passkey removed. Also delete it in your password manager or on your device.';
   await answerPasskeys(exchange, visitor, { said });
 });
 

@@ -27,7 +27,7 @@ export const endOwnSession: Handler = personsForm(async (exchange, visitor, form
 export const endOwnOtherSessions: Handler = personsForm(async (exchange, visitor) => {
   const count = await endOtherSessions(visitor.caller);
   const words =
-    ['No other session was open', 'One other session is ended'][count] ?? `${count} other sessions are ended`;
+    ['No other session was open', 'One other session was ended'][count] ?? `${count} other sessions were ended`;
   await answerSessions(exchange, visitor, `${words}. Only this browser is signed in.`);
 });
 

@@ -199,7 +199,7 @@ function answerCodeForm(
   const hidden = html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="return_to" value="${returnTo}">`;
   const body = html`<section class="card">
     <h1>Enter the code</h1>
-    <p>We sent an email to <strong>${email}</strong>. Enter its code in this browser, or open its link in any other. Both expire after ten minutes.</p>
+    <p>We sent an email to <strong>${email}</strong>. Enter its code in this browser, or open its link in any browser. Both expire after ten minutes.</p>
     ${mailboxIsOpenTo(exchange) && html`<p class="note">No mail server is set up. The email is in the <a href="/development/mailbox" target="_blank" rel="noopener">development mailbox</a>, which opens with the link that the service printed when it started.</p>`}
     ${formError(problem?.body.description)}
     <form method="post" action="/sign-in/code">

@@ -22,7 +22,7 @@ export function answerProviderChoice(
     <p class="or"><span>or</span></p>
     <form method="post" action="/sign-in">${hidden}<input type="hidden" name="way" value="code">
       <button class="quiet full">Email me a code</button></form>
-    ${required && html`<p class="hint more">${organizationName} requires its provider. A code opens only your other organizations.</p>`}
+    ${required && html`<p class="hint more">${organizationName} requires its provider. With a code you reach only your other organizations.</p>`}
   </section>
   <p class="small"><a href="/sign-in?return_to=${encodeURIComponent(returnTo)}">Use another email address</a></p>`;
   return answerPage(exchange, 200, { title: 'Sign in', body });

@@ -1,4 +1,4 @@
-// Agents and their versions. REST has no versions, so the graph is asked.
+// Agents and their versions. Uses GraphQL, because REST has no versions.
 import { plain, printJson, printRecord, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient } from '../session.ts';
 

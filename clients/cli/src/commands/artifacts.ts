@@ -58,7 +58,7 @@ export async function save(content: Readable, file: string): Promise<void> {
   printError(`Wrote ${file}.`);
 }
 
-/** The address is signed, so no token is sent. */
+/** The URL is signed, so no token is sent. */
 export async function download(url: string): Promise<Readable> {
   const response = await fetch(url);
   if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);

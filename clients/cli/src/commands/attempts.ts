@@ -18,7 +18,7 @@ const startMission = `mutation ($projectId: String!, $prompt: String!, $agentId:
   startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId, issue: $issue, budgetUsd: $budgetUsd, planApproval: $planApproval,
     instanceType: $instanceType, maxMinutes: $maxMinutes, maxModelCalls: $maxModelCalls, maxTokens: $maxTokens, attempts: $attempts) { id } }`;
 
-/** Starts equal attempts at a mission, over GraphQL, because the REST route has none; returns the run of the first. */
+/** Starts identical attempts at a task. Uses GraphQL, because the REST route has no attempts. Returns the run of the first attempt. */
 export async function startAttempts(client: Client, mission: object, count: number): Promise<string> {
   const attempts = Array.from({ length: count }, () => ({}));
   const data = await client.graphql<{ startMission: { id: string } }>(startMission, { ...mission, attempts });

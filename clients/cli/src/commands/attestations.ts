@@ -50,7 +50,7 @@ export async function verify(options: VerifyOptions, name: string): Promise<void
   printRecord(describe(statement));
 }
 
-/** The commit and its tree as the bytes of the commit say; git itself does not compare them with the id. */
+/** The commit and its tree, computed from the bytes of the commit, because git does not compare these with the id. */
 export async function readCommit(name: string): Promise<{ commit: Commit; findings: string[] }> {
   const plainly = { GIT_NO_REPLACE_OBJECTS: '1' };
   const sha = String(
@@ -91,7 +91,7 @@ export async function readKeys({ keys: file, url }: VerifyOptions): Promise<Keys
   } catch {
     // Text that is not JSON, or is another document, is not a list of keys.
   }
-  throw new UserError(`${source} is not a list of keys as /.well-known/audit-keys.json has it.`);
+  throw new UserError(`${source} is not a list of keys in the format of /.well-known/audit-keys.json.`);
 }
 
 async function download(address: string): Promise<string> {

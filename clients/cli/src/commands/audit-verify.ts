@@ -56,7 +56,7 @@ export async function verify(options: VerifyOptions, file: string): Promise<void
     if (findings.length === 0) printLine(`The log was not changed: ${state}`);
     if (firstNumber > 1)
       printLine(`The retention has deleted entries up to ${firstNumber - 1}; their hashes are in the tree.`);
-    if (!trusted) printLine('The keys are those of the file: --keys compares them with the keys of the service.');
+    if (!trusted) printLine('The keys come from the file: use --keys to compare them with the keys of the service.');
   }
   if (report.findings.length > 0) process.exitCode = exitCodes.error;
 }
@@ -71,5 +71,5 @@ async function readKeys(file: string): Promise<Buffer[]> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code) throw error;
   }
-  throw new UserError(`${file} is not a list of keys as /.well-known/audit-keys.json has it.`);
+  throw new UserError(`${file} is not a list of keys in the format of /.well-known/audit-keys.json.`);
 }

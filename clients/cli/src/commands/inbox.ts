@@ -1,4 +1,4 @@
-// The inbox: what waits for you, and what you have hidden of it.
+// The inbox: items that wait for the person, and hidden items.
 import type { InboxItem } from '../../../typescript/src/exports.ts';
 import { printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient } from '../session.ts';

@@ -17,7 +17,7 @@ const pages: Record<string, string> = {
   iss: 'issues',
 };
 
-/** The address of the pages of the credential's organization. If its slug cannot be read for lack of a scope, the console redirects. */
+/** The base URL of the console pages of the credential's organization. If its slug cannot be read for lack of a scope, the console redirects. */
 export async function consoleOf(options: CommonOptions): Promise<string> {
   const url = await serviceUrl(options.url);
   try {

@@ -65,7 +65,7 @@ interface LoopOptions extends CommonOptions {
   cost?: number | 'none';
 }
 
-/** Without options, shows the bounds. */
+/** Without options, shows the limits. */
 export async function setLoop({ url, json, rounds, hours, cost }: LoopOptions, wanted: string): Promise<void> {
   const client = await openClient(url);
   const { id } = await findProject(client, wanted);

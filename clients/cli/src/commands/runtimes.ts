@@ -1,4 +1,4 @@
-// Runtimes of the organization. REST has none, so the graph is asked.
+// Runtimes of the organization. Uses GraphQL, because REST has no runtimes.
 import { printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 

@@ -23,7 +23,7 @@ export async function trace(options: VerifyOptions, range: string): Promise<void
   }
   if (records > 0 || process.exitCode) return;
   throw new UserError(
-    `No attestation is in the notes of ${range}: run "git fetch origin ${notes}:${notes}" to get those of missions.`,
+    `The notes of ${range} contain no attestation: run "git fetch origin ${notes}:${notes}" to get the attestations of missions.`,
   );
 }
 

@@ -82,7 +82,7 @@ export async function remove(options: CommonOptions, wanted: string): Promise<vo
   else printLine(`Deleted ${paint('bold', name)}.`);
 }
 
-/** Exits with 1 when the receiver does not accept the event. */
+/** Exits with 1 if the receiver does not accept the event. */
 export async function test(options: CommonOptions, wanted: string): Promise<void> {
   const client = await openClient(options.url);
   const { id: endpointId } = await findEndpoint(client, wanted);
@@ -90,7 +90,7 @@ export async function test(options: CommonOptions, wanted: string): Promise<void
   const { status, type, answerStatus, answerBody, error, durationMs } = delivery;
   if (status !== 'delivered') process.exitCode = exitCodes.error;
   if (options.json) return printJson(delivery);
-  if (answerStatus !== null) printLine(`The answer to ${type} is ${answerStatus}, after ${durationMs} ms.`);
+  if (answerStatus !== null) printLine(`The response to ${type} was ${answerStatus}, after ${durationMs} ms.`);
   if (error !== null) printLine(plain(error));
   if (answerBody) printLine(plain(answerBody));
 }
