@@ -90,7 +90,7 @@ export async function bigCases({ url }: Server, size: Size): Promise<Case[]> {
   ];
 }
 
-/** The answer; throws unless it is a success. */
+/** The response; throws unless it is successful. */
 export async function answerOf<A>(url: string, { path, method, headers, body }: Request): Promise<A> {
   const response = await fetch(url + path, {
     method: method ?? 'GET',

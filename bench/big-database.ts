@@ -23,9 +23,9 @@ export interface Size {
   runs: number;
   runsOfOthers: number;
   sandboxes: number;
-  /** Samples of each sandbox except the longest. */
+  /** Number of samples of each sandbox, except the one that ran for days. */
   samples: number;
-  /** Samples of the sandbox that ran for days. */
+  /** Number of samples of the sandbox that ran for days. */
   longest: number;
 }
 
@@ -156,7 +156,7 @@ async function insertRuns(client: pg.Client, { runs: most, runsOfOthers }: Size)
   await client.query(costs);
 }
 
-/** Number of the longest sandbox. Each of the others begins a little after the one before, and the last 20 are running. */
+/** Number of the sandbox that ran for days. Each of the others begins a little after the one before, and the last 20 are running. */
 export const longest = ({ sandboxes }: Size): number => sandboxes - 100;
 
 async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {

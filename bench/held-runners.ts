@@ -40,7 +40,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
   /** Milliseconds of each heartbeat. */
   const times: number[] = [];
   let [lost, reports] = [0, 0];
-  /** Refusals for a short time, by code; these requests were repeated. */
+  /** Temporary errors by code; these requests were repeated. */
   const refusals = new Map<string, number>();
   const loops: Promise<void>[] = [];
 

@@ -16,7 +16,7 @@ export interface Figures {
 /** Connections of the client, one request at a time on each. */
 const usual = 16;
 
-/** Loads the server for a number of seconds. Throws at any answer that is not a success. */
+/** Loads the server for a number of seconds. Throws at any unsuccessful response. */
 export async function turn(server: Server, one: Case, seconds: number, connections = usual): Promise<Figures> {
   const times: number[] = [];
   const before = await server.cpu();

@@ -4,7 +4,7 @@ import type { Request } from 'autocannon';
 import { bearer, type Comparison, type Contender } from './cases.ts';
 import type { Server } from './process.ts';
 
-/** The answer to one request. Throws if it is not a success. */
+/** The response to one request. Throws if it is unsuccessful. */
 export async function ask(server: Server, organization: number, request: Request): Promise<unknown> {
   const { path, method = 'GET', headers, body } = request;
   const response = await fetch(server.url + path, {

@@ -1,4 +1,4 @@
-// The settings: their defaults, values at their bounds, and the addresses that derive from others.
+// The settings: their defaults, values at their limits, and the URLs that are derived from others.
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, readConfig } from '../src/config.ts';
@@ -216,7 +216,7 @@ describe('Valid settings', () => {
     expect(readConfig(env)).toMatchObject(expected);
   });
 
-  it('All addresses derive from the public address, normalized, without a trailing slash', () => {
+  it('All URLs are derived from the public URL, normalized, without a trailing slash', () => {
     expect(readConfig({ PUBLIC_URL: 'HTTPS://API.Example:443/', PORT: '4100' }).addresses).toEqual({
       baseHost: 'https://api.example',
       issuer: 'https://api.example',
@@ -226,7 +226,7 @@ describe('Valid settings', () => {
     expect(readConfig({ PORT: '4100' }).addresses.baseHost).toBe('http://localhost:4100');
   });
 
-  it('Each address can be set separately', () => {
+  it('Each URL can be set separately', () => {
     const env = {
       PUBLIC_URL: 'https://api.example',
       ISSUER_URL: 'https://id.example/',

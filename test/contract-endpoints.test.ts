@@ -35,7 +35,7 @@ interface Endpoint {
   query: (Member & { name: string; required: boolean })[];
   body: { schema: string } | null;
   response: { schema?: string; fields?: Members };
-  /** Status of a successful answer; by default 201 for a POST and 200 for other methods. */
+  /** Status of a successful response; by default 201 for a POST and 200 for other methods. */
   status?: number;
 }
 
@@ -100,7 +100,7 @@ describe('an endpoint of the contract', () => {
   });
 
   it.each(endpoints.flatMap(({ body }) => (body ? [[body.schema]] : [])))(
-    '%s · documents its members, whether they are required, and their bounds',
+    '%s · documents its members, whether they are required, and their limits',
     (name) => {
       const schema = document.components.schemas[name];
       const members = records[name]!;
@@ -252,7 +252,7 @@ describe('the OpenAPI document', () => {
   /** Records that some route reads; the others are used by GraphQL only. */
   const restRecords = () => new Set(bodyRoots.flatMap((root) => (root.route ? [recordOf(root)!.name] : [])));
 
-  it('bounds every parameter, and every member of a request', () => {
+  it('limits every parameter, and every member of a request', () => {
     const unbounded: string[] = [];
     for (const [name, { parameters = [] }] of operations()) {
       for (const { name: parameter, schema } of parameters) {
@@ -288,7 +288,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has a summary, a description that names the scope, and valid examples of request and answer for every operation', () => {
+  it('has a summary, a description that names the scope, and valid examples of request and response for every operation', () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     ajv.addSchema({ $id: 'openapi', ...document });
@@ -336,7 +336,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** Calls the world's service and checks the answer against the OpenAPI document. */
+/** Calls the service and checks the response against the OpenAPI document. */
 const checked = (method: string, path: string, ask?: Ask) => world.rest(method, path.slice('/v1'.length), ask);
 
 const pick = (from: Json, keys: string[]) =>
@@ -355,7 +355,7 @@ const isBounded = (schema: Json): boolean => {
   return schema.minimum !== undefined && schema.maximum !== undefined;
 };
 
-/** Members of an answer that are additional, missing, misplaced or of another type than in the record. */
+/** Members of a response that are additional, missing, misplaced or of another type than in the record. */
 function complaints(members: Members, value: Json, where: string): string[] {
   if (value === null || typeof value !== 'object') return [`${where} is not an object: ${JSON.stringify(value)}`];
   const wanted = Object.keys(members).filter((key) => members[key]!.req !== false || key in value);

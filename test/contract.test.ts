@@ -1,4 +1,4 @@
-// The contract of the API, field by field: the pinned route, scope, status and tool of every root field. A change here is a change of the
+// The contract of the API, field by field: the expected route, scope, status and tool of every root field, listed here. A change here is a change of the
 // contract.
 import { expect, it } from 'vitest';
 import { type RootField, rootFields } from './support/root-fields.ts';
@@ -21,7 +21,7 @@ const linesOf = (roots: readonly RootField[]): string => {
   return `\n${lines.sort().join('\n')}\n`;
 };
 
-it('every root field of billing has its pinned route, scope, status and tool', () => {
+it('every root field of billing has the route, scope, status and tool that are listed here', () => {
   expect(linesOf(rootFields.filter(isBilling))).toMatchInlineSnapshot(`
     "
     billingLedger          GET    /billing/ledger                          200 billing:read         list_ledger
@@ -42,7 +42,7 @@ const isForRuntimes = ({ exposure }: RootField) => exposure.scope === 'runtime:r
 
 const withoutRoute = rootFields.filter((field) => !field.route && !isForRuntimes(field));
 
-it('every read without a route has its pinned scope and tool', () => {
+it('every read without a route has the scope and tool that are listed here', () => {
   expect(linesOf(withoutRoute.filter(({ kind }) => kind !== 'Mutation'))).toMatchInlineSnapshot(`
     "
     agentVersions          -                                                   agents:read          list_agent_versions
@@ -89,7 +89,7 @@ it('every read without a route has its pinned scope and tool', () => {
   `);
 });
 
-it('every mutation without a route has its pinned scope and tool', () => {
+it('every mutation without a route has the scope and tool that are listed here', () => {
   expect(linesOf(withoutRoute.filter(({ kind }) => kind === 'Mutation'))).toMatchInlineSnapshot(`
     "
     answerHostThread       -                                                   missions:run         answer_host_thread
@@ -173,7 +173,7 @@ it('every mutation without a route has its pinned scope and tool', () => {
   `);
 });
 
-it('every root field for runtimes is pinned', () => {
+it('every root field for runtimes is listed here, with its scope and tool', () => {
   expect(linesOf(rootFields.filter(isForRuntimes))).toMatchInlineSnapshot(`
     "
     admitMcpCall           -                                                   runtime:report       -
@@ -220,7 +220,7 @@ it('every root field for runtimes is pinned', () => {
   `);
 });
 
-it('every root field of environments of agents has its pinned route, scope, status and tool', () => {
+it('every root field of environments of agents has the route, scope, status and tool that are listed here', () => {
   expect(linesOf(rootFields.filter(isEnvironment))).toMatchInlineSnapshot(`
     "
     approveInboundDelivery POST   /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval 200 integrations:write   -
@@ -255,7 +255,7 @@ it('every root field of environments of agents has its pinned route, scope, stat
   `);
 });
 
-it('root fields of the setup have their pinned route, scope, status and tool', () => {
+it('root fields of the setup have the route, scope, status and tool that are listed here', () => {
   expect(linesOf(rootFields.filter((root) => root.route && isSetup(root)))).toMatchInlineSnapshot(`
     "
     setup                  GET    /setup                                   200 setup:read           get_setup
@@ -266,7 +266,7 @@ it('root fields of the setup have their pinned route, scope, status and tool', (
   `);
 });
 
-it('root fields of the audit log have their pinned route, scope, status and tool', () => {
+it('root fields of the audit log have the route, scope, status and tool that are listed here', () => {
   expect(linesOf(rootFields.filter((root) => root.route && isAudit(root)))).toMatchInlineSnapshot(`
     "
     auditCheckpoints       GET    /audit-checkpoints                       200 audit:read           -
@@ -277,7 +277,7 @@ it('root fields of the audit log have their pinned route, scope, status and tool
   `);
 });
 
-it('root fields of webhooks have their pinned route, scope, status and tool', () => {
+it('root fields of webhooks have the route, scope, status and tool that are listed here', () => {
   expect(linesOf(rootFields.filter((root) => root.route && isWebhook(root)))).toMatchInlineSnapshot(`
     "
     createWebhookEndpoint  POST   /webhook-endpoints                       201 webhooks:write       -
@@ -295,7 +295,7 @@ it('root fields of webhooks have their pinned route, scope, status and tool', ()
   `);
 });
 
-it('root fields without a test of their own here have their pinned route, scope, status and tool', () => {
+it('all other root fields have the route, scope, status and tool that are listed here', () => {
   expect(linesOf(rootFields.filter((root) => root.route && !isPinnedAbove(root)))).toMatchInlineSnapshot(`
     "
     agent                  GET    /agents/{agentId}                        200 agents:read          get_agent

@@ -1,4 +1,4 @@
-// Files of deploy/ and the versions of a release: the chart, the manifests that come from it, and what Kubernetes says of both.
+// Files of deploy/ and the versions of a release: the chart, the manifests that are rendered from it, and rules of Kubernetes for both.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -172,7 +172,7 @@ describe('The manifests of the runner', () => {
       items: [{ key: 'token', path: 'token' }],
       defaultMode: 0o440,
     });
-    // Longer than the pause before the end and the open requests of missions.
+    // Longer than the pause before the shutdown together with the time to drain missions.
     expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(5_000 + Number(settings.KUBERNETES_DRAIN_MS));
   });
 
@@ -213,7 +213,7 @@ describe('The manifests of the runner', () => {
     ]);
   });
 
-  it('scale with KEDA by a number of the API, with the token of the runners that are scaled', () => {
+  it('let KEDA scale runners by a figure of the API, read with the token of these runners', () => {
     const scaling = ofRunner('runner-scaling.yaml');
     const authentication = scaling.get('TriggerAuthentication/aep-runner')!;
     const scaled = scaling.get('ScaledObject/aep-runner')!;

@@ -58,7 +58,7 @@ test('every citation of docs/ in the code leads to a file and a heading', () => 
   expect(dead).toEqual([]);
 });
 
-test('commands on every page use TOKEN for the same token, and console addresses contain the organization', () => {
+test('commands on every page use TOKEN for the same token, and console URLs contain the organization', () => {
   const other = /^TOKEN=.*|localhost:4000\/console\/(?!o\/)[\w/-]+/gm;
   const others = documents.flatMap((file) => (read(file).match(other) ?? []).map((found) => `${file}: ${found}`));
   expect(others).toEqual([]);

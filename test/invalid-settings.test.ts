@@ -151,7 +151,7 @@ describe('Invalid settings', () => {
     { A2A_URL: 'https://a2a.example.com' },
     { PUBLIC_URL: 'http://localhost.example.com' },
     { LOCAL_RUNNER: 'off' },
-  ])('%j: starts no local runner if others can reach the service or the runner is switched off', (settings) => {
+  ])('%j: starts no local runner if other machines can reach the service or the runner is switched off', (settings) => {
     expect(readConfig(settings).localRunner).toBeNull();
     expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({
       PATH: '/bin',
@@ -174,7 +174,7 @@ describe('Invalid settings', () => {
     ]);
   });
 
-  it('Stripe requires both of its secrets, and its API address may be changed only to one on loopback', () => {
+  it('Stripe requires both of its secrets, and its API URL may be changed only to one on loopback', () => {
     const secrets = { STRIPE_SECRET_KEY: 'sk_test_a1', STRIPE_WEBHOOK_SECRET: 'whsec_b2' };
     expect(readConfig(secrets).stripe).toEqual({
       secretKey: 'sk_test_a1',

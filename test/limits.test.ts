@@ -1,5 +1,4 @@
-// Every limit of the contract's Limits table at its bound and one beyond, and other invalid input: types, ids, cursors, methods. The
-// answer is always a 4xx that names the field, never a 500, and nothing is written.
+// Every limit of the contract's Limits table at its bound and one beyond, and other invalid input: types, ids, cursors, methods. The response is always a 4xx that names the field, never a 500, and nothing is written.
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Invite } from '#domain/organization/invites/model.ts';
@@ -65,20 +64,20 @@ function argumentsWith(root: RootField, name: string, value: unknown): Arguments
 const unchanged = () => unchangedRows(() => world.knex);
 const untouched = (work: () => Promise<unknown>): Promise<void> => unchanged()(work);
 
-/** A complaint if an answer is not the 400 that names the field. */
+/** A description of the mistake if a response is not the 400 that names the field. */
 function unlessNamed(what: string, name: string, { status, problem, data }: Omit<Outcome, 'answer'>): string[] {
   const fine = status === 400 && problem?.code === 'invalid_request' && problem.description.includes(name);
   return fine ? [] : [`${what}: ${status} ${JSON.stringify(problem ?? data)}`];
 }
 
-/** A complaint if a check of the declaration does not refuse with a 400 that names the field. */
+/** A description of the mistake if a check of the declaration does not reject with a 400 that names the field. */
 const unlessRefused = (what: string, name: string, refusal: Problem | undefined): string[] =>
   unlessNamed(what, name, { status: refusal?.status ?? 200, problem: refusal?.details });
 
 /** The value whose turn it is. */
 const nth = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
 
-describe('a value at a bound of the Limits table is accepted, and a value beyond the bound refused, in REST and GraphQL', () => {
+describe('a value at a limit of the Limits table is accepted, and a value beyond the limit is refused, in REST and GraphQL', () => {
   it.each(Object.entries(bounds).map(([name, bound]) => [name, bound.bound, bound] as const))(
     '%s · %s',
     async (place, _, { fits, beyond }) => {

@@ -1,5 +1,4 @@
-// Bodies of requests that cannot be read, or have a wrong size or kind, on every route with a body and on /graphql. The answer is always
-// a 4xx, never a 500, and nothing is written.
+// Bodies of requests that cannot be read, or have a wrong size or kind, on every route with a body and on /graphql. The response is always a 4xx, never a 500, and nothing is written.
 import { request as sendRaw } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bytes } from '#limits.ts';
@@ -68,7 +67,7 @@ describe('400 · a body that cannot be read', () => {
         expect([path, answer.status, answer.body.code]).toEqual([path, 400, 'invalid_request']);
       }
       const graph = await world.request('POST', '/graphql', { ...owner, body });
-      // A list is a batch: one answer, with a result for each operation.
+      // A list is a batch: one response, with a result for each operation.
       const isBatch = Array.isArray(graph.body);
       const { extensions } = (isBatch ? graph.body[0] : graph.body).errors[0];
       expect([graph.status, extensions.code]).toEqual([isBatch ? 200 : 400, 'invalid_request']);
@@ -149,7 +148,7 @@ describe('a body of the wrong size or kind', () => {
     });
   });
 
-  /** Sends a body without a length. The service may answer and close the connection before it has read all of it. */
+  /** Sends a body without a length. The service may respond and close the connection before it has read the whole body. */
   function chunked(method: string, path: string, body: string): Promise<{ status: number; body: Answer['body'] }> {
     const { secret, csrf } = owner.session!;
     const headers = {

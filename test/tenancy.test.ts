@@ -48,7 +48,7 @@ const nobody: Caller = {
 };
 
 beforeAll(async () => {
-  // Invalid credentials are counted per address, so each request has another one.
+  // Invalid credentials are counted per IP address, so each request uses another address.
   world = await openWorld({ trustProxy: true });
   impersonation = await openImpersonation();
   acme = await seedOrganization(world, 'Acme');
@@ -70,7 +70,7 @@ const elsewhere = (ask: Ask): Ask => ({
   headers: { ...ask.headers, 'x-forwarded-for': `10.0.${++places >> 8}.${places & 255}` },
 });
 
-/** A sentence about an answer that differs from the verdict; otherwise undefined. */
+/** A sentence about a response that differs from the verdict; otherwise undefined. */
 function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { status, data, problem }: Outcome) {
   // A served caller may see the ids that it sent.
   const named = verdict === 'served' ? JSON.stringify(args) : '';
@@ -139,7 +139,7 @@ describe('callers without access are refused, and change no row', () => {
 
     left = await rowsOf(world.knex);
     const { gone, come } = written(before, left);
-    // A caller from another organization may change records in that organization, but none about Acme.
+    // A caller of another organization may change records of its own organization, but none of Acme.
     const ofAcme = (row: string) => [...Object.values(acme.ids), ...acme.words].some((text) => row.includes(text));
     expect(gone.filter((row) => !mayAdd || ofAcme(row))).toEqual([]);
     expect(come.filter((row) => !mayAdd || ofAcme(row))).toEqual([]);

@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
   allowNegative: true,
 });
 const count = Number(options.missions);
-/** Time after which missions hang. */
+/** Time after which missions count as hanging. */
 const mostMs = minutes(30);
 
 if (options.build) buildService();

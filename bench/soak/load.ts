@@ -1,5 +1,4 @@
-// Calls during the soak, each kind in a separate loop. A call is repeated until it is answered, with a key if it writes; every
-// unexpected answer is recorded.
+// Calls during the soak, each kind in a separate loop. A call is repeated until it gets a response, with a key if it writes. Every unexpected response is recorded.
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { eventsOf } from '../../test/support/server-sent-events.ts';
@@ -16,9 +15,9 @@ interface Call {
 
 interface Tally {
   answered: number;
-  /** Answers after which the call is repeated: 503, and 409 while the first call with the key still runs. */
+  /** Responses after which the call is repeated: 503, and 409 while the first call with the key still runs. */
   refused: number;
-  /** Number of lost connections and missing answers. */
+  /** Number of lost connections and missing responses. */
   unanswered: number;
   times: number[];
 }
@@ -34,7 +33,7 @@ export interface Acknowledged {
 export interface Load {
   tallies: ReadonlyMap<string, Tally>;
   acknowledged: Acknowledged;
-  /** Unexpected answers, in words. */
+  /** Unexpected responses, in words. */
   unexpected: string[];
   stop(): Promise<void>;
 }
@@ -62,7 +61,7 @@ export function startLoad({ url, token }: Platform, { missions, pauses }: { miss
   const authorization = `Bearer ${token}`;
   let count = 0;
 
-  /** The answer; null if the soak ends before there is one. */
+  /** The response; null if the soak ends before there is one. */
   async function call(name: string, method: string, path: string, { body, key }: Call = {}): Promise<Json | null> {
     const tally = tallies.get(name) ?? { answered: 0, refused: 0, unanswered: 0, times: [] };
     tallies.set(name, tally);

@@ -1,7 +1,6 @@
 // `npm run soak [-- --minutes=30] [--services=3] [--every=20] [--missions=20] [--pauses=1]`: mixed load, while processes, connections,
 // runners, the bucket and the primary are killed.
-// It fails on an unexpected answer, when something acknowledged is lost or duplicated, when something hangs in the end, when the books
-// do not balance, or when memory grows. Figures: bench/README.md.
+// It fails on an unexpected response, when something acknowledged is lost or duplicated, when something still hangs at the end, when the ledger does not balance, or when memory grows. Figures: bench/README.md.
 import { cpus } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -40,7 +40,7 @@ describe.skipIf(noHelm)('the chart', () => {
       expect(readFileSync(path.join(projectFolder, 'deploy/kubernetes', file), 'utf8')).toBe(manifestsOf(file));
   });
 
-  it('has neither a runner nor autoscalers by default, and nothing with everything off', () => {
+  it('renders neither a runner nor autoscalers by default, and nothing when everything is switched off', () => {
     expect([...rendered(...needed).keys()].sort()).toEqual([
       ...['Deployment/aep-scheduler', 'Deployment/aep-service', 'Job/aep-migrations-0-2-0', 'NetworkPolicy/aep'],
       ...['PodDisruptionBudget/aep-scheduler', 'PodDisruptionBudget/aep-service', 'Service/aep', 'ServiceAccount/aep'],
@@ -111,7 +111,7 @@ describe.skipIf(noHelm)('the chart', () => {
     });
   });
 
-  it('has a runner without a platform, for a platform elsewhere, which the notes explain', () => {
+  it('can render only a runner, for a platform that runs elsewhere, and its notes explain how', () => {
     const scaled = ['--set', 'runner.autoscaling.enabled=true,runner.missions.namespace=aep'];
     const objects = rendered(...alone, ...scaled);
     expect([...objects.keys()].sort()).toEqual([
@@ -129,7 +129,7 @@ describe.skipIf(noHelm)('the chart', () => {
     expect(notes).not.toContain('org:create');
   });
 
-  it('names values that it refuses', () => {
+  it('names the values that it rejects', () => {
     const refusals = [
       [[], "missing properties 'PUBLIC_URL', 'STORAGE_URL'"],
       [[...needed, '--set', 'settings.SECRET_KEY=x'], '/settings/SECRET_KEY'],

@@ -14,7 +14,7 @@ export default defineConfig({
     testNamePattern: /container|image|attacker|agents|services|^a (release|database) |^the chart /,
     globalSetup: suite.test!.globalSetup!,
     setupFiles: suite.test!.setupFiles!,
-    // As in the suite: a lost race is tried once more, and named at the end.
+    // As in the ordinary suite, a failed test is tried once more, and listed at the end.
     retry: 1,
     reporters: ['default', './test/support/second-attempts.ts'],
     pool: 'forks',

@@ -56,7 +56,7 @@ const jobs = () =>
   sql<{ id: string; data: object; state: string; retryCount: number }>(
     'select id, data, state, retry_count from background.job order by created_on, id',
   );
-/** Ends the delay of retries. It runs by the database's clock, so the job is moved instead. */
+/** Skips the delay of a retry. The delay runs by the database's clock, so the job's time is changed instead. */
 const rested = () => sql(`update background.job set start_after = now() where state = 'retry'`);
 /** Warnings and errors in the log, without time and place. */
 const said = () =>
@@ -77,7 +77,7 @@ describe('a job', () => {
     await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 5 });
   });
 
-  it('waits while its organization moves, which is no failed attempt', async () => {
+  it('waits while its organization moves, which does not count as a failed attempt', async () => {
     const moving = Object.assign(new Error('the organization is moving'), { code: 'XM001' });
     start({ mail: () => Promise.reject(moving) });
     await write({ n: 1 });
@@ -330,7 +330,7 @@ describe('the database', () => {
   });
 });
 
-describe('a mail that waits', () => {
+describe('a waiting email', () => {
   const mail = { to: 'alice@example.com', subject: 'Your sign-in code', text: 'Your sign-in code is 042917\n' };
   const queue = (until: number) => transaction((trx) => queueMail(trx, mail, until));
 

@@ -6,7 +6,7 @@ const description = 'Too many.';
 const queue = { perKey: 2, all: 3, waitMs: 60_000 };
 const refused = { status: 503, headers: { 'retry-after': '2' }, body: { code: 'too_busy', retryable: true } };
 
-/** Requests a place, and records in `granted` when it is granted. */
+/** Requests capacity, and records in `granted` when it is granted. */
 function taking(capacity: ReturnType<typeof createCapacity>) {
   const granted: string[] = [];
   const take = (key: string, amount?: number): Promise<Hold> =>

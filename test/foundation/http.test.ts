@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { createHttpServer, prepareDrain } from '#foundation/http/http.ts';
 
-it('a draining server answers its busy clients, who then disconnect, and finishes started answers', async () => {
+it('a draining server answers its busy clients, which then disconnect, and finishes responses that it has started', async () => {
   let finish: () => unknown = () => {};
   const server = createHttpServer((req, res) => {
     if (req.url !== '/slow') return void setImmediate(() => res.end('done'));

@@ -1,4 +1,4 @@
-// Backups as encrypted streams, and the places that keep them: complete or not there at all.
+// Backups as encrypted streams, and the folders or buckets that keep them: a backup is complete or absent.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,5 +1,4 @@
-// Requests to addresses that strangers name: forbidden addresses, the connection to exactly the checked address, and limits of the
-// answer. The servers are real; the name server is the test's own.
+// Requests to URLs that strangers name: forbidden addresses, the connection to exactly the checked address, and limits of the response. The servers are real; the name server is the test's own.
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
@@ -55,7 +54,7 @@ const at =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-describe('the answer to an outbound request', () => {
+describe('the response to an outbound request', () => {
   it('has status, headers and JSON body, over TLS and in development over http', async () => {
     open();
     for (const url of [`https://localhost:${portOf(secure)}/a?b=c`, `http://127.0.0.1:${portOf(plain)}/a?b=c`]) {
@@ -102,7 +101,7 @@ describe('the answer to an outbound request', () => {
 });
 
 describe('an outbound request with a body', () => {
-  it('is sent as JSON with its method and headers, and any answer is returned byte for byte', async () => {
+  it('is sent as JSON with its method and headers, and any response is returned byte for byte', async () => {
     open();
     let seen: unknown;
     listener = async (req, res) => {
@@ -131,7 +130,7 @@ describe('an outbound request with a body', () => {
   });
 });
 
-describe('bounds of an outbound request', () => {
+describe('limits of an outbound request', () => {
   it('reading stops at the maximum of bytes, announced or not', async () => {
     open();
     let sent = 0;

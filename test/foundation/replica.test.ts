@@ -120,7 +120,7 @@ it('a statement that the replica refuses is sent to the primary', async () => {
   expect(rows.map(({ standby }) => standby)).toEqual([false, false]);
 });
 
-it('answers stay correct while connections are cut and the replica is killed; a restarted replica is used again', async () => {
+it('responses stay correct while connections are cut and the replica is killed; a restarted replica is used again', async () => {
   let stopped = false;
   const wrong: string[] = [];
   let rounds = 0;

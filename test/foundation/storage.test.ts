@@ -1,4 +1,4 @@
-// The storage, in a folder and in a bucket: contents exist whole or not at all, and stay within their place.
+// The storage, in a folder and in a bucket: contents exist whole or not at all, and stay within their folder or prefix.
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -270,7 +270,7 @@ describe('a bucket', () => {
   });
 });
 
-describe('the address of a bucket in the settings', () => {
+describe('the URL of a bucket in the settings', () => {
   const amazon = { name: 'proofs', prefix: '', region: undefined, endpoint: undefined, pathStyle: false };
   test.each<[string, object]>([
     ['s3://proofs', amazon],

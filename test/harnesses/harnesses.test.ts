@@ -11,7 +11,7 @@ import { fileOf, isolation, openWorld, programs, selfTest, whyMissing } from './
 
 const table: Record<string, Record<string, string>> = {};
 const columns = ['start', 'stream', 'cost', 'steer', 'interrupt', 'resume', 'MCP', 'structured answer'];
-/** The table for docs/harnesses.md, with only what the tests have shown. */
+/** The table for docs/harnesses.md, which contains only results of the tests. */
 function markdown(rows: typeof table): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const lines = Object.entries(rows).map(([name, row]) => line([name, ...columns.map((column) => row[column] ?? '')]));
@@ -45,7 +45,7 @@ const variants: Variant[] = [
   { name: 'claude-code', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
   { name: 'codex', model: 'gpt-5.5', tokens: openai, mode: '' },
   { name: 'opencode', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
-  // OpenCode, by the Agent Client Protocol.
+  // OpenCode, through the Agent Client Protocol.
   { name: 'acp', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
   { name: 'codex', model: 'gpt-6.1-sol', tokens: openai, mode: 'code mode' },
   { name: 'opencode', model: 'gpt-5.5', tokens: openai, mode: 'Responses' },

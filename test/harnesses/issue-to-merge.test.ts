@@ -1,5 +1,4 @@
-// From the label of an issue to the merged pull request with Claude Code, the real program, and a scripted model: the agent builds, mends
-// what a check and two reviewers find, and each party sees what it should.
+// From the label of an issue to the merged pull request with Claude Code, the real program, and a scripted model: the agent builds, and fixes what a check and two reviewers find; each party sees what it should.
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';

@@ -49,7 +49,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     await played.harness.end();
   });
 
-  it('fails the turn with the reason when the gateway cuts off ten megabytes', async ({ skip }) => {
+  it('fails the turn with the reason when the gateway cuts off an answer of ten megabytes', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ characters: 10_000_000 });
     expect(await played.turn(0)).toMatchObject({ status: 'failed', error: expect.stringContaining(tooLong) });

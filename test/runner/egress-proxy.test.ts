@@ -150,7 +150,7 @@ describe('the egress proxy', () => {
     ['has no status', 'HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n'],
     ['is another protocol', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['is not HTTP', 'hello\r\n\r\n'],
-  ])('keeps running when the answer of a host %s', async (_, text) => {
+  ])('keeps running when the response of a host %s', async (_, text) => {
     const odd = createTcpServer((from) => void from.on('error', () => {}).once('data', () => from.end(text)));
     await listenOn(odd, null);
     const target = `registry.test:${(odd.address() as AddressInfo).port}`;
@@ -279,7 +279,7 @@ describe('the egress proxy', () => {
     upstream.close();
   });
 
-  it('gives up on a host that does not answer, without revealing its address', async () => {
+  it('gives up on a host that does not respond, without revealing its address', async () => {
     const closed = createTcpServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
@@ -291,7 +291,7 @@ describe('the egress proxy', () => {
   });
 });
 
-it('the egress proxy reads the server name from a ClientHello that is split into many records, up to a bound', () => {
+it('the egress proxy reads the server name from a ClientHello that is split into many records, up to a limit', () => {
   const hello = execFileSync(process.execPath, [
     '--eval',
     `const { Duplex } = require('node:stream');
@@ -313,7 +313,7 @@ it('the egress proxy reads the server name from a ClientHello that is split into
   }
 });
 
-it('the egress proxy counts connections by host, for a bounded number of hosts', () => {
+it('the egress proxy counts connections by host, for a limited number of hosts', () => {
   const counter = countConnections();
   const one = {
     host: 'a.test',

@@ -1,4 +1,4 @@
-// Forks of missions: the calls before are answered from a recording, and later ones reach the model with what the person has chosen.
+// Forks of missions: earlier calls are answered from a recording, and later calls reach the model with the choices of the person.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -92,7 +92,7 @@ describe('the model gateway', () => {
 });
 
 describe('model credentials', () => {
-  it('are keys, custom addresses, or both', () => {
+  it('are keys, custom URLs, or both', () => {
     expect(modelsFrom({})).toEqual({ anthropic: null, openai: null });
     expect(modelsFrom({ OPENAI_BASE_URL: 'http://localhost:11434/v1', ANTHROPIC_API_KEY: 'k' })).toEqual({
       anthropic: { base: 'https://api.anthropic.com', headers: { 'x-api-key': 'k' } },
@@ -182,7 +182,7 @@ describe('answers of models', () => {
   });
 });
 
-describe('model addresses that an organization has set', () => {
+describe('model URLs that an organization has set', () => {
   const names: Record<string, string[]> = { inside: ['10.0.0.7'], both: ['1.1.1.1', '127.0.0.1'], here: ['127.0.0.1'] };
   const resolve = ((name: string, _options: object, done: (error: null, found: object[]) => void) =>
     done(

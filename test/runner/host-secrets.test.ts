@@ -232,7 +232,7 @@ describe('a request to a host with a secret', () => {
     expect(got).toHaveLength(1);
   });
 
-  it('ends with its connection when the answer has no status', async () => {
+  it('ends with its connection when the response has no status', async () => {
     const { socketPath, token } = await start();
     const { ask } = await client(socketPath, 'named.test');
     await expect(ask('/odd', { authorization: token })).rejects.toThrow('socket hang up');
@@ -273,7 +273,7 @@ it.skipIf(spawnSync('curl', ['--version']).error)(
   },
 );
 
-it('the certificates of a mission are kept for a bounded number of hosts', () => {
+it('the certificates of a mission are kept for a limited number of hosts', () => {
   const { contextFor } = openAuthority();
   const first = contextFor('0.named.test');
   for (let n = 1; n < maxContexts; n++) contextFor(`${n}.named.test`);

@@ -132,7 +132,7 @@ describe('a platform that fails', () => {
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   }
 
-  it('completes each mission once although every answer is lost once', async () => {
+  it('completes each mission once although every response is lost once', async () => {
     const lost = new Set<string>();
     const { server, url } = await openWire((kind) => {
       const isLost = !lost.has(kind);

@@ -64,7 +64,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     expect(await seen('reader-servers')).toEqual(['skills', 'start-reader-servers', 'tmp', 'work']);
   });
 
-  it('with MCP servers hides their variables and files from agents, and can change the checkout as little as its agent', async () => {
+  it('with MCP servers hides their variables and files from agents, and cannot change the checkout when its agent cannot', async () => {
     const waits = 'echo package > /mission/tmp/package; : > ready; until [ -e done ]; do sleep 0.05; done';
     const server = run('servers', waits, { TOKEN: 'secret-of-a-server' });
     const look = 'until [ -e ready ]; do sleep 0.05; done; cat /proc/[0-9]*/environ /mission/tmp/package 2>&1; :';
@@ -76,7 +76,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     await server;
   });
 
-  it('goes on when the pod is to end, so that the runner saves the work', async () => {
+  it('continues when its pod is shut down, so that the runner can save the work', async () => {
     const working = run('agent', ': > working; until [ -e saved ]; do sleep 0.05; done; echo saved');
     await run('agent', 'until [ -e working ]; do sleep 0.05; done');
     nodes.ask('pod');
@@ -89,7 +89,7 @@ describe('programs of a container', () => {
   const socket = starterSocket(folder, 'agent');
   for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
 
-  it('cannot stop the runner by false answers that they give instead of the program that starts them', async () => {
+  it('cannot stop the runner by sending false responses in place of the program that starts them', async () => {
     let answer = 'no JSON';
     const at = starterSocket(folder, 'reader');
     const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);
@@ -101,7 +101,7 @@ describe('programs of a container', () => {
     starter.close();
   });
 
-  it('are not waited for when no runner comes to the container', async () => {
+  it('end when no runner connects to the container', async () => {
     const started = JSON.stringify({ socket: `${socket}-alone`, ports: [], server: null, holdMs: 1 });
     const options = { env: { MISSION_PORTS: '1' }, stdio: 'ignore' } as const;
     const starter = spawn(process.execPath, ['--eval', starterProgram, started], options);

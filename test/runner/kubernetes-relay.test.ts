@@ -1,4 +1,4 @@
-// The relay of the runner of a cluster, by which a mission in a pod reaches the platform with its own lease only, and hosts that the runner allows.
+// The relay of a runner in a cluster, through which a mission in a pod reaches the platform, with its own lease only, and hosts that the runner allows.
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -63,7 +63,7 @@ it('the relay sends requests about the lease of a pod to the platform with the s
     expect(await graph(finishRun.text, { input: lease }, wrong)).toMatchObject({ status: 401 });
 });
 
-it('the relay refuses a pod without a name, and has no mission for pods until the runner follows the cluster', async () => {
+it('the relay refuses a pod without a name, and gives pods no mission until the runner watches the cluster', async () => {
   const ask = async (body: string) => (await fetch(`${address}/pod`, { method: 'POST', body })).status;
   expect(await Promise.all(['{', 'null', '{"name":"pod-1"}'].map(ask))).toEqual([400, 400, 400]);
   expect(await ask('{"name":"pod-1","uid":"uid-1"}')).toBe(503);
@@ -143,7 +143,7 @@ describe('a relay that drains', () => {
     return { ending, at, answer };
   };
 
-  it('takes no more connections, sends waiting pods elsewhere, and ends after its last answer', async () => {
+  it('takes no more connections, sends waiting pods elsewhere, and ends after its last response', async () => {
     let isAsked = false;
     const handOver: HandOver = (_token, _pod, gone) => {
       isAsked = true;
@@ -164,7 +164,7 @@ describe('a relay that drains', () => {
     await drained;
   });
 
-  it('waits no longer than it may', async () => {
+  it('waits no longer than its time limit', async () => {
     const { ending, answer } = await openAnother();
     await ending.drain(1);
     await ending.close();

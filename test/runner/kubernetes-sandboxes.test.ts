@@ -67,7 +67,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
 
   itSurvivesLosses(() => world);
 
-  it('has a Job where the rights are missing, and templates without missions are removed', async () => {
+  it('runs as a Job where the rights for claims are missing; templates without missions are removed', async () => {
     const { missions, cluster, start, restart } = world;
     await missions.killRunners();
     cluster.rules.lacking = new Set(['patch sandboxclaims']);
@@ -86,7 +86,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
   });
 });
 
-it('a mission goes to the pod of its claim only, and to no pod in its place', async () => {
+it('a mission goes only to the pod of its claim, and not to a pod that replaces this pod', async () => {
   const tokens = openTokens('srv_secret');
   const [podToken, other] = [tokens.signPods('template'), tokens.signPods('another')];
   const named = { 'agent-runner/run': 'run_1', 'agent-runner/lease': 'lease_1', 'agent-runner/claim': 'claim_1' };
@@ -113,7 +113,7 @@ it('a mission goes to the pod of its claim only, and to no pod in its place', as
   const { MISSION_TOKEN, ...rest } = given as Record<string, string>;
   expect(tokens.read(MISSION_TOKEN!)).toEqual({ runId: 'run_1', leaseId: 'lease_1', claimId: 'claim_1' });
   expect(rest).toEqual({ MISSION: '{}', HTTPS_PROXY: `http://mission:${MISSION_TOKEN}@10.0.0.5:8080` });
-  // A lost response is repeated. The pod that replaces a lost one has its name.
+  // The pod may ask again after a lost response. A pod that replaces a lost one has the same name.
   expect(await ask(podToken, 'uid-1')).toHaveProperty('MISSION_TOKEN');
   pods.set('pod-1', 'uid-2');
   expect(await ask(podToken, 'uid-2')).toBe(410);

@@ -24,7 +24,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An API server whose lists and watches the test has in its hands. */
+/** An API server whose lists and watches the test controls. */
 function openFakeApi(lists: Record<string, object[]> = {}) {
   const watches = new Map<string, { on: Watching; end(error?: Error): void }>();
   const api = {
@@ -45,7 +45,7 @@ const podOf = (job: string, state: object = { running: {} }) => ({
   status: { containerStatuses: [{ name: 'runner', state }] },
 });
 
-it('objects are current again only when the API server has accepted another watch', async () => {
+it('objects count as current again only when the API server has accepted another watch', async () => {
   const { opened, watches } = openFakeApi();
   const informer = openInformer(opened, podKind, () => {}, ending.signal);
   const first = await vi.waitFor(() => watches.get('pods') ?? expect.unreachable());
@@ -70,7 +70,7 @@ describe('a watch ends when the API server', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('does not answer it, or accepts it and says nothing more', async () => {
+  it('does not respond, or accepts the watch and sends nothing more', async () => {
     let isSilent = true;
     server = createServer((_, response) => void (isSilent || response.writeHead(200).flushHeaders()));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -118,7 +118,7 @@ describe('the end of a mission', () => {
     };
   }
 
-  it('is known when the runner of its pod has saved its work, though its Job has failed before', async () => {
+  it('is known when the runner of its pod has saved its work, even if its Job has failed before', async () => {
     const job = { metadata: { name: 'mission-1' } };
     const { opened, tell } = openFakeApi({ Job: [job], Pod: [podOf('mission-1')] });
     const end = await follow(opened, false);
@@ -148,7 +148,7 @@ describe('the end of a mission', () => {
   });
 });
 
-it('a change costs as much as the pods are, not as their number times that of the missions', async () => {
+it('the cost of a change grows with the number of pods, and not also with the number of missions', async () => {
   let reads = 0;
   const names = Array.from({ length: 200 }, (_, n) => `mission-${n}`);
   const pods = names.map((name) => {
@@ -190,19 +190,19 @@ describe('the object of a mission', () => {
     return { cluster, done: cluster.start(run as never, { claimId: 'claim_1' } as never) };
   }
 
-  it('takes a place while the API server does not create it', () => {
+  it('takes a place of the runner while the API server has not created it', () => {
     const { cluster } = start({ isStarted: () => true, create: () => new Promise(() => {}) }, async () => null);
     expect([cluster.hasRoom(1), cluster.hasRoom(2)]).toEqual([false, true]);
   });
 
-  it('lives longer than a step may last, which fails by its own limit', async () => {
+  it('lives longer than any step, which fails by its own time limit', async () => {
     const create = vi.fn(async (_: KubernetesObject & { spec: { activeDeadlineSeconds: number } }) => {});
     const { done } = start({ create, ended: async () => ({ isComplete: true }) }, async () => ({ runs: [] }));
     await done;
     expect(create.mock.calls[0]![0].spec.activeDeadlineSeconds).toBe(3_600 + 600);
   });
 
-  it('is removed after it was created when its mission was stopped meanwhile', async () => {
+  it('is removed after its creation if its mission was stopped in the meantime', async () => {
     let created = () => {};
     const create = () =>
       new Promise<void>((resolve) => {
@@ -223,7 +223,7 @@ describe('the object of a mission', () => {
     expect(api.remove).toHaveBeenCalledTimes(2);
   });
 
-  it('has no warm pods when 20 other templates have, also when it is used again', async () => {
+  it('has no warm pods when 20 other templates have them, even when it is used again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const create = vi.fn(async (_: KubernetesObject & { spec: { replicas?: number } }) => {});
     const settings = { ...clusterSettings(env)!, warmPods: 3 };

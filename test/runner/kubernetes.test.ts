@@ -6,7 +6,7 @@ import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { inPath } from '../../src/runner/isolation/programs.ts';
 import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../support/cluster-world.ts';
 
-/** The official client, where it is installed: it proves the stand-in to be a Kubernetes to others. */
+/** The official client, where it is installed: it shows that other clients accept the stand-in as Kubernetes. */
 const kubectl = inPath('kubectl', process.env.PATH);
 const hasBubblewrap = await isOffered('bubblewrap');
 let world: ClusterWorld;
@@ -61,7 +61,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     await missions.steer('cancelRun', runId);
   });
 
-  it('goes on when its runner is started again, though the cluster is full and refuses the test', async () => {
+  it('continues when its runner is restarted, even if the cluster is full and refuses the test pod', async () => {
     const { missions, cluster, restart, start } = world;
     await restart();
     await missions.team('claude-code', 'builder');
@@ -85,7 +85,7 @@ describe.skipIf(!hasBubblewrap)('a runner of a cluster', () => {
     return started.output;
   }
 
-  it('names what the cluster forbids, and does not start', async () => {
+  it('names the rights that it lacks and the objects that the cluster refuses, and does not start', async () => {
     await world.missions.killRunners();
     const { rules } = world.cluster;
     rules.lacking = new Set(['create jobs', 'list events']);

@@ -141,7 +141,7 @@ describe('a metered call', () => {
     expect(meter.isUsed()).toBe(true);
   });
 
-  it('shortens the output limit and the thinking budget to what the platform allows', async () => {
+  it('lowers the output limit and the thinking budget to what the platform allows', async () => {
     grants = [{ outputTokens: 3_000, reason: null }];
     answer = (response) => response.end('{}');
     await post('/anthropic/v1/messages', {

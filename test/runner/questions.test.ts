@@ -1,4 +1,4 @@
-// Questions of agents to people through the gateway, decisions about calls of tools, and the time that passes meanwhile.
+// Questions of agents to people through the gateway, decisions about tool calls, and the time spent waiting for people.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -95,7 +95,7 @@ it('a message to an agent answers its open question; without an open question it
   });
 });
 
-it('a message to an agent answers all its open questions, whose number is bounded', async () => {
+it('a message to an agent answers all its open questions, whose number is limited', async () => {
   const answers = Array.from({ length: maxQuestions }, (_, n) => ask('people', 'ask_person', { question: `${n}?` }));
   await vi.waitUntil(() => shown.length === maxQuestions);
   const { error } = await ask('people', 'ask_person', { question: 'Another?' });

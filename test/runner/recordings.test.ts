@@ -332,7 +332,7 @@ describe('recordings', () => {
     expect(hasSplitSecret(mask(stream(piece(`it is ${secretValue}`), piece('.'))), mask)).toBe(false);
   });
 
-  it('leave out the content of a call that exceeds the bound of a body', async () => {
+  it('leave out the content of a call that exceeds the body size limit', async () => {
     const parts: { file: Buffer; report: Json }[] = [];
     const key = randomBytes(32).toString('base64');
     const platform = {

@@ -37,7 +37,7 @@ it('Versions are compared by their numbers, and only a newer one is an update', 
   expect(others).toEqual([false, false, false, false, false]);
 });
 
-it('A runner whose update fails says why, on the list of runtimes too, and goes on with missions', async () => {
+it('A runner whose update fails says why, also in the list of runtimes, and continues with missions', async () => {
   const runner = startOlder();
   await says(runner, `because its update to ${version} failed: the package registry does not have it (E404)`);
   const notice = async () => (await world.field('{ runtimes { data { notice } } }', { token: alice })).data[0]?.notice;
@@ -92,7 +92,7 @@ setInterval(() => {}, 1_000);`;
   expect(await exited).toEqual([7, null]);
 });
 
-it('A release that a runner has started asks it for the next one, and goes on if that one does not work', async () => {
+it('A release that a runner has started asks it for the next one, and continues if that one does not work', async () => {
   const runner = startRunner(undefined, { ...updating, EXIT_WITH_PARENT: 'updater' }, olderProgram);
   const [asked] = await once(runner.process, 'message');
   const installed = 'node_modules/agent-engineering-platform/dist/runner/runner.js';

@@ -161,7 +161,7 @@ it('commits that wait for approval are bundled; the service pushes them if the b
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(more.headSha);
 });
 
-it('commits are pushed to the new address of a repository that has moved', async () => {
+it('commits are pushed to the new URL of a repository that has moved', async () => {
   const url = path.join(folder, 'renamed.git');
   const { checkout, deliver } = await open(undefined, async (own) => ({ ...own, url }));
   write(checkout, 'b.txt', 'new\n');

@@ -68,7 +68,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     return [status, body.error];
   }
 
-  /** Path of the address that the agent shows. */
+  /** Path of the URL that the agent shows. */
   const pathOf = (ceremony: { verification_uri: string }): string => ceremony.verification_uri.slice(world.url.length);
   const tokenOf = (ceremony: { verification_uri: string }): string =>
     new URL(ceremony.verification_uri).searchParams.get('claim_attempt_token')!;
@@ -168,7 +168,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     begun,
     claimed,
     linked,
-    /** The caller behind a bearer. */
+    /** The caller that a bearer token identifies. */
     me: (bearer: string) => world.rest('GET', '/me', { token: bearer }),
     async close(): Promise<void> {
       openOutbound({ allowLoopback: false });

@@ -1,5 +1,4 @@
-// Two cells: installations with a database and a process each, `eu` (the directory) and `us`. The test itself is bound to the database of
-// `eu`; it has made its records in that of `us` before.
+// Two cells: installations with a database and a process each, `eu` (the directory) and `us`. The test uses the database of `eu`; it has created its records in the database of `us` before.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +21,7 @@ export interface TestCell {
   kill(): Promise<void>;
 }
 
-/** @param makeIn Makes records of a cell while the test is bound to its database. `us` is the first. @param more Settings of each cell */
+/** @param makeIn Creates the records of a cell while the test uses the database of that cell; called for `us` first. @param more Settings of each cell */
 export async function openCells(
   makeIn: (name: CellName, world: World) => Promise<void>,
   more: Partial<Record<CellName, NodeJS.ProcessEnv>> = {},

@@ -1,4 +1,4 @@
-// An organization whose missions run in pods of a cluster, by a stand-in for its API server, and stories that Jobs and SandboxClaims have in common.
+// An organization whose missions run in pods of a cluster with a stand-in for its API server, and scenarios that Jobs and SandboxClaims share.
 import { expect, it } from 'vitest';
 import { seconds } from '#foundation/clock.ts';
 import { startKubernetes } from './fake-kubernetes.ts';
@@ -8,7 +8,7 @@ import { compiled, freePort } from './processes.ts';
 
 export type ClusterWorld = Awaited<ReturnType<typeof openClusterWorld>>;
 
-/** @param more Settings of its runners @param nodes Nodes in place of pods by bubblewrap */
+/** @param more Settings of its runners @param nodes Nodes; by default pods run in bubblewrap */
 export async function openClusterWorld(hasSandboxes: boolean, more: Record<string, string> = {}, nodes?: PodProcesses) {
   const missions = await openMissionWorld();
   const cluster = await startKubernetes(missions.folder, nodes ?? [process.execPath, compiled('runner/runner')]);
@@ -55,7 +55,7 @@ export async function openClusterWorld(hasSandboxes: boolean, more: Record<strin
   };
 }
 
-/** Stories of a mission whose node, runner or API server is lost. */
+/** Scenarios of a mission whose node, runner or API server is lost. */
 export function itSurvivesLosses(opened: () => ClusterWorld): void {
   /** A mission of an agent that waits for a message; its draft is the work that a checkpoint saves. */
   async function waitingMission(): Promise<string> {
@@ -95,7 +95,7 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     await continues(runId);
   });
 
-  it('goes on while its runner is killed, the API server is away, and resource versions are too old', async () => {
+  it('continues although its runner is killed, the API server is unavailable, and resource versions are too old', async () => {
     const { missions, cluster, running, restart } = opened();
     await running();
     const runId = await waitingMission();

@@ -1,4 +1,4 @@
-// An organization that connects vendors by the API, at stand-ins of Linear, of GitHub and of vendors of models.
+// An organization that connects vendors through the API, with stand-ins for Linear, GitHub and model vendors.
 import { bindCheckLog } from '#domain/projects/vendors/check.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { createOwner, createProject } from './callers.ts';

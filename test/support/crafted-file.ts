@@ -1,4 +1,4 @@
-// A file of an organization that somebody who knows its key has changed: hashes, numbers of rows and the authentication are right.
+// An organization file that was changed by somebody who knows its key: hashes, row counts and the authentication are valid.
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { openCount } from '#domain/lifecycle/organization-files/copied-rows.ts';
@@ -19,7 +19,7 @@ async function* once(...chunks: Buffer[]): AsyncGenerator<Buffer> {
 
 interface Changes {
   header?: (header: Header) => void;
-  /** The new rows of tables, from their present ones. */
+  /** New rows of tables, computed from the current rows. */
   tables?: Readonly<Record<string, (rows: string) => string>>;
   manifest?: (manifest: Manifest) => void;
 }

@@ -1,4 +1,4 @@
-// Organizations with credits: entries of the ledger by the functions of the service, and checks of its books.
+// Organizations with credits: ledger entries created by the functions of the service, and checks of the ledger.
 import { expect } from 'vitest';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { grantCredits } from '#domain/money/credits/grants.ts';

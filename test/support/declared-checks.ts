@@ -29,7 +29,7 @@ async function problemOf(check: () => unknown): Promise<Problem | undefined> {
   return undefined;
 }
 
-/** The refusal of a body that is wrong by the declaration of its record; undefined if only the operation itself can refuse it. */
+/** The error for a body that violates the declaration of its record; undefined if only the operation itself can reject it. */
 export const refusalOfBody = (surface: Surface, root: RootField, args: Arguments): Promise<Problem | undefined> =>
   problemOf(() => {
     const { zod } = recordOf(root)!;
@@ -53,11 +53,11 @@ const operationOf = memoized((root: RootField, names: string) => {
   return { document, definitions: operation!.variableDefinitions! };
 });
 
-/** The refusal of an argument by its declared bounds. */
+/** The error for an argument beyond its declared limits. */
 export const refusalOfArgument = (root: RootField, name: string, value: unknown): Promise<Problem | undefined> =>
   problemOf(() => argumentValidator(root.field.args.filter((one) => one.name === name))({ [name]: value }));
 
-/** The refusal of the query of a GET. */
+/** The error for the query string of a GET request. */
 export const refusalOfQuery = ({ route }: RootField, args: Arguments, search: string): Promise<Problem | undefined> =>
   problemOf(() => {
     const path = route!.parameters.map((name) => String(args[name]));

@@ -1,4 +1,4 @@
-// Missions that have ended and left everything behind that a retention deletes, and counts of what is left of them.
+// Ended missions with all records that a retention deletes, and counts of the records that remain.
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { ChangeVersion } from '#domain/work/change-versions/model.ts';
 import { newId } from '#foundation/ids.ts';
@@ -80,7 +80,7 @@ export const all = { logs: 1, fragments: 1, artifacts: 1, checkpoints: 1, sandbo
 export const withoutLogs = { ...all, logs: 0, fragments: 0 };
 export const nothing = { logs: 0, fragments: 0, artifacts: 0, checkpoints: 0, sandboxes: 0 };
 
-/** Records of a run that are kept for ever. */
+/** Records of a run that are never deleted. */
 export const keptRecords = async (world: World, { runId }: EndedMission): Promise<Json> => ({
   run: await world.knex('runs').where({ id: runId }).first(),
   steps: await world.knex('run_steps').where({ runId }),

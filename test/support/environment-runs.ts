@@ -62,7 +62,7 @@ export async function openEnvironmentRuns() {
   git('-C', 'site', 'add', '.');
   git('-C', 'site', 'commit', '-qm', 'first');
 
-  /** A download as package managers do it: by the proxy that the environment names. */
+  /** A download like that of a package manager: through the proxy that the environment names. */
   const download = (what: string, to: string) =>
     `node -e "const p = new URL(process.env.HTTP_PROXY);
 require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHost}/${what}'}, async (r) => {
@@ -91,7 +91,7 @@ require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHos
     stepTokens: null,
     ...more,
   });
-  /** One test of the engine serves all tests, because it starts a container. */
+  /** The engine is checked once for all tests, because the check starts a container. */
   let containers: ReturnType<typeof findContainers> | undefined;
 
   async function capabilitiesFor(level: string, store = level): Promise<RunnerCapabilities | null> {
@@ -200,14 +200,14 @@ require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHos
     }
   }
 
-  /** A request of Node.js to a host over TLS, by the proxy; the token is expanded by the shell. */
+  /** A request of Node.js to a host over TLS, through the proxy. The shell expands the token. */
   const call = (token: string) =>
     `TOKEN="${token}" node -e "const p = new URL(process.env.HTTPS_PROXY);
 require('http').request({host: p.hostname, port: p.port, method: 'CONNECT', path: '${apiHost}'}).on('connect', (_, socket) =>
   require('https').get({createConnection: () => require('tls').connect({socket, servername: 'api.test'}), host: 'api.test', port: ${apiHost.split(':')[1]},
     headers: {authorization: 'Bearer ' + process.env.TOKEN}}, (r) => r.resume().on('end', () => process.exit(r.statusCode === 200 ? 0 : 1)))).end()"`;
 
-  /** An attacker inside the environment, which prints how it has reached something outside. */
+  /** An attacker inside the environment, which prints how it has reached something outside it. */
   const attack = (addresses: string[], neighbour: string, names: string[]) => `cat > attack.cjs <<'END'
 const { connect } = require('node:net'), { request } = require('node:http'), tls = require('node:tls');
 const { hostname: host, port } = new URL(process.env.HTTP_PROXY);

@@ -54,7 +54,7 @@ interface Repository {
     conclusion?: string;
     output: { title: string; summary: string };
   }[];
-  /** Jobs of workflow runs: `attempt` is the run and its attempt, `log` the address of the log. */
+  /** Jobs of workflow runs: `attempt` is the run and its attempt, `log` the URL of the log. */
   jobs: { attempt: string; id: number; name: string; conclusion: string; steps: object[]; log: string }[];
   issues: GitHubIssue[];
   pulls: GitHubPullRequest[];

@@ -154,7 +154,7 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
     return null;
   }
 
-  /** Deletes a pod as a node does: its containers get SIGTERM, and it is there until they have ended. */
+  /** Deletes a pod as a node does: its containers get SIGTERM, and the pod exists until they have ended. */
   function terminate(name: string): void {
     const pod = objects.pods.get(name);
     if (!pod) return;

@@ -1,5 +1,5 @@
 // Agent sessions of the stand-in for Linear: activities in the shapes that its documentation demands (linear.app/developers/agent-interaction),
-// the plan and the external addresses.
+// the plan and the external URLs.
 
 /** An activity as it was created. */
 export interface Activity {
@@ -22,7 +22,7 @@ export const agentId = 'a9e00000-0000-4000-8000-00000000a9e1';
 
 export function openSessions({ mustBeNew, missing, violate }: Checks) {
   const activities = new Map<string, Activity>();
-  /** Plan and addresses of each session that an event has announced. */
+  /** Plan and URLs of each session that an event has announced. */
   const states = new Map<string, { plan?: unknown; externalUrls?: unknown }>();
   const settings = { viewer: agentId };
 

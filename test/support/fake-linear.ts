@@ -283,7 +283,7 @@ const unauthenticated: GraphQLFormattedError = {
   },
 };
 
-/** Linear's answer when a client exceeds its rate. */
+/** Linear's response when a client exceeds its rate limit. */
 export const rateLimited = (headers: Record<string, string>): Disturbance => ({
   status: 400,
   headers,

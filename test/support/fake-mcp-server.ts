@@ -35,7 +35,7 @@ export async function openRemoteMcp() {
     expiresIn: 3_600,
     disturb: (() => false) as Disturb,
     metadata: {} as Record<string, unknown>,
-    /** Answer of the token endpoint in place of tokens. */
+    /** Response of the token endpoint instead of tokens. */
     tokenError: null as { status: number; body: Json } | null,
     result: null as Json,
   };

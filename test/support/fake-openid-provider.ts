@@ -1,5 +1,4 @@
-// A small OpenID provider (OpenID Connect Core §3.1, Discovery): signs in the given user, checks the client's requests, and gives false
-// answers on demand.
+// A small OpenID provider (OpenID Connect Core §3.1, Discovery): signs in the given user, checks the client's requests, and sends false responses on demand.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +14,7 @@ interface Behaviour {
   claims: JWTPayload;
   /** Claims of the userinfo endpoint. */
   userinfo: Record<string, unknown>;
-  /** The error that the provider answers with instead of a code. */
+  /** The error that the provider returns instead of a code. */
   error: string | null;
   isAway: boolean;
   signsWithForeignKey: boolean;

@@ -192,7 +192,7 @@ export async function openS3(bucket = 'proofs') {
     fail(operation: string, status: number, code: string, times = 1): void {
       for (let i = 0; i < times; i++) failures.push({ operation, status, code });
     },
-    /** Ends every connection and accepts none until `start`, as a store does that was lost; the objects stay. */
+    /** Ends every connection and accepts none until `start`, like a store that was lost. The objects stay. */
     async stop(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

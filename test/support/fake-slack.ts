@@ -241,7 +241,7 @@ export function signedBySlack(secret: string, body: string, at = now()): Record<
   };
 }
 
-/** The bounds of Block Kit for the blocks that the service uses. */
+/** The limits of Block Kit for the blocks that the service uses. */
 function checkBlocks(json: string, violate: Violate): void {
   const blocks = JSON.parse(json) as Json[];
   if (blocks.length === 0 || blocks.length > 50) violate(`${blocks.length} blocks`);

@@ -1,5 +1,5 @@
 // The base of stand-ins for vendors: a loopback server that records each request, passes it to the vendor's stand-in, and fails on
-// demand: with another answer, with an answer lost after the work, or without any answer.
+// demand: with another response, with a response lost after the work, or without any response.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 
 export interface Asked {

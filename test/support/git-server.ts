@@ -1,4 +1,4 @@
-// Git over HTTP alongside the API of a stand-in, by git's own `http-backend` (gitprotocol-http): repositories are bare ones in a folder.
+// Git over HTTP alongside the API of a stand-in, served by git's own `http-backend` (gitprotocol-http): repositories are bare ones in a folder.
 import { execFileSync, spawn } from 'node:child_process';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -13,7 +13,7 @@ interface Settings {
 
 const pathForm = /^\/([\w.-]+\/[\w.-]+)\.git(\/(?:info\/refs|git-upload-pack|git-receive-pack))(?:\?(.*))?$/;
 
-/** Answers the requests of git, and leaves all others to the server's own listener. */
+/** Handles the requests of git, and leaves all others to the server's own listener. */
 export function serveGit(server: Server, { folder, accepts, onPush }: Settings): void {
   const [own] = server.listeners('request') as [(req: IncomingMessage, res: ServerResponse) => void];
   server.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
@@ -39,7 +39,7 @@ export function serveGit(server: Server, { folder, accepts, onPush }: Settings):
   });
 }
 
-/** Passes on the answer of a CGI program: headers, an empty line, the body. */
+/** Passes on the response of a CGI program: headers, an empty line, the body. */
 function answerOf(output: NodeJS.ReadableStream, res: ServerResponse, done: () => void): void {
   let head = Buffer.alloc(0);
   output.on('data', (bytes: Buffer) => {

@@ -45,7 +45,7 @@ export function begin(name: AgentHarness, given: Given) {
     for (const listener of listeners.splice(0)) listener();
   });
   harness.ready.catch(() => {});
-  /** Resolves with the first defined answer of `ask`. */
+  /** Resolves with the first defined result of `ask`. */
   async function until<T>(ask: () => T | undefined): Promise<T> {
     for (;;) {
       const answer = ask();

@@ -8,7 +8,7 @@ interface Work {
   /** Pattern of names of periodic jobs. */
   wanted: string;
   queues: string[];
-  /** Seconds of the clock of the processes in a second; 60 by default. */
+  /** Seconds by which the clock of the processes advances in a second; 60 by default. */
   speed?: number;
   /** Certificate that the processes trust. */
   ca?: string;

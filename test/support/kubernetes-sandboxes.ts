@@ -1,5 +1,4 @@
-// Controllers of agent-sandbox for the stand-in of a cluster: pools keep sandboxes with pods, claims adopt one that is ready or get a new one, and
-// a sandbox replaces its pod when it is gone. Labels of the controllers do not reach pods, as in the published controllers.
+// Controllers of agent-sandbox for the stand-in of a cluster: pools keep sandboxes with pods, claims adopt one that is ready or get a new one, and a sandbox replaces its pod when the pod is gone. Labels of the controllers do not reach pods, as in the published controllers.
 import type { ClusterState, Plural } from './fake-kubernetes.ts';
 import { schemaErrorsOf } from './kubernetes-schemas.ts';
 

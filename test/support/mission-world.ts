@@ -92,7 +92,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
     for (const list of [run.steps, run.messages]) list.sort((a: Json, b: Json) => a.seq - b.seq);
     return run;
   };
-  /** Resolves with the first truthy answer of `ask`. */
+  /** Resolves with the first truthy result of `ask`. */
   async function until<T>(ask: () => Promise<T | false | null | undefined>): Promise<T> {
     const found = await vi.waitUntil(ask, { interval: 50 }).catch(async (error) => {
       const runs = await world.knex('runs').orderBy('createdAt').select('id', 'status', 'lastError');

@@ -82,7 +82,7 @@ export function startClusterKills(scene: Scene, everyMs: number, most = Number.P
   };
 }
 
-/** Objects that are left in the cluster except the templates and pools that wait for further missions, in words; empty when none is. */
+/** Objects left in the cluster, in words, except templates and pools that wait for further missions; empty if there are none. */
 export function leftIn({ objects }: Scene['cluster']): string {
   const waiting = [...objects.sandboxwarmpools.values()].reduce((sum, { spec }) => sum + spec.replicas, 0);
   const left = { jobs: objects.jobs.size, claims: objects.sandboxclaims.size };

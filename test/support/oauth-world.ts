@@ -144,7 +144,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
       if (!code) throw new Error(`${answer.status} ${answer.headers.get('location')} ${answer.body}`);
       return code;
     },
-    /** Whether a token opens a resource. */
+    /** Whether a token gives access to a resource. */
     opens: async (token: string, resource: Resource): Promise<boolean> =>
       (await callerOfOAuthToken(token, resource)) !== null,
   };

@@ -1,4 +1,4 @@
-// Checks a REST answer against the OpenAPI document: path, status, media type, and every member of the body.
+// Checks a REST response against the OpenAPI document: path, status, media type, and every member of the body.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Answer } from './world.ts';
@@ -39,7 +39,7 @@ function contractOf(document: Document) {
 
   return {
     document,
-    /** Throws when the answer deviates from the document. Unknown paths and methods answer `Error`. */
+    /** Throws when the response deviates from the document. Unknown paths and methods return `Error`. */
     check(method: string, path: string, { status, body, headers }: Answer): void {
       const bare = path.split('?', 1)[0]!;
       const [found] = templates.filter(({ pattern }) => pattern.test(bare)).sort((a, b) => a.parameters - b.parameters);
@@ -53,7 +53,7 @@ function contractOf(document: Document) {
         if (operation && status !== 405 && !operation.responses[status]) {
           throw new Error(`${where}: the document does not know this status`);
         }
-        // OAuth and agent identity have their own error bodies; everything else answers `Error` or problem details.
+        // OAuth and agent identity have their own error bodies; everything else returns `Error` or problem details.
         const own = operation?.responses[status]?.content;
         const record = headers.get('content-type') === problemDetailsType ? 'ProblemDetails' : 'Error';
         pointer = own ? answerPointer(found!.template, method, status) : `/components/schemas/${record}`;

@@ -100,7 +100,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
     await page.evaluate('sessionStorage.clear(); localStorage.clear()');
   }
 
-  /** Inspects the page in each look: no serious problem, and nothing wider than the screen. */
+  /** Inspects the page in each look: there is no serious problem, and nothing is wider than the screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     const before = page.viewportSize();
     await loadAxe(page);

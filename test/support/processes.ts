@@ -53,7 +53,7 @@ export function runningCommands(): string[] {
     try {
       return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0$/, '').replaceAll('\0', ' ')];
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
       return [];
     }
   });

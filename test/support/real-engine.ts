@@ -15,7 +15,7 @@ export const isEngineSuite = process.env.TEST_ENGINES === 'on';
 const { CONTAINER_PROGRAM: chosen, CONTAINER_RUNTIME } = process.env;
 
 /**
- * Settings of a runner for an engine with an image that has Node.js, for a user; null outside of the suite of engines and without one.
+ * Settings of a runner of this user for an engine with an image that has Node.js; null outside the engine suite, or without an engine.
  * `CONTAINER_PROGRAM`, `CONTAINER_IMAGE` and `CONTAINER_RUNTIME` choose others.
  */
 export function realEngine(options: { uid?: number; gid?: number } = {}): RealEngine | null {

@@ -11,9 +11,9 @@ export interface RetentionWorld {
   callers: Callers;
   shop: Place;
   other: Place;
-  /** The answer to the owner of the first organization, or to another account. */
+  /** The response to the owner of the first organization, or to another account. */
   ask(query: string, account?: Account): Promise<Json>;
-  /** Tokens expire while the clock is turned, so each call has a new one. */
+  /** Tokens expire as the clock is moved, so each call uses a new one. */
   tokenOf(account: Account): Promise<{ token: string }>;
 }
 

@@ -1,4 +1,4 @@
-// Every root field of the built schema, called through each surface that has it. New fields are included by being declared.
+// Every root field of the built schema, called through each surface that has it. New fields are included automatically.
 import {
   type GraphQLArgument,
   type GraphQLField,
@@ -98,7 +98,7 @@ export function bodyFor({ body, field, parameters }: RestRoute, args: Arguments)
   return Object.fromEntries(members.map(({ name }) => [name, args[name]]));
 }
 
-/** The answer of a surface: the record, or the problem and its status. */
+/** The response of a surface: the record, or the problem and its status. */
 export interface Outcome {
   status: number;
   data?: unknown;
@@ -106,7 +106,7 @@ export interface Outcome {
   answer: Answer;
 }
 
-/** Calls a root field through one surface. The first event of a subscription is its answer. */
+/** Calls a root field through one surface. The first event of a subscription counts as its response. */
 export async function askField(
   request: Request,
   surface: Surface,
@@ -126,7 +126,7 @@ export async function askField(
   return outcomeOf(root.name, await request('POST', '/graphql', { ...ask, ...events, body }));
 }
 
-/** The problem in an answer of problem details (RFC 9457), in the form of other surfaces. */
+/** The problem in a problem details response (RFC 9457), in the form of other surfaces. */
 function problemOfDetails({
   type,
   title,
@@ -140,7 +140,7 @@ function problemOfDetails({
   return { category, title, description: detail, retryable, ...data } as unknown as ProblemDetails;
 }
 
-/** The outcome of a GraphQL answer. An execution has HTTP status 200, so the status is that of its problem. */
+/** The outcome of a GraphQL response. An execution has HTTP status 200, so the status is that of its problem. */
 export function outcomeOf(name: string, answer: Answer): Outcome {
   const { data, errors } = answer.body;
   if (!errors) return { status: answer.status, data: data[name], answer };

@@ -1,5 +1,4 @@
-// An organization with one record of each noun, and valid requests for it: tests start from these and remove the credential or
-// invalidate one argument. A new noun adds its record to `seedOrganization` and its request bodies to `bodies`.
+// An organization with one record of each type, and valid requests for it. Tests start from these and remove the credential or invalidate one argument. A new record type adds its record to `seedOrganization` and its request bodies to `bodies`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
@@ -616,7 +615,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGroupRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGuideRequest: () => ({ step: 2 }),
-  // A list would be one of the caller’s own organization, which the tests compare.
+  // A caller of another organization would change the networks of its own, so the list is empty.
   SetAllowedNetworksRequest: () => ({ networks: [] }),
   CloseOrganizationRequest: ({ organization }) => ({ confirmSlug: organization.slug }),
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),

@@ -76,7 +76,7 @@ export async function openScriptWorld() {
       })
     ).body.data.run;
 
-  /** Repeats `ask` until `right` accepts its answer; fails after a time limit. */
+  /** Repeats `ask` until `right` accepts its result; fails after a time limit. */
   async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): Promise<T> {
     const end = Date.now() + 100_000;
     for (;;) {

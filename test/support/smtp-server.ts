@@ -1,4 +1,4 @@
-// Real SMTP servers (RFC 5321) that keep the mails they get.
+// Real SMTP servers (RFC 5321) that keep the emails they receive.
 import { SMTPServer } from 'smtp-server';
 
 export interface TakenMail {
@@ -9,7 +9,7 @@ export interface TakenMail {
 
 const servers: SMTPServer[] = [];
 
-/** A server on a free port. Returns its address and the mails it received. */
+/** A server on a free port. Returns its address and the emails it received. */
 export async function smtpServer(refuse?: string): Promise<{ url: string; taken: TakenMail[] }> {
   const taken: TakenMail[] = [];
   const server = new SMTPServer({

@@ -22,8 +22,7 @@ export interface Stranger {
   /** Texts that must not be in any answer to this caller. */
   unseen?: () => string[];
   /**
-   * The reason for which a share of the calls is enough: `unknown` is a credential that is refused before the request is read, like no credential at all,
-   * which asks every field on each surface; `role` lacks the scope, like the token without exactly this scope, which does the same.
+   * The reason why a share of the calls is enough. `unknown`: the credential is rejected before the request is read, as is a missing credential, which the tests try with every field on each surface. `role`: the caller lacks the scope, as does the token without exactly this scope, which the tests also try with every field.
    */
   like?: 'unknown' | 'role';
   /** Service to call; by default the world's own, whose REST answers are checked against the OpenAPI document. */

@@ -15,7 +15,7 @@ export async function openVisitorWorld() {
     return /\b\d{6}\b/.exec(developmentMailbox()!.find((mail) => mail.to === to)!.text)![0];
   }
 
-  /** A browser: keeps its cookies, and sends the headers of a form on its current page. `from`: its address. */
+  /** A browser: keeps its cookies, and sends the headers of a form on its current page. `from`: its IP address. */
   function browser(from?: string) {
     const jar = new Map<string, string>();
     const keep = (answer: Answer) => {

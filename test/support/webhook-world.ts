@@ -1,4 +1,4 @@
-// An organization with webhook endpoints on a receiver that answers as a test tells it, and keeps what it got.
+// An organization with webhook endpoints at a receiver that responds as a test demands, and keeps the requests it received.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -28,7 +28,7 @@ export const signatureOf = (secret: string, { headers, body }: Received): string
 
 export async function openWebhookWorld() {
   const received: Received[] = [];
-  /** The answer of each address of the receiver; 200 without one. */
+  /** The response of each URL of the receiver; 200 by default. */
   const answers: Record<string, (res: ServerResponse) => void> = {};
   let invited = 0;
   openOutbound({ allowLoopback: true });

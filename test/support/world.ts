@@ -68,7 +68,7 @@ export interface WorldSettings {
 /** A log without output. Without a destination it would check five times a second whether there is something to write, endlessly. */
 export const silentLog = () => openLog({ level: 'silent', destination: { write: () => {} } });
 
-/** Address of the world to which database, clock and addresses of this process are bound. */
+/** Address of the world whose database, clock and addresses this process uses. */
 let newest = '';
 
 export async function openWorld(settings: WorldSettings = {}) {
@@ -161,7 +161,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       return answer;
     },
     graphql,
-    /** The data of the one root field that is asked, or the problem of the answer. */
+    /** The data of the only requested root field, or the problem of the response. */
     async field(query: string, ask: Operation = {}): Promise<Answer['body']> {
       const { body } = await graphql(query, ask);
       return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
