@@ -1,5 +1,5 @@
-// Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is valid for one resource and at most one
-// hour, can be revoked, and is stored as a digest (docs/contract.md#tokens-and-resources).
+// Access tokens of programs: `agt_` for a registered agent, `oat_` for a sign-in to a client. Each is valid for one resource and at most
+// one hour, can be revoked, and is stored as a digest (docs/contract.md#tokens-and-resources).
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -36,7 +36,7 @@ export interface NewAccessToken {
   owner: TokenOwner;
   resource: Resource;
   scopes: readonly string[];
-  /** End of the grant, epoch milliseconds, in the future. The token expires then, or after one hour if that is earlier. */
+  /** End of the grant, a future time in epoch milliseconds. The token expires then or after one hour, whichever is earlier. */
   grantExpiresAt: number;
   /** Start of the grant in epoch milliseconds, when the grant begins with this token; absent means now. */
   createdAt?: number;
@@ -71,7 +71,7 @@ export async function issueAccessToken(
   return { accessToken, expiresIn: Math.floor((expiresAt - createdAt) / 1_000), scope: scopes.join(' ') };
 }
 
-/** Revokes all tokens of an owner, or the token with this secret. Returns how many of them were live. */
+/** Revokes all tokens of an owner, or the token with this secret. Returns how many live tokens were revoked. */
 export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { secret: string }): Promise<number> {
   const which = 'secret' in by ? { digest: digest(by.secret) } : by;
   const revokedAt = now();
@@ -81,7 +81,7 @@ export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { se
     .patch({ revokedAt });
 }
 
-/** The live access token with the digest $1 for the resource $2 at the time $3, as a table. */
+/** SQL subquery for the live access token with the digest $1 for the resource $2 at the time $3. */
 export const presentedTokenSql = `(select id, sign_in_id, registration_id, scopes, last_used_at from access_tokens
     where digest = $1 and resource = $2 and expires_at > $3 and revoked_at is null)`;
 

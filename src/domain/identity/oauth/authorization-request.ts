@@ -1,5 +1,5 @@
 // Authorization requests, parsed from the query of the authorization endpoint (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2), and the
-// addresses that return the outcome to the client (RFC 6749 §4.1.2, RFC 9207).
+// redirect URLs that return the outcome to the client (RFC 6749 §4.1.2, RFC 9207).
 
 import { isAtLeast } from '#access/roles.ts';
 import { catalog, type GrantableScope, isGrantable } from '#access/scopes.ts';
@@ -17,7 +17,7 @@ import { isCodeChallenge } from './pkce.ts';
 import { isSameRedirectUri, redirectUriError, withParameters } from './redirect-uris.ts';
 import { type Resource, resourceOf } from './resources.ts';
 
-/** Where the outcome is sent: always an address that the client has registered. */
+/** Where the outcome is sent: always a redirect URI that the client has registered. */
 export interface ReturnAddress {
   redirectUri: string;
   state: string | undefined;
@@ -33,21 +33,21 @@ export interface AuthorizationRequest extends ReturnAddress {
   isOffline: boolean;
 }
 
-/** An error that is sent to the client's redirect address. */
+/** An error that is sent to the client's redirect URI. */
 export interface ReturnedError extends ReturnAddress {
   error: OAuthError;
 }
 
 export const offlineAccess = 'offline_access';
 
-/** Scopes that are offered to a client that names no scopes: the scopes that a member of the organization may grant. */
+/** Scopes offered to a client that names none: those that a member of the organization may grant. */
 export const defaultScopes: readonly GrantableScope[] = catalog
   .filter((entry) => entry.isOffered && isAtLeast('member', entry.requiredRole))
   .map((entry) => entry.scope);
 
 /**
- * Parses the request; returns an error if the client has to be told about it. @throws OAuthError when the client or the redirect address
- * cannot be trusted; such an error is shown only to the person
+ * Parses the request; returns an error if the client has to be told about it. @throws OAuthError when the client or the redirect URI cannot
+ * be trusted; such an error is shown only to the person
  */
 export async function readAuthorizationRequest(
   query: URLSearchParams,
@@ -92,7 +92,7 @@ function readParameters(query: URLSearchParams) {
   return { codeChallenge, resource: oneResource(query.getAll('resource')), ...readScope(query.get('scope') ?? '') };
 }
 
-/** The only resource of a request: RFC 8707 allows several, but a token is valid for one resource. @throws invalid_target */
+/** The single resource of a request: RFC 8707 allows several, but a token is valid for one. @throws invalid_target */
 export function oneResource(uris: readonly string[]): Resource {
   const [first, ...others] = new Set(uris.filter((uri) => uri !== '').map(resourceOf));
   if (others.length > 0) throw invalidTarget('resource: a token is for one resource; name one.');
@@ -110,9 +110,7 @@ function readScope(scope: string): { scopes: GrantableScope[]; isOffline: boolea
   return { scopes: scopes.length > 0 ? scopes : [...defaultScopes], isOffline };
 }
 
-/**
- * The address to which the client is redirected. It includes `iss`, by which the client recognizes the issuer, even on errors (RFC 9207).
- */
+/** The URL to which the browser is redirected. It includes `iss`, even on errors, so that the client can verify the issuer (RFC 9207). */
 const outcomeAddress = ({ redirectUri, state }: ReturnAddress, parameters: Record<string, string>): string =>
   withParameters(redirectUri, { ...parameters, ...(state !== undefined && { state }), iss: addresses().issuer });
 

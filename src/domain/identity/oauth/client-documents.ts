@@ -1,6 +1,6 @@
-// Clients whose client_id is a URL: the metadata document is fetched, checked and stored, no longer than its server allows; errors are
-// not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). foundation/http/outbound.ts makes the request
-// safe.
+// Clients whose client_id is a URL: the metadata document is fetched, checked, and stored for at most as long as its server allows; errors
+// are not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). foundation/http/outbound.ts makes the
+// request safe.
 import { z } from 'zod';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http/http-cache.ts';
@@ -14,7 +14,7 @@ import { redirectUriError } from './redirect-uris.ts';
 
 export const maxDocumentBytes = 10 * 1024;
 const timeoutMs = seconds(5);
-/** Bounds of the time for which a document is cached, regardless of its `Cache-Control`. */
+/** Minimum and maximum time for which a document is cached, regardless of its `Cache-Control`. */
 const cacheMs = { min: minutes(1), max: hours(24) } as const;
 
 export class ClientDocument extends table('client_documents', {
@@ -28,7 +28,7 @@ export class ClientDocument extends table('client_documents', {
 /** Whether a client_id is the URL of a document; ids of registered clients are not URLs. */
 export const isDocumentAddress = (clientId: string): boolean => /^https:/i.test(clientId);
 
-/** The last valid document, of any age. Nothing is fetched. */
+/** The last valid document, however old. Nothing is fetched. */
 export const findClientDocument = (url: string): Promise<ClientDocument | undefined> => ClientDocument.find({ url });
 
 interface DocumentClient {
@@ -99,7 +99,7 @@ const metadata = z.object({
   client_name: z.string().refine(isVisibleLine).trim().min(1).max(text.clientName.max),
   redirect_uris: z.array(z.string()).min(redirectUrisPerClient.min).max(redirectUrisPerClient.max),
   token_endpoint_auth_method: z.literal('none').optional(),
-  // A secret in a public document is not secret; a client that publishes one expects an authentication method that this service lacks.
+  // A secret in a public document is not secret, and a client that publishes one expects an authentication method that this service lacks.
   client_secret: z.undefined().optional(),
   client_secret_expires_at: z.undefined().optional(),
 });
@@ -114,7 +114,7 @@ function readDocument(url: string, { status, body }: Fetched): { name: string; r
     );
   }
   const { client_id, client_name, redirect_uris } = parsed.data;
-  // Simple string comparison (RFC 3986 §6.2.1): a document is valid only for its own address.
+  // Simple string comparison (RFC 3986 §6.2.1): a document is valid only for its own URL.
   if (client_id !== url) throw invalidClient('client_id: its document names another client_id.');
   const redirectUris = redirect_uris.filter((uri) => redirectUriError(uri) === null);
   if (redirectUris.length === 0) throw invalidClient('client_id: its document has no usable redirect_uris.');

@@ -1,5 +1,5 @@
 // OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the URL of their metadata document. All clients are
-// public: no client has a secret, and a client's data about itself is unverified (docs/contract.md#client-registration).
+// public: no client has a secret, and clients' data about themselves is unverified (docs/contract.md#client-registration).
 
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -66,12 +66,12 @@ function webAddress(field: string, address: string | undefined): string | null {
   throw invalidClientMetadata(`${field}: must be an http or https address.`);
 }
 
-/** A client of either kind, with the data of the authorization page. */
+/** A client of either kind, with the data that the authorization page shows. */
 export interface Client {
   id: string;
   name: string | null;
   redirectUris: readonly string[];
-  /** The client's page about itself, unverified; absent for a client whose id is the address of its metadata document. */
+  /** The client's home page, unverified; absent for a client whose id is the URL of its metadata document. */
   clientUri?: string | null;
 }
 
@@ -85,7 +85,7 @@ export async function findClient(clientId: string, beforeFetch: () => Promise<un
 }
 
 /**
- * Checks the client at the token endpoint, which fetches nothing: a client whose document was never read has no code. @throws
+ * Checks the client at the token endpoint. Nothing is fetched there, because a client whose document was never read has no code. @throws
  * invalid_client
  */
 export async function requireClient(clientId: string): Promise<void> {

@@ -1,5 +1,6 @@
-// Authorization codes: created when a person consents, valid for one minute, one use and one client. The person has decided what a code
-// grants; a second presentation revokes all tokens that were issued for it (RFC 6749 §4.1.2; docs/contract.md#authorization-code-flow).
+// Authorization codes: created when a person consents, and valid for one minute, one use and one client. A code grants the access that the
+// person chose. Presenting it a second time revokes all tokens that were issued for it (RFC 6749 §4.1.2;
+// docs/contract.md#authorization-code-flow).
 
 import { days, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -29,7 +30,7 @@ export class AuthorizationCode extends table('authorization_codes', {
    * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
    */
   orgOnly: column<boolean>(),
-  /** When the person's grant to the client ends, as the person has chosen. */
+  /** When the person's grant to the client ends; the person has chosen this time. */
   accessExpiresAt: column<number>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),
@@ -46,8 +47,8 @@ export interface Approval extends Lender {
 }
 
 /**
- * Creates the code of an authorization request that a person consented to. It grants the scopes that the client requested, the person
- * chose and the person's role in the organization includes. @throws as `lendChosen`
+ * Creates the code for an authorization request that a person consented to. It grants those of the requested scopes that the person chose
+ * and that the person's role in the organization includes. @throws as `lendChosen`
  */
 export function approve(request: AuthorizationRequest, approval: Approval): Promise<string> {
   return transaction(async (trx) => {
@@ -72,7 +73,7 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
   });
 }
 
-/** Consumes the code and returns it, for only one of concurrent presentations. */
+/** Consumes and returns the code; only one of several concurrent presentations gets it. */
 export async function useCode(trx: Transaction, secret: string): Promise<AuthorizationCode | undefined> {
   const [code] = await AuthorizationCode.patchReturning(
     trx,
@@ -82,7 +83,7 @@ export async function useCode(trx: Transaction, secret: string): Promise<Authori
   return code;
 }
 
-/** The sign-in of a code that was used before. */
+/** The sign-in that an already used code created. */
 export async function signInOfCode(trx: Transaction, secret: string): Promise<Id<'signIn'> | null> {
   const code = await AuthorizationCode.query(trx).select('signInId').findById(digest(secret));
   return code?.signInId ?? null;
@@ -97,8 +98,8 @@ const spendCodesSql = (where: string) => `update authorization_codes set used_at
   select digest from authorization_codes where ${where} and used_at is null for update skip locked)`;
 
 /**
- * Consumes every code of a person, whose membership or account the caller has locked. A locked code is being redeemed: its redemption
- * waits for the membership, and is then refused.
+ * Consumes every code of a person, whose membership or account the caller has locked. A code that is locked is being redeemed: the
+ * redemption waits for the membership's lock, and is then refused.
  */
 export async function spendCodesOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
   if (orgId) await sql(spendCodesSql('user_id = $1 and org_id = $3'), [userId, now(), orgId], trx);

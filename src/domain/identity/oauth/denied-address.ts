@@ -1,5 +1,5 @@
-// Grants that are used at an address that their organization does not allow. Nothing is consumed: the same code or token works from an
-// allowed address.
+// Refuses grants that are used from a network address that their organization does not allow. Nothing is consumed: the same code or token
+// works from an allowed address.
 import { type RefusedCredential, refuseAddress } from '#access/allowed-addresses.ts';
 import type { RequestSource } from '#access/principal.ts';
 import { plainAddress } from '#foundation/http/network.ts';
@@ -7,7 +7,10 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { allowsAddress } from '../../organization/organizations/allowed-networks.ts';
 import { OAuthError } from './errors.ts';
 
-/** The error of a refused address: a 403 and not `invalid_grant`, after which clients discard their tokens. Notes it for the audit log. */
+/**
+ * The error for a refused address, which is also noted for the audit log. It is a 403 and not `invalid_grant`, because clients discard
+ * their tokens after `invalid_grant`.
+ */
 export const deniedAddress = (source: RequestSource, credential: RefusedCredential): OAuthError =>
   new OAuthError(403, 'access_denied', refuseAddress(source, credential).body.description);
 

@@ -1,5 +1,5 @@
 // Errors of the OAuth endpoints, with the codes of RFC 6749 §5.2 (token), RFC 7591 §3.2.2 (registration), RFC 8707 §2 (resource) and RFC
-// 8628 §3.5 (polling). An error contains its status; a surface only prints it.
+// 8628 §3.5 (polling). An error contains its HTTP status; a surface only prints it.
 
 /** The error of an OAuth endpoint: `OAuthError` in the contract. */
 export interface OAuthErrorBody {
@@ -31,7 +31,7 @@ const errorOf =
   (description: string): OAuthError =>
     new OAuthError(status, error, description);
 
-/** RFC 6749 §5.2: a parameter is missing, repeated, malformed or out of bounds. */
+/** RFC 6749 §5.2: a parameter is missing, repeated, malformed or out of range. */
 export const invalidRequest = errorOf('invalid_request');
 /** RFC 6749 §5.2: the client is unknown. A 401 makes clients register again. */
 export const invalidClient = errorOf('invalid_client', 401);
@@ -56,6 +56,6 @@ export const slowDown = errorOf('slow_down');
 /** RFC 8628 §3.5: the code has expired; a new one is needed. */
 export const expiredToken = errorOf('expired_token');
 
-/** RFC 7591 §3.2.2: a redirect address is invalid. */
+/** RFC 7591 §3.2.2: a redirect URI is invalid. */
 export const invalidRedirectUri = errorOf('invalid_redirect_uri');
 export const invalidClientMetadata = errorOf('invalid_client_metadata');

@@ -1,5 +1,5 @@
-// Signing keys of the service (ES256) and the published set (RFC 7517): in the database, so that all processes sign with the same key,
-// with the private part sealed. A retired key stays published until everything that it signed has expired.
+// Signing keys of the service (ES256) and the published key set (RFC 7517). They are stored in the database with the private part sealed,
+// so that all processes sign with the same key. A retired key stays published until everything that it signed has expired.
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -34,7 +34,7 @@ interface SigningKey {
 }
 
 interface Ring {
-  /** All keys; the first one signs. */
+  /** All keys; the first one is the signing key. */
   keys: SigningKey[];
   /**
    * The private key. It is decrypted at the first signature, so that keys can be published and rotated even if this process cannot decrypt
@@ -43,7 +43,7 @@ interface Ring {
   signer?: Promise<CryptoKey>;
 }
 
-/** The cached keys of each database that this process has used. */
+/** Cached keys, for each database that this process has used. */
 const rings = new WeakMap<object, { readAt: number; ring: Promise<Ring> }>();
 
 /** The keys, read again once the cache is a minute old. */
@@ -93,8 +93,8 @@ async function createKey(): Promise<[kid: string, publicJwk: JWK, sealedPrivateJ
 }
 
 /**
- * Makes a new key the signing key. The old one stays published until every assertion that a process may still sign with it has expired.
- * One of several concurrent rotations takes effect.
+ * Makes a new key the signing key. The old key stays published until every assertion that a process may still sign with it has expired. Of
+ * several concurrent rotations, only one takes effect.
  */
 export async function rotateSigningKey(): Promise<void> {
   const { keys } = await readAgain();
@@ -113,7 +113,7 @@ export async function rotateSigningKey(): Promise<void> {
   rings.delete(database());
 }
 
-/** Deletes retired keys once everything that they have signed has expired. */
+/** Deletes each retired key once everything that it signed has expired. */
 export async function sweepSigningKeys(): Promise<void> {
   await sql('delete from signing_keys where expires_at <= $1', [now()]);
 }
@@ -148,10 +148,7 @@ export async function signJwt(payload: JWTPayload, { typ }: { typ: string }): Pr
   return new SignJWT(payload).setProtectedHeader({ alg: algorithm, kid: active.kid, typ }).sign(await known.signer);
 }
 
-/**
- * The payload of a JWT that this service signed for itself (issuer and audience are the issuer), of this type and not expired; null
- * for any other.
- */
+/** The payload of an unexpired JWT of this type that this service signed for itself (the issuer is also the audience); null for any other JWT. */
 export async function verifyOwnJwt(jwt: string, { typ }: { typ: string }): Promise<JWTPayload | null> {
   const { issuer } = addresses();
   const options = {
@@ -165,7 +162,7 @@ export async function verifyOwnJwt(jwt: string, { typ }: { typ: string }): Promi
   const verify = async (keys: JWK[]) => (await jwtVerify(jwt, createLocalJWKSet({ keys }), options)).payload;
   try {
     return await verify((await publicKeys()).keys).catch(async (error) => {
-      // Another process may have rotated the key since this process read the keys.
+      // Another process may have rotated the key since this process last read the keys.
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       const { keys } = await readAgain();
       return verify(keys.map(({ publicJwk }) => publicJwk));

@@ -1,8 +1,8 @@
-// Checks the addresses that may receive a code, and compares requested with registered ones (RFC 8252 §7 and §8.4; RFC 9700 §2.1;
+// Checks the redirect URIs that may receive a code, and compares requested with registered URIs (RFC 8252 §7 and §8.4; RFC 9700 §2.1;
 // docs/contract.md#redirect-addresses). They are compared as written, without normalization.
 import { text } from '#limits.ts';
 
-/** Schemes that do not open an app, or that execute their content. */
+/** Schemes that do not open an app, or whose content would be executed. */
 const refusedSchemes = new Set(
   'javascript data vbscript file blob about filesystem view-source ws wss ftp mailto tel chrome intent'.split(' '),
 );
@@ -10,7 +10,7 @@ const refusedSchemes = new Set(
 const hosts = /^(?:[a-z0-9-]+\.)*[a-z0-9-]+\.?$|^\[[0-9a-f:.]+\]$/i;
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** The problem with a redirect URI, as the end of a sentence; null for a valid one. */
+/** The problem with a redirect URI, worded as the end of a sentence; null for a valid URI. */
 export function redirectUriError(uri: string): string | null {
   if (uri.length > text.redirectUri.max) return `must be at most ${text.redirectUri.max} characters`;
   if (!/^[\x21-\x7e]+$/.test(uri) || /[\\*"<>^`{|}]/.test(uri)) return 'must be an absolute URI, without wildcards';
@@ -36,7 +36,7 @@ const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?((?
 /** Whether the code is sent to a program on the person's own machine. */
 export const isLoopbackRedirect = (uri: string): boolean => loopback.test(uri);
 
-/** Whether the texts are equal; on loopback the port may differ, because such programs use any free one (RFC 8252 §7.3). */
+/** Whether the URIs are equal. The port of a loopback URI may differ, because programs on the person's machine use any free port (RFC 8252 §7.3). */
 export function isSameRedirectUri(registered: string, requested: string): boolean {
   if (registered === requested) return true;
   const [a, b] = [loopback.exec(registered), loopback.exec(requested)];

@@ -13,7 +13,7 @@ export function resourceUri(resource: Resource): string {
   return { api: baseHost, mcp: `${mcp}/mcp`, a2a }[resource];
 }
 
-/** Address of the resource's metadata: the well-known segment is inserted between host and path (RFC 9728 §3.1). */
+/** URL of the resource's metadata: the well-known segment is inserted between host and path (RFC 9728 §3.1). */
 export const resourceMetadataUrl = (resource: Resource): string => metadataUrlOf(resourceUri(resource));
 
 export function metadataUrlOf(identifier: string): string {
@@ -26,12 +26,12 @@ export function resourceOf(uri: string | undefined): Resource {
   if (uri === undefined) return 'api';
   const wanted = comparable(uri);
   if (wanted === null) throw invalidTarget('resource: must be an absolute URI without a fragment.');
-  // If all resources share one host, the API is matched first, so that the plain address of the host means the API.
+  // If all resources share one host, the API is matched first, so that the URL of the host without a path means the API.
   const names: [string, Resource][] = [
     ...resources.map((resource): [string, Resource] => [resourceUri(resource), resource]),
     [baseUrl(), 'api'],
     [addresses().mcp, 'mcp'],
-    // Clients of an organization that came from another cell keep its identifiers.
+    // Clients of an organization that was moved here from another cell keep the resource identifiers of that cell.
     ...otherCells().flatMap((cell): [string, Resource][] => {
       const address = addressOfCell(cell);
       return [

@@ -1,4 +1,4 @@
-// Revocation by presenting a token (RFC 7009): an access token is revoked by itself, a refresh token, used or not, together with its
+// Revocation by presenting a token (RFC 7009). An access token is revoked alone; a refresh token, used or not, is revoked together with its
 // sign-in (docs/contract.md#revocation). An unknown token is not an error.
 
 import type { Id } from '#foundation/ids.ts';

@@ -1,5 +1,5 @@
-// The sign-in of a person to a client, created by one authorization code. Its refresh tokens are a family: each is used once and replaced
-// by the next; a token that is presented again was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
+// The sign-in of a person to an OAuth client, created by one authorization code. Its refresh tokens are a family: each is used once and
+// replaced by the next; a token that is presented again was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -22,7 +22,7 @@ export class SignIn extends table('sign_ins', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'> | null>(),
   resource: column<Resource>(),
-  /** The granted scopes, with `offline_access` when there are refresh tokens. */
+  /** The granted scopes, including `offline_access` if the sign-in has refresh tokens. */
   scopes: column<string[]>(),
   /**
    * Whether the person consented in a session that reaches only one organization
@@ -53,13 +53,13 @@ export async function issueRefreshToken(trx: Transaction, signInId: Id<'signIn'>
   return secret;
 }
 
-/** Consumes a refresh token; true for only one of concurrent presentations. */
+/** Consumes a refresh token; returns true for only one of several concurrent presentations. */
 export async function useRefreshToken(trx: Transaction, secret: string): Promise<boolean> {
   const used = await RefreshToken.patch(trx, { digest: digest(secret), usedAt: null }, { usedAt: now() });
   return used > 0;
 }
 
-/** Locks the sign-in against being ended until the transaction ends; returns false when it has already ended. */
+/** Locks the sign-in, so that nobody can end it before the transaction ends; returns false when it has already ended. */
 export const lockSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
   (await SignIn.query(trx).select('id').findOne({ id, revokedAt: null }).forShare()) !== undefined;
 
@@ -73,7 +73,7 @@ export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<num
 export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
   SignIn.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
-/** A sign-in in a list: its scopes without `offline_access`, and the last use of its tokens. */
+/** A sign-in as lists show it: with its scopes except `offline_access`, and the last use of its tokens. */
 export type ListedSignIn = SignIn & { lastUsedAt: number | null };
 
 const listSignInsSql = `select ${columnsOf(SignIn, 's')},

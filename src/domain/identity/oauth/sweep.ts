@@ -6,7 +6,7 @@ import { sweepSigningKeys } from './keys.ts';
 /** Retention of ended sign-ins, unused clients and codes. */
 const keptMs = { ended: days(30), unused: days(90), code: days(1) };
 
-/** Deletions in the order of their foreign keys. $1 is the time before which a record must have ended. */
+/** Deletions, in the order that their foreign keys require. Records that ended before the time $1 are deleted. */
 const sweeps: [age: number, statement: string][] = [
   [keptMs.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
   // Used codes are kept with their sign-in, because a second presentation ends it.

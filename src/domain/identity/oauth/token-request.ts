@@ -7,7 +7,7 @@ export interface TokenParameters {
   readonly grant_type: string;
   readonly assertion?: string;
   readonly claim_token?: string;
-  /** The resource, unchecked; `resourceOf` parses it. */
+  /** The resource parameter, not yet validated; `resourceOf` parses it. */
   readonly resource?: string;
   readonly code?: string;
   readonly redirect_uri?: string;

@@ -34,7 +34,7 @@ const kinds: Record<string, (secret: string) => Promise<Known | undefined>> = {
   agt_: ownerOfAccessToken,
 };
 
-/** The application or agent of a revoked access token; undefined for an expired one, which programs replace as a matter of routine. */
+/** The application or agent of a revoked access token. Undefined for an expired token, because programs routinely replace those. */
 async function ownerOfAccessToken(secret: string): Promise<Known | undefined> {
   const token = await AccessToken.find({ digest: digest(secret) });
   if (!token || token.expiresAt <= now()) return undefined;
@@ -47,7 +47,7 @@ async function ownerOfAccessToken(secret: string): Promise<Known | undefined> {
   return agent ? { ...agent, name: agent.agentName, revokedAt: agent.revokedAt ?? revokedAt } : undefined;
 }
 
-/** The refusal of a secret that was not accepted; undefined when the secret belongs to no credential of an organization. */
+/** The refusal of an unaccepted secret; undefined when the secret belongs to no organization's credential. */
 export async function refusalOfCredential(secret: string): Promise<Refusal | undefined> {
   const known = await kinds[secret.slice(0, 4)]?.(secret);
   if (!known?.orgId) return undefined;
@@ -72,7 +72,7 @@ export async function refusalOfSignIn(
 /** Whether the request has a refusal to record. */
 export const wasRefused = ({ refusal, findRefusal }: Exchange): boolean => (refusal ?? findRefusal) !== undefined;
 
-/** Records the refusal of a request; called after the response. */
+/** Records the refusal of a request; called after the response was sent. */
 export async function recordRefusalOf(exchange: Exchange): Promise<void> {
   const refusal = exchange.refusal ?? (await exchange.findRefusal?.());
   if (!refusal) return;

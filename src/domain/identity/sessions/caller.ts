@@ -19,7 +19,7 @@ import { isReachedSql } from '../identity-providers/reach.ts';
 export interface SessionInUse {
   id: Id<'session'>;
   person: { id: Id<'person'>; email: string; name: string };
-  /** Whether the expiry was just extended, so that the browser's cookie must be renewed too. */
+  /** Whether the expiry was just extended. If so, the browser's cookie must be renewed too. */
   renewed: boolean;
 }
 
@@ -53,7 +53,7 @@ const none: ReadonlySet<Scope> = new Set();
 
 /**
  * The caller of a session cookie, in one statement; null when the session is unknown or has ended. The organization is the requested one
- * (404 unless the person belongs to it), or the one last chosen, or the first joined, or none.
+ * (404 unless the person belongs to it); otherwise the last chosen one, else the first one joined, else none.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfSession(
@@ -106,7 +106,7 @@ function callerBehind(row: FoundSession): Caller {
   return atAllowedAddress(caller, isAllowed);
 }
 
-/** The caller of a session on pages of the person alone, while the organization does not allow the address. */
+/** The caller for the person's own pages, when the organization does not allow the address of the request. */
 export const outsideOrganization = (caller: Caller): Caller => ({
   ...caller,
   orgId: null,

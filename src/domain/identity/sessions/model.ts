@@ -11,9 +11,9 @@ export class Session extends table('sessions', {
   userAgent: column<string | null>(),
   /** The client's address at sign-in. */
   address: column<string | null>(),
-  /** The organization whose identity provider has signed the person in; null for other sign-ins. */
+  /** The organization whose identity provider signed the person in; null for other sign-ins. */
   ssoOrgId: column<Id<'organization'> | null>(),
-  /** When the sign-in through the provider stops counting. */
+  /** When the sign-in through the provider stops giving access. */
   ssoUntil: column<number | null>(),
   /** Whether the session reaches only the organization of the provider. */
   orgOnly: column<boolean>(),

@@ -25,9 +25,9 @@ const userAgentKept = 300;
 /** The sign-in through an identity provider that opens a session. */
 export interface ProviderProof {
   orgId: Id<'organization'>;
-  /** When the sign-in stops counting. */
+  /** When the sign-in through the provider stops giving access. */
   until: number;
-  /** Whether nobody but the provider vouches for the person, so that the session reaches only its organization. */
+  /** Whether only the provider vouches for the person, so that the session reaches only the provider's organization. */
   isOnly: boolean;
 }
 
@@ -68,22 +68,22 @@ export async function openSession(
 const chooseOrganizationSql = `update sessions s set org_id = $2
   where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;
 
-/** Makes this the organization of the caller's session, unless a request names another. @throws 404 for an organization of other owners */
+/** Makes this organization the default of the caller's session. @throws 404 for an organization that the caller cannot access */
 export async function chooseOrganization({ credentialId, hiddenOrgIds }: Caller, orgId: string): Promise<void> {
   if (hiddenOrgIds?.includes(orgId)) throw notFound('organization');
   if ((await sql(chooseOrganizationSql, [credentialId, orgId])).length === 0) throw notFound('organization');
 }
 
 /**
- * Makes the person's sessions in the organization fall back to the organization that the person joined first, and ends those that its
- * identity provider has opened.
+ * Ends the person's sessions that the organization's identity provider has opened. The person's other sessions in the organization fall
+ * back to the organization that the person joined first.
  */
 export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
   await Session.patch(trx, { personId: userId, ssoOrgId: orgId, orgOnly: true, endedAt: null }, { endedAt: now() });
   await Session.patch(trx, { personId: userId, orgId }, { orgId: null });
 };
 
-/** Makes all sessions in the organization, except the named one, fall back to the organization that their person joined first. */
+/** Makes all sessions in the organization, except the named session, fall back to the organization that their person joined first. */
 export const leaveClosedOrganization = async (trx: Transaction, orgId: string, exceptId: string): Promise<void> => {
   await Session.query(trx)
     .where({ orgId: orgId as Id<'organization'> })
@@ -98,7 +98,10 @@ const openSessionsSql = (
 const listSessionsSql = `select ${columnsOf(Session)} ${openSessionsSql('and ($3::text is null or org_only and sso_org_id = $3)')}`;
 const listSessionsOfSql = `select id, user_agent, address, created_at, last_used_at, expires_at ${openSessionsSql()} limit $3`;
 
-/** Conditions on the sessions that the caller can see. A session that reaches one organization sees only such sessions of the same organization. */
+/**
+ * Conditions on the sessions that the caller can see. A session that reaches only one organization sees only sessions that also reach only
+ * that organization.
+ */
 const seenBy = (caller: Caller) => ({
   personId: ownPerson(caller),
   ...(caller.isOrgOnly && { orgOnly: true, ssoOrgId: ownOrganization(caller) }),

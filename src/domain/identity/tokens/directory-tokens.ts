@@ -1,5 +1,5 @@
 // Directory tokens (`scm_`), with which the identity provider of one organization provisions its users and groups (SCIM 2.0). They are
-// accepted at the SCIM endpoint only, and have no scope. Owners create and revoke them.
+// accepted only at the SCIM endpoint, and have no scopes. Owners create and revoke them.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
@@ -32,7 +32,7 @@ export class DirectoryToken extends table('directory_tokens', {
   declare digest: Buffer;
 }
 
-/** Maximum number of live tokens per organization, number of listed ones, and days until a token expires. */
+/** Maximum number of live tokens per organization, maximum number of listed tokens, and days until a token expires. */
 export const directoryTokens = {
   perOrganization: 5,
   listed: 50,
@@ -80,7 +80,7 @@ export function createDirectoryToken(
 const listSql = `select ${columnsOf(DirectoryToken)} from directory_tokens where org_id = $1
   order by revoked_at is not null, created_at desc, id limit ${listed}`;
 
-/** The organization's tokens: those that were not revoked first, each newest first. */
+/** The organization's tokens: unrevoked tokens, then revoked ones, each newest first. */
 export async function listDirectoryTokens(caller: Caller): Promise<DirectoryToken[]> {
   requireOwner(caller);
   return sql(listSql, [ownOrganization(caller)]);
@@ -89,7 +89,7 @@ export async function listDirectoryTokens(caller: Caller): Promise<DirectoryToke
 const lastSql = `select id, name, created_at, expires_at from directory_tokens where org_id = $1 and revoked_at is null
   order by expires_at desc, id limit 1`;
 
-/** The token of the organization that expires last, or did; undefined without one. */
+/** The organization's token with the latest expiry, past or future; undefined when there is none. */
 export const findLastDirectoryToken = async (
   orgId: string,
 ): Promise<Pick<DirectoryToken, 'id' | 'name' | 'createdAt' | 'expiresAt'> | undefined> =>

@@ -1,4 +1,4 @@
-// Drains: a runtime that is told to drain takes no new missions, finishes those that it has, and leaves.
+// Drains of runtimes. A runtime that is told to drain takes no new missions, finishes the ones it has, and shuts down.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -8,7 +8,7 @@ import { ServiceToken } from './service-tokens.ts';
 /** Maximum number of draining runtimes per token. */
 export const maxDraining = 100;
 
-// A name is in the list once; a repeated call changes nothing.
+// Each name is in the list only once, so a repeated call changes nothing.
 const drainSql = `update service_tokens set draining = array_append(draining, $2)
   where id = $1 and not $2 = any(draining) and cardinality(draining) < ${maxDraining}`;
 const resumeSql = `update service_tokens set draining = array_remove(draining, $2) where id = $1 and $2 = any(draining)`;
@@ -19,7 +19,7 @@ interface Drain {
   isDraining: boolean;
 }
 
-/** Tells a runtime of the organization to drain, or to take missions again. @throws 404, 409 beyond the number of draining runtimes */
+/** Tells a runtime of the organization to drain, or to take missions again. @throws 404, 409 beyond the maximum number of draining runtimes */
 export async function drainRuntime(
   caller: Caller,
   { runtimeTokenId: id, name, isDraining }: Drain,
@@ -38,7 +38,7 @@ export const setDraining = (tokenId: string, name: string, isDraining: boolean, 
   sql(isDraining ? drainSql : resumeSql, [tokenId, name], trx);
 
 /**
- * Removes the drains of runtimes that are no longer listed: one that was killed has not left, and people no longer see it.
+ * Removes the drains of runtimes that are no longer listed: a killed runtime does not report its shutdown, and people no longer see it.
  * @param isListed SQL condition on the id of a token and the name of a runtime
  */
 export const forgetDrains = (isListed: (tokenId: string, name: string) => string): Promise<unknown> => {
@@ -47,7 +47,7 @@ export const forgetDrains = (isListed: (tokenId: string, name: string) => string
   return sql(`update service_tokens t set draining = array(${listed('')}) where exists (${listed('not')})`);
 };
 
-/** SQL condition: the runtime with the token drains. */
+/** SQL condition: the runtime with this token and name is draining. */
 export const isDrainingSql = (tokenId: string, name: string): string =>
   `exists (select from service_tokens s where s.id = ${tokenId} and ${name} = any(s.draining))`;
 

@@ -9,7 +9,7 @@ export class Token extends table('tokens', {
   id: column<Id<'token'>>(),
   orgId: column<Id<'organization'>>(),
   userId: column<Id<'person'>>(),
-  /** The only project that the token reaches; null means the whole organization. */
+  /** The only project that the token gives access to; null means the whole organization. */
   projectId: column<Id<'project'> | null>(),
   /** A label for people, not an identifier. */
   name: column<string>(),

@@ -61,14 +61,14 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
 }
 
 let perPerson: number = tokens.perPerson;
-/** Sets the maximum number of live tokens per person, over all organizations; called once at start. */
+/** Sets the maximum number of live tokens per person, across all organizations; called once at start. */
 export function bindTokenQuota(quota: number): void {
   perPerson = quota;
 }
 
 /**
- * Locks the row of the person until `trx` ends, so that concurrent calls are counted exactly. Must precede any weaker lock of that row:
- * concurrent upgrades would deadlock.
+ * Locks the row of the person until `trx` ends, so that concurrent calls are counted exactly. Must be called before any weaker lock of that
+ * row is taken, because concurrent upgrades would deadlock.
  */
 async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promise<void> {
   await lockPerson(trx, userId);

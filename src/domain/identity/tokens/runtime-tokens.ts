@@ -1,4 +1,4 @@
-// Runtime tokens: the service tokens bound to one organization, whose admins create, list and revoke them.
+// Runtime tokens: service tokens bound to one organization. Its admins create, list and revoke them.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -8,7 +8,7 @@ import { conflict, organizationClosed } from '#foundation/problem.ts';
 import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
 import { createServiceToken, revokeServiceToken, ServiceToken } from './service-tokens.ts';
 
-/** Maximum number of active tokens per organization, and number of listed ones, revoked ones included. */
+/** Maximum number of active tokens per organization, and maximum number of listed tokens, including revoked ones. */
 export const runtimeTokens = { perOrganization: 20, listed: 100 } as const;
 const { perOrganization, listed } = runtimeTokens;
 

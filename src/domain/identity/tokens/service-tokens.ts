@@ -20,7 +20,7 @@ export class ServiceToken extends table('service_tokens', {
   createdAt: column<number>(),
   lastUsedAt: column<number | null>(),
   revokedAt: column<number | null>(),
-  /** Names of the token's runtimes that take no new missions. */
+  /** Names of the token's runtimes that are draining: they take no new missions. */
   draining: column<string[]>(),
 }) {
   static override noun = 'service token';

@@ -1,5 +1,5 @@
-// Processes an event about a session of the agent, once: a new session starts a mission by the rules of automations and tasks, a message
-// answers, steers or continues it, and the request to stop cancels it.
+// Processes each event of an agent session once. A new session starts a mission by the rules of automations and scheduled tasks; a message
+// answers, steers or continues the mission, and a request to stop cancels it.
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
@@ -20,7 +20,7 @@ import { newestRunInThread } from '../../work/runs/chat-runs.ts';
 import { findConnector } from './connection.ts';
 import { processSessionMessage, stopSessionMission } from './steer.ts';
 
-/** Processes one delivery. @throws an error after which another attempt may succeed */
+/** Processes one delivery. @throws an error if another attempt may succeed */
 export async function processSessionEvent(job: DeliveryJob): Promise<void> {
   const delivery = await InboundDelivery.find({ id: job.deliveryId });
   if (delivery?.status !== 'received') return;

@@ -1,4 +1,4 @@
-// The progress of a mission for display in its session: the plan, and a selection of the tool calls.
+// The progress of a mission as its agent session shows it: the plan, and a selection of the tool calls.
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { PlanStep, SessionActivity } from '../../projects/vendors/agent-session.ts';
 import { countPosts } from '../../work/chat-threads/threads.ts';
@@ -9,13 +9,13 @@ import { fragmentsUntil } from '../../work/sandboxes/until.ts';
 import { stepsOfPlan } from '../chat/words.ts';
 
 /**
- * Minimum time between displayed tool calls: `fastMs` for the first ten (`fast`), `slowMs` for later ones. A mission shows at most `limits`
+ * Minimum time between displayed tool calls: `fastMs` for the first `fast` calls, `slowMs` for later ones. A mission shows at most `limits`
  * calls.
  */
 const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;
 
-/** The newest fragment of a kind that the agents of the run have shown. */
+/** The newest fragment of this kind from the run's agents. */
 const newestFragment = async (run: Run, kind: SandboxFragment['kind']): Promise<SandboxFragment | undefined> =>
   (await fragmentsUntil(run, Number.MAX_SAFE_INTEGER, 1, [kind]))[0];
 
@@ -31,7 +31,7 @@ const statuses: Readonly<Record<string, PlanStep['status']>> = {
   completed: 'completed',
 };
 
-/** The agent's own to-do list with the status of each entry, else the steps of the plan that the agent follows; null without either. */
+/** The agent's own to-do list, with the status of each entry. Without a list, the steps of the plan that the agent follows; null without either. */
 export async function planOfSession(run: Run): Promise<PlanStep[] | null> {
   const kept = (await newestFragment(run, 'plan'))?.items;
   const items = kept ?? (await stepsOfPlan(run))?.map((content) => ({ content, status: 'pending' }));

@@ -1,5 +1,5 @@
-// Reports the newest mission of an agent session in that session. Activities are stored before they are sent, one per cause, and sent in
-// order; the vendor refuses an activity that is sent again after a crash. The plan and the links are replaced when they have changed.
+// Reports the newest mission of an agent session in that session. There is one activity per cause. Activities are stored first and then
+// sent in order; if one is sent again after a crash, the vendor refuses it. The plan and the links are replaced when they have changed.
 import { waitsFor } from '../../projects/effects/policy.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
@@ -31,7 +31,7 @@ import {
 
 type Thread = ChatThread;
 
-/** Reports the newest mission of a thread, in a chat or a session. @throws an error after which another attempt may succeed */
+/** Reports the newest mission of a thread, in a chat or an agent session. @throws an error if another attempt may succeed */
 export const reportThread = ({ threadId }: { threadId: string }): Promise<void> =>
   reportAlone(threadId as ChatThread['id'], async (thread) => {
     const connector = await Integration.find({ id: thread.integrationId });
@@ -65,7 +65,7 @@ async function reportInSession(thread: Thread, connector: Integration): Promise<
 }
 
 async function report(open: OpenSessions, thread: Thread): Promise<void> {
-  // Stored activities are sent before the mission is read, so that the person gets a first answer soon.
+  // Stored activities are sent before the mission is read, so that the person gets a first reaction quickly.
   await sendPending(open, thread);
   const run = await newestRunInThread(thread.id);
   if (!run) return;
@@ -81,11 +81,11 @@ async function report(open: OpenSessions, thread: Thread): Promise<void> {
   if (nextAt !== null) await reportLater(thread.id, nextAt);
 }
 
-/** Shows at the issue that the agent works on it. If the vendor refuses, the session explains why, and the mission continues. */
+/** Shows on the issue that the agent is working on it. If the vendor refuses, the session explains why, and the mission continues. */
 async function begin({ sessions, connection }: OpenSessions, { id: threadId, channelId }: Thread, run: Run) {
   if (run.issueId === null) return;
   try {
-    // The state of the issue is not changed when such a change needs an approval: the session already shows the state.
+    // If changing the state of the issue needs an approval, it is not changed, because the session already shows the state.
     if (waitsFor(await policyOfRun(run), 'tracker')) return;
     await sessions.begin(connection, channelId, run.issueId);
   } catch (error) {
@@ -95,10 +95,7 @@ async function begin({ sessions, connection }: OpenSessions, { id: threadId, cha
   }
 }
 
-/**
- * Stores the activities that the session does not have yet. Returns when the next tool call may be displayed; null means that no more calls
- * will be displayed.
- */
+/** Stores the activities that the session does not have yet. Returns the time when the next tool call may be displayed; null means never. */
 async function noteNews({ id: threadId }: Thread, run: Run): Promise<number | null> {
   const note = (cause: string, message: SessionActivity) =>
     queuePost(undefined, { threadId, cause: `${run.id} ${cause}`, message });

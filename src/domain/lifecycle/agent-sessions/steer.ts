@@ -35,7 +35,7 @@ export interface SessionMessage {
 
 const thought = (body: string): SessionActivity => ({ type: 'thought', body });
 
-/** Everybody who can write in the session may stop its mission, or prevent a requested one from starting. */
+/** Anybody who can write in the session may stop its mission, or prevent a requested mission from starting. */
 export async function stopSessionMission(
   delivery: InboundDelivery,
   event: InboundEvent,
@@ -43,7 +43,7 @@ export async function stopSessionMission(
 ): Promise<void> {
   const why = `${event.author?.login ?? 'Somebody'} stopped the mission in the session.`;
   await transaction(async (trx) => {
-    // A mission that is being started in this thread holds the lock, so that it is canceled too.
+    // The start of a mission in this thread holds this lock, so a mission that is just being started is canceled too.
     await ChatThread.lock(trx, { id: threadId });
     const run = await newestRunInThread(threadId, trx);
     const isCanceled = run !== undefined && (await cancelRuns(trx, { id: run.id }, why)) > 0;
@@ -61,7 +61,7 @@ export async function stopSessionMission(
   });
 }
 
-/** Thrown to roll back the effect of an event that another process has completed in the meantime. */
+/** Thrown to roll back the effects of an event that another process has completed in the meantime. */
 class Settled extends Error {}
 
 export async function processSessionMessage(said: SessionMessage): Promise<void> {
@@ -122,7 +122,7 @@ async function effectOf({ event, thread, run }: SessionMessage, member: ChatMemb
   const spoken = text.trim().toLowerCase();
   const button = asked?.buttons.find(({ label }) => label.toLowerCase() === spoken);
   const decision = button && readDecision(button.value);
-  // No activity is returned: the next report of the session shows that the wait is over.
+  // No activity is returned, because the session's next report shows that the wait is over.
   if (decision)
     return { status: 'started', reason: await decideByButton(member.caller, run.id, decision), activity: null };
   if (wait?.kind === 'answer' && /\S/.test(text)) {
@@ -136,7 +136,7 @@ async function effectOf({ event, thread, run }: SessionMessage, member: ChatMemb
     return { status: 'started', reason: `The message answered a question of ${run.id}.`, activity: null };
   }
   const { status, reason, reply, remark } = await applyMessage(thread.id, member, { key, text });
-  // The vendor hides the question once a person writes, so the question is posted again.
+  // The vendor hides the question once a person writes a message, so the question is posted again.
   const again = asked && status === 'started' ? activityOfWait(wait!, asked) : null;
   return { status, reason, activity: again ?? thought(reply ?? 'The agent will receive the message.'), remark };
 }

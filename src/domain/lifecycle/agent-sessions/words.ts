@@ -50,7 +50,7 @@ const waitWords: Readonly<Record<string, string>> = {
   budget: 'The limit',
 };
 
-/** The activity after a wait has ended; without such an activity the vendor would still show the question. */
+/** The activity that ends a wait; without it, the vendor would still show the question. */
 export async function activityAfterWait(run: Run, cause: string): Promise<SessionActivity> {
   return { type: 'thought', body: `${waitWords[cause.split(':')[0]!]}: ${await outcomeOf(run, cause)}.` };
 }

@@ -1,4 +1,4 @@
-// Converts recorded changes to events of the audit log: their action, their record, and the values before and after.
+// Converts recorded changes to audit events: the action, the changed record, and the values before and after.
 import { actorTypes, type ChangeOrigin } from '#foundation/postgres/origin.ts';
 import { camel } from '#foundation/postgres/statement.ts';
 import type { RecordedChange } from '../../organization/audit-changes/changes.ts';
@@ -10,13 +10,13 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** Columns that are never listed as changed: the event has fields of its own for them, or they change with every write. */
 const silent: ReadonlySet<string> = new Set(['id', 'org_id', 'created_at', 'updated_at', 'last_used_at']);
-/** Tables whose records belong to a run, but have a page and a history of their own. */
+/** Tables whose records belong to a run but have their own page and history. */
 const ownHistory: ReadonlySet<string> = new Set(['outside_effects', 'issues']);
 const secret = /^sealed(_|$)|(^|_)(digest|hash)$/;
 /** Maximum length of one value as JSON, in characters. */
 export const maxValueLength = 1_000;
 
-/** The event of a recorded change; null for a change that the log does not show. */
+/** The audit event for a recorded change; null for a change that is not logged. */
 export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: number): NewEvent | null {
   const { before, after } = change;
   const source = sourceOf(change.source);
@@ -51,7 +51,7 @@ export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: 
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** The beginning of a text. The database refuses half a surrogate pair, so that a cut through an emoji would stop the log. */
+/** The beginning of a text, never cut within a surrogate pair: the database would refuse a lone surrogate, which would stop the log. */
 const clipped = <T extends string | null>(text: T, length: number): T =>
   (text && text.length > length ? text.slice(0, length).toWellFormed() : text) as T;
 
@@ -66,7 +66,7 @@ function verbOf({ created, deleted, state, ends }: AuditSource, before: Values |
 type Shown = 'plain' | 'masked' | 'never';
 const columnsBySource = new WeakMap<AuditSource, Map<string, { path: string; shown: Shown }>>();
 
-/** How the log shows a column of a source. It is found once for each column. */
+/** How the log shows a source's column; determined once per column. */
 function showingOf(source: AuditSource, name: string): { path: string; shown: Shown } {
   const columns = columnsBySource.get(source) ?? new Map<string, { path: string; shown: Shown }>();
   columnsBySource.set(source, columns);
@@ -112,7 +112,7 @@ interface OriginOfEvent extends Pick<PlainEvent, 'actorType' | 'actorId'> {
 function originOf({ origin }: RecordedChange, { person }: AuditSource, row: Values, at: number): OriginOfEvent {
   const given = (origin === null ? {} : JSON.parse(origin)) as Given;
   const actorType = actorTypes.find((type) => type === given.actorType) ?? 'unknown';
-  // At a sign-in the person is not known in advance: the record that the sign-in creates names the person.
+  // The person who signs in is not known in advance; the record that the sign-in creates names the person.
   const signedIn = actorType === 'unknown' && origin !== null && person ? textOrNull(row[person]) : null;
   return {
     at: given.at ?? at,

@@ -1,8 +1,8 @@
-// Work on many organizations: the failure of one does not delay the others.
+// Work on many organizations, in which a failure for one does not affect the others.
 import { sql } from '#foundation/postgres/database.ts';
 
 /**
- * Does work for each organization that the query returns.
+ * Runs work for each organization that the query returns.
  * @param pageSql Returns the next organizations after the id `$1`, in the order of their ids
  * @throws the first failure, after all organizations
  */

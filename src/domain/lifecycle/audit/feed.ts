@@ -1,5 +1,5 @@
-// The events feed: changes of records in the order of the audit log, without their authors and values. Each page names the last number that
-// it has read, so that the next page continues there, even if the filter excluded every event.
+// The events feed: changes of records in the order of the audit log, without their authors and values. Each page names the last event
+// number that it read, so that the next page continues after it, even if the filter excluded every event.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, withinProject } from '#access/reach.ts';
 import { baseUrl } from '#foundation/http/addresses.ts';
@@ -11,30 +11,30 @@ import { numberChanges } from './numbers.ts';
 export interface FeedEvent {
   version: 1;
   number: number;
-  /** Noun and verb, such as `run.completed`. */
+  /** Resource and verb, such as `run.completed`. */
   type: string;
   occurredAt: number;
   projectId: string | null;
-  /** The run to which the subject belongs; the subject itself if it is a run; null for other records. */
+  /** The run to which the subject belongs, or the subject itself if it is a run; null for other records. */
   runId: string | null;
   subject: { type: string; id: string };
-  /** API address of the whole event in the audit log. */
+  /** API URL of the whole event in the audit log. */
   url: string;
 }
 
 export interface FeedPage {
   data: FeedEvent[];
-  /** Last number that the page has read; the next page continues after it. */
+  /** Last event number that the page has read; the next page continues after it. */
   lastNumber: number;
   /** Whether the log has events after `lastNumber`. */
   hasMore: boolean;
 }
 
 export interface FeedRequest {
-  /** Types such as `run.completed`, or `run.*` for all types of a noun; an empty list means all types. */
+  /** Types such as `run.completed`, or `run.*` for all types of one resource; an empty list means all types. */
   types: readonly string[];
   projectId?: string | undefined;
-  /** Last number that the reader has read; absent means that the feed begins at the present end of the log. */
+  /** Last event number that the reader has read; absent means that the feed begins at the present end of the log. */
   after?: number | undefined;
   limit: number;
 }
@@ -44,7 +44,7 @@ const numbersPerPage = 10_000;
 
 type Row = Pick<AuditEvent, 'occurredAt' | 'action' | 'projectId' | 'targetType' | 'targetId' | 'subjectId'> & {
   lastNumber: number;
-  /** The columns of an event are null in the only row of a page without events. */
+  /** A page without events has one row, in which the event's columns are null. */
   number: number | null;
   readTo: number;
 };
@@ -68,7 +68,7 @@ const feedSql = (where: string) => `with log as (
 export async function readFeed(caller: Caller, { projectId, ...request }: FeedRequest): Promise<FeedPage> {
   const orgId = ownOrganization(caller);
   const reach = withinProject(caller, projectId);
-  // A credential that does not reach the project gets pages without events; their last number still grows with the log.
+  // A credential without access to the project gets pages without events, whose last number still grows with the log.
   const projectIds = reach ? reach.projectId && [reach.projectId] : [];
   await numberChanges(orgId);
   const { end, ...page } = await readEventsAfter(orgId, { ...request, projectIds });
@@ -79,7 +79,7 @@ export async function readFeed(caller: Caller, { projectId, ...request }: FeedRe
 }
 
 interface LogRequest extends Omit<FeedRequest, 'projectId'> {
-  /** Projects whose events are read; absent means all records of the organization. */
+  /** Projects whose events are read; absent means all events of the organization. */
   projectIds?: readonly string[] | undefined;
 }
 

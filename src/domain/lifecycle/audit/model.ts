@@ -15,7 +15,7 @@ export class AuditEvent extends table('audit_events', {
   /** Number of the event within its organization: 1, 2, 3 … in the order of `recordedAt`. */
   number: column<number>(),
   occurredAt: column<number>(),
-  /** Noun and past participle, such as `run.completed`. */
+  /** Resource and past participle, such as `run.completed`. */
   action: column<string>(),
   actorType: column<ChangeOrigin['actorType']>(),
   actorId: column<string | null>(),
@@ -30,7 +30,7 @@ export class AuditEvent extends table('audit_events', {
   targetType: column<string>(),
   targetId: column<string>(),
   targetName: column<string | null>(),
-  /** The run to which the changed record belongs; otherwise the record itself. */
+  /** The run to which the changed record belongs, or else the record itself. */
   subjectId: column<string>(),
   changes: column<AuditChange[]>(),
   /** When the event was numbered, at most a few seconds after the change. */

@@ -1,5 +1,5 @@
 // Assigns numbers in the audit log. A change gets its number after its transaction has committed, while the counter of its organization is
-// locked. A reader who has seen a number has therefore seen all smaller ones, and writers do not wait for each other
+// locked. Therefore a reader who has seen a number has seen all smaller ones, and writers do not wait for each other
 // (docs/decisions/0061-the-database-records-changes.md).
 import { now } from '#foundation/clock.ts';
 import { announceSql } from '#foundation/postgres/changes.ts';
@@ -20,14 +20,14 @@ import { sealPersonal } from './personal.ts';
 import { appendEvents } from './tree/growth.ts';
 import { TreeChangedError } from './tree/tiles.ts';
 
-/** Maximum changes that one transaction assigns numbers to. */
+/** Maximum number of changes to which one transaction assigns numbers. */
 const batch = 500;
 
-// Nothing is inserted for an erased organization.
+// Inserts nothing for an erased organization.
 const createCounterSql = `insert into audit_counters (org_id) select o.id from (values ($1)) one (id) ${joinOrganizationSql('one.id')}
   where o.id is not null on conflict do nothing`;
 const lockCounterSql = 'select last_number, last_at, tree_size from audit_counters where org_id = $1 for update';
-/** Columns of a new event with the types of their values, in the order of the array in which an event is sent. */
+/** Columns of a new event with the types of their values, in their order in the JSON array that carries an event. */
 const eventColumns = {
   ...{
     occurredAt: 'bigint',
@@ -55,7 +55,7 @@ const insertSql = `insert into audit_events (org_id, number, created_at, ${event
   from jsonb_array_elements($4) with ordinality events (event, ordinality) returning ${columnsOf(AuditEvent)}`;
 const advanceSql = 'update audit_counters set last_number = $2, last_at = $3, tree_size = $4 where org_id = $1';
 
-/** The id under which new events of an organization are announced to its subscribers. */
+/** The id under which new events of an organization are announced to subscribers. */
 export const logOf = (orgId: string): string => `audit ${orgId}`;
 
 /** Numbers all committed changes of the organization. */
@@ -64,13 +64,13 @@ export async function numberChanges(orgId: string): Promise<void> {
 }
 
 async function numberWaiting(orgId: string): Promise<void> {
-  // Changes of an organization that is moving are numbered where it is served afterwards.
+  // Changes of an organization that is moving are numbered in the cell that serves it afterwards.
   if (await isFrozen(orgId)) return;
   for (let growsTree = true; ; ) {
     try {
       if ((await transaction((trx) => numberBatch(trx, orgId, growsTree))) < batch) return;
     } catch (error) {
-      // A tree that another program has changed stops growing, but events get their numbers.
+      // A tree that another program has changed stops growing, but events still get numbers.
       if (!(growsTree && error instanceof TreeChangedError)) throw error;
       growsTree = false;
     }
@@ -93,11 +93,12 @@ interface Counter {
 }
 
 /**
- * Assigns numbers to one batch; returns the number of changes in it. @param growsTree Whether the events also get their leaves, if all earlier
- * ones have theirs
+ * Assigns numbers to one batch; returns the number of changes in it. @param growsTree Whether the events are also added to the tree,
+ * provided that all earlier events are in it
  */
 async function numberBatch(trx: Transaction, orgId: string, growsTree: boolean): Promise<number> {
-  // Each statement of a message sees what was committed before it: changes are taken when the counter is locked.
+  // The statements are sent together, but each one sees what was committed before it runs, so the changes are read after the counter is
+  // locked.
   const [, counters, taken] = await Promise.all([
     sql(createCounterSql, [orgId], trx),
     sql<Counter>(lockCounterSql, [orgId], trx),

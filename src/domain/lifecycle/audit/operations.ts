@@ -20,10 +20,10 @@ export interface EventFilter {
   targetType?: string | null | undefined;
   targetId?: string | null | undefined;
   projectId?: string | null | undefined;
-  /** Bounds of the event's time in epoch milliseconds: the first is inclusive, the second exclusive. */
+  /** Range of the event's time in epoch milliseconds: the start is inclusive, the end exclusive. */
   occurredFrom?: number | null | undefined;
   occurredBefore?: number | null | undefined;
-  /** Number of an event: only events with larger numbers are returned. */
+  /** Event number: only events with larger numbers are returned. */
   after?: number | null | undefined;
 }
 
@@ -34,7 +34,7 @@ const conditions: Record<keyof EventFilter, (parameter: string) => string> = {
   targetType: (type) => `target_type = ${type}`,
   targetId: (id) => `subject_id = ${id}`,
   projectId: (id) => `project_id = ${id}`,
-  // An event is stored after its change: `created_at` excludes whole partitions that end before the time.
+  // An event is stored after its change, so the condition on `created_at` excludes whole partitions that end before the time.
   occurredFrom: (at) => `(occurred_at >= ${at} and created_at >= ${at})`,
   occurredBefore: (at) => `occurred_at < ${at}`,
   after: (number) => `number > ${number}`,
@@ -48,7 +48,7 @@ interface Request extends EventFilter {
 
 export interface OpenedEvent extends AuditEvent {
   personalValues: PersonalState;
-  /** Erased people among those that the event names. */
+  /** Erased people among the people that the event names. */
   nameless: ReadonlySet<string>;
 }
 

@@ -14,11 +14,11 @@ import {
 import type { AuditChange, AuditEvent, PlainEvent } from './model.ts';
 import type { AuditSource, PersonalOf } from './sources.ts';
 
-/** Values that an event does not have in plain text. */
+/** Values that are not stored in plain text in the event. */
 export interface PersonalValues {
   sourceAddress?: string;
   targetName?: string;
-  /** Changes that the event has without their values. */
+  /** Changes whose values were removed from the event. */
   changes?: AuditChange[];
 }
 
@@ -35,7 +35,7 @@ export interface NewEvent {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Takes the values out of the event that are about a known person. */
+/** Removes values about a known person from the event, and returns them separately. */
 export function separatePersonal(plain: PlainEvent, source: AuditSource, row: Row): NewEvent {
   const event = { ...plain };
   const parts = new Map<string, PersonalPart>();
@@ -50,7 +50,7 @@ export function separatePersonal(plain: PlainEvent, source: AuditSource, row: Ro
     if (!subject) continue;
     const change = event.changes.find(({ path }) => path === camel(column));
     if (change) {
-      // A column about the person who acts may have had the value of another person before, so the former value is dropped.
+      // The former value of such a column may be about a different person than the one who acts now, so it is dropped.
       const before = of === 'actor' ? null : change.before;
       const values = valuesOf(subject);
       values.changes = [...(values.changes ?? []), { ...change, before }];
@@ -76,14 +76,14 @@ interface Personal {
   actor: string | null;
 }
 
-/** The person whom a value is about; null when the person is not known: the value then stays in plain text. */
+/** The person whom a value is about; null when that person is unknown, and the value stays in plain text. */
 function subjectOf(orgId: string, { of, value, row, actor }: Personal): Subject | null {
   if (of === 'address') return typeof value === 'string' ? subjectOfAddress(orgId, value) : null;
   const person = of === 'actor' ? actor : row[of.of];
   return typeof person === 'string' ? subjectOfPerson(person) : null;
 }
 
-/** The name of the key of values that were dropped, because their person was already erased. */
+/** Key name that marks values as dropped because their person was already erased. */
 const noKey = 'erased';
 /** The element of `changes` with the sealed values. A separate column would be missing from the leaves that the previous release computes. */
 const sealedPath = 'personalValues';
@@ -96,8 +96,8 @@ interface SealedChange extends AuditChange {
 const boundTo = (orgId: string, number: number): string => `event ${number} of ${orgId}`;
 
 /**
- * Seals the personal values of events that get the numbers after `last`. The counter of the log must be locked. Values of an erased person
- * who is not a member again are dropped.
+ * Seals the personal values of events that are about to get the numbers after `last`. The counter of the log must be locked. Values of an
+ * erased person who is not a member again are dropped.
  */
 export async function sealPersonal(
   trx: Transaction,
@@ -117,11 +117,11 @@ export async function sealPersonal(
   });
 }
 
-/** Whether personal values of an event can be read: `erased` when a key was destroyed, `altered` when a value does not fit its key. */
+/** Whether the personal values of an event can be read: `erased` when a key was destroyed, `altered` when a key cannot decrypt its value. */
 export type PersonalState = 'readable' | 'erased' | 'altered';
 
 export interface Opened {
-  /** Values that can be read. */
+  /** The values that can be decrypted. */
   values: PersonalValues;
   state: PersonalState;
 }
@@ -132,7 +132,7 @@ const isSealed = (change: AuditChange): change is SealedChange =>
 const sealedIn = ({ changes }: AuditEvent): [keyId: string, text: string][] =>
   Object.entries(changes.find(isSealed)?.sealed ?? {});
 
-/** Opens the personal values of the events, in their order. */
+/** Decrypts the personal values of the events; the order stays the same. */
 export async function openPersonal(orgId: string, events: readonly AuditEvent[], trx?: Transaction): Promise<Opened[]> {
   const names = new Set(events.flatMap((event) => sealedIn(event).map(([id]) => id)));
   names.delete(noKey);

@@ -1,4 +1,4 @@
-// The retention of the audit log of each organization: reads and changes it, and deletes older events.
+// The retention of each organization's audit log: reads and changes it, and deletes older events.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -33,15 +33,15 @@ export async function setRetention(caller: Caller, retention: AuditRetention): P
   return retention;
 }
 
-/** Period that one partition covers. It is long, because a read of the log visits all partitions. */
+/** Period that one partition covers. It is long, because reading the log visits all partitions. */
 const partitionMs = days(91);
 const eventTable = { name: 'audit_events', timeColumn: 'created_at', rangeMs: partitionMs, lockKey: 4_716_201_128 };
 const longestSql = `select coalesce(max(coalesce(retention_days, ${retentionDays.default})), ${retentionDays.default}) as days
   from audit_counters`;
 
 /**
- * Drops the partitions whose events are older than the longest retention of an organization. `first_number` advances before, in its own
- * transaction: a drop waits for readers, and the numbering of events must not wait for it.
+ * Drops the partitions whose events are all older than the longest retention of any organization. `first_number` advances earlier, in its
+ * own transaction: a drop waits for readers, and the numbering of events must not wait for the drop.
  */
 async function dropOldPartitions(): Promise<void> {
   // `first_number` of an organization that is moving cannot advance.
@@ -62,7 +62,7 @@ async function dropOldPartitions(): Promise<void> {
 const batch = 5_000;
 const organizationsSql = `select org_id, coalesce(retention_days, ${retentionDays.default}) as days from audit_counters
   where org_id > $1 order by org_id limit 500`;
-// Only the smallest numbers are considered, because times never decrease with the number.
+// Only the smallest numbers are considered, because later numbers never have earlier times.
 const deleteSql = `delete from audit_events where org_id = $1 and created_at < $2
   and number in (select number from audit_events where org_id = $1 order by number limit ${batch}) returning number`;
 // The Merkle tree (tree/) keeps the leaves of deleted events; `first_number` is the first number whose event must still exist.
@@ -70,7 +70,7 @@ const advanceSql = 'update audit_counters set first_number = greatest(first_numb
 
 /**
  * Deletes the events that are older than the retention of their organization; the remaining events keep their numbers. Creates the next
- * partition. A failure of one of these does not stop the others.
+ * partition. A failure in one of these steps does not stop the others.
  */
 export async function deleteOldEvents(): Promise<void> {
   const failures: unknown[] = [];
@@ -85,7 +85,7 @@ const deleteOldRows = (): Promise<void> =>
     while ((await deleteBatch(orgId, before)) === batch);
     if (!(await hasUnusedKeys(orgId, before))) return;
     await transaction(async (trx) => {
-      // No event gets its number, and so no key is used, until the transaction ends.
+      // Until the transaction ends, no event gets a number, and so no key is used.
       const [counter] = await sql<TreeState>(lockTreeSql, [orgId], trx);
       await deleteUnusedKeys(trx, orgId, { before, firstNumber: counter!.firstNumber });
     });

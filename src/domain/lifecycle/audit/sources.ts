@@ -1,6 +1,6 @@
-// The tables whose changes become events of the audit log, with the noun and the verbs of each. Triggers record the changes
-// (migrations/20261213_60_audit_events.sql); this table defines their meaning. `auditActions` lists actions that change no row, and
-// unrecorded.ts every other table, with the reason.
+// Tables whose changes become audit events, with the resource name and verbs of each. Triggers record the changes
+// (migrations/20261213_60_audit_events.sql); this file defines what they mean. `auditActions` lists actions that change no row;
+// unrecorded.ts lists every other table, with the reason.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { McpBinding } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
@@ -50,13 +50,13 @@ import { Terminal } from '../../work/terminals/model.ts';
 import { SetupGuide, SetupMilestone } from '../setup/model.ts';
 
 export interface AuditSource {
-  /** The noun with which the table's actions begin, as in `run.completed`. */
+  /** The resource name with which the table's actions begin, such as `run` in `run.completed`. */
   noun: string;
   /** Columns whose values an event shows. A changed secret in any other column is shown without its value. */
   columns: readonly string[];
-  /** Columns that identify a record; an event joins their values with `:`. */
+  /** Columns that identify a record; an event contains their values joined by `:`. */
   key: readonly string[];
-  /** The column with the name of the record. */
+  /** The column that contains the record's name. */
   name: string;
   created: string;
   deleted: string;
@@ -64,15 +64,15 @@ export interface AuditSource {
   state?: string | undefined;
   /** Verbs by column, for columns with a time that is set once. */
   ends: Readonly<Record<string, string>>;
-  /** The column with the person who acts, for changes that are made before the person has signed in, such as the sign-in itself. */
+  /** The column with the id of the person who acts, for changes made before that person is signed in, such as the sign-in itself. */
   person?: string | undefined;
   /** Columns with personal values, which are sealed with the key of their person (personal.ts). */
   personal: Readonly<Record<string, PersonalOf>>;
-  /** The column of the person whose network address a change has, if its actor is unknown. */
+  /** The column with the id of the person to whom the change's network address belongs, if the actor is unknown. */
   addressOf?: string | undefined;
 }
 
-/** The person whom a value is about: the person in the column `of`, the person who acts, or, for an email address, its owner. */
+/** The person whom a value is about: the person in the column `of`; `actor`, the person who acts; or `address`, the owner of an email address. */
 export type PersonalOf = { of: string } | 'actor' | 'address';
 
 const ends = { revoked_at: 'revoked', accepted_at: 'accepted', ended_at: 'ended', resolved_at: 'resolved' };
@@ -86,11 +86,11 @@ const source = (
   ends: given.ends ?? ends,
 });
 
-/** Columns of closures and exports. The models of both import this file, so this file cannot read the columns from them. */
+/** Columns of closures and exports. They are repeated here because their models import this file. */
 const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
 const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
 
-/** Columns of webhook endpoints. Their model imports this file, so this file cannot read the columns from it. */
+/** Columns of webhook endpoints. They are repeated here because their model imports this file. */
 const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
 
 /** Names and addresses of directory users are left out: such people may never have joined, so no key exists that could seal the values. */
@@ -225,7 +225,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   org_exports: source('export', orgExport, { key: ['org_id'], name: 'status', created: 'requested', state: 'status' }),
 };
 
-/** Actions that change no row of a table, by the name that `recordAction` gets. */
+/** Actions that change no row, by the name that is passed to `recordAction`. */
 export const auditActions: Readonly<Record<string, AuditSource>> = {
   refused_operation: source('operation', reason, { created: 'refused' }),
   refused_credential: source('credential', reason, {
@@ -240,10 +240,10 @@ export const auditActions: Readonly<Record<string, AuditSource>> = {
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
 };
 
-/** The source with this name; undefined when its changes are not logged. */
+/** The source with this name; undefined for a table whose changes are not logged. */
 export const sourceOf = (name: string): AuditSource | undefined => auditSources[name] ?? auditActions[name];
 
-/** The columns of a message without its text, which only the page of the mission shows, and without the times of its delivery. */
+/** The columns of a message, without its text, which only the mission's page shows, and without the times of its delivery. */
 function withoutText({ columns }: Pick<typeof BaseModel, 'columns'>) {
   return { columns: columns.filter((column) => column !== 'text' && !/(delivered|acknowledged)At/.test(column)) };
 }

@@ -1,5 +1,5 @@
-// Scheduled backups of the embedded database, by the process that owns it. Each is written beside the database first, because the copy of a
-// running server has no known size, and then sent to the storage of backups in one encrypted stream.
+// Scheduled backups of the embedded database, made by the process that owns it. Each backup is first written beside the database, because
+// the size of a running server's copy is not known in advance, and then sent to the backup storage in one encrypted stream.
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { redact } from '#foundation/log.ts';
 import { type BackupPlan, latestBackups, recordEnd, recordStart } from './state.ts';
 import { type BackupSource, writeBackup } from './write.ts';
 
-/** Time between the starts of attempts while they fail, unless the interval is shorter. */
+/** Time between the starts of attempts while they fail, unless the backup interval is shorter. */
 const retryMs = minutes(15);
 
 export interface ScheduledBackups extends BackupPlan {
@@ -19,7 +19,7 @@ export interface ScheduledBackups extends BackupPlan {
   keep: number;
 }
 
-/** The periodic job. The backup itself runs beside it, so that the service can stop during one. */
+/** The periodic job. It does not wait for the backup that it starts, so that the service can stop during a backup. */
 export function scheduledBackups(source: BackupSource, settings: ScheduledBackups) {
   let working: Promise<void> | undefined;
   let failure: unknown;
@@ -33,7 +33,7 @@ export function scheduledBackups(source: BackupSource, settings: ScheduledBackup
       throw error;
     }
     if (working) return;
-    // Only this process writes backups, so a backup that is unfinished at its start was interrupted.
+    // Only this process writes backups, so a backup that is unfinished when the process starts was interrupted.
     const own = await sourceId(source.dataDir);
     if (isFirst) await endInterrupted(settings.place, own);
     isFirst = false;
@@ -63,8 +63,8 @@ async function isDue({ intervalMs }: ScheduledBackups): Promise<boolean> {
 }
 
 /**
- * The id in the names of the backups of this data folder. Backups do not contain it: an installation that was restored into another folder,
- * such as a drill, has another id, and does not remove the backups of the original installation.
+ * The id in the names of this data folder's backups. Backups do not contain it. Therefore an installation restored into another folder,
+ * such as in a drill, has another id and does not remove the backups of the original installation.
  */
 async function sourceId(dataDir: string): Promise<string> {
   const file = path.join(dataDir, 'backup-id');
@@ -83,8 +83,8 @@ async function endInterrupted(place: BackupPlace, own: string): Promise<void> {
   for (const { name } of open) {
     const found = complete.find((one) => one.name === name);
     await recordEnd(name, found ? { sizeBytes: found.bytes } : { error: 'the service ended during the backup' });
-    // In a restored database, the unfinished attempt belongs to the installation whose backup was restored: the id in its name differs, so
-    // nothing is removed.
+    // In a restored database, the unfinished attempt belongs to the original installation: the id in its name differs, so nothing is
+    // removed.
     if (!found && isOf(own, name)) await place.remove(name).catch(() => {});
   }
 }
@@ -115,7 +115,7 @@ async function takeBackup(
   for (const one of ownBackups.slice(keep)) await place.remove(one.name);
 }
 
-/** The reason of a failure, for operators. In a problem of the bucket, the cause contains the reason. */
+/** The reason for a failure, for operators. If the bucket reported a problem, the cause of the error contains the reason. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return redact(cause instanceof Error ? cause.message : message).slice(0, 500);

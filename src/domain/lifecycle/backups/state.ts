@@ -1,4 +1,4 @@
-// The plan of scheduled backups, and their latest attempts, which operators see.
+// The plan of scheduled backups and their latest attempts, for operators.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 
@@ -6,7 +6,7 @@ export interface BackupPlan {
   intervalMs: number;
 }
 
-/** An attempt. Times are in epoch milliseconds. */
+/** An attempt to write a backup. Times are in epoch milliseconds. */
 export interface BackupAttempt {
   name: string;
   startedAt: number;
@@ -19,7 +19,7 @@ export interface BackupAttempt {
 
 let plan: BackupPlan | null = null;
 
-/** Binds the plan of this installation; null without one. */
+/** Binds the plan of this installation; null without scheduled backups. */
 export function bindBackupPlan(bound: BackupPlan | null): void {
   plan = bound;
 }

@@ -1,5 +1,5 @@
-// A whole backup of an installation with the embedded database: the cluster, the manifest, the service key if it is in DATA_DIR, and the
-// contents of artifacts if they are files.
+// A complete backup of an installation with the embedded database: the database cluster, the manifest, the service key if it is in
+// DATA_DIR, and the contents of artifacts if they are files.
 import { existsSync } from 'node:fs';
 import { copyFile, cp } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,18 +16,18 @@ export interface BackupSource {
   /** The data folder of the embedded cluster; undefined with a DATABASE_URL. */
   data: string | undefined;
   dataDir: string;
-  /** The folder of the contents of artifacts; null when they are in a bucket. */
+  /** The folder with the contents of artifacts; null when they are in a bucket. */
   contentsFolder: string | null;
-  /** Whether the service key is in `dataDir`; otherwise it is a setting, and not in the backup. */
+  /** Whether the service key is in `dataDir`; otherwise it is a setting and not part of the backup. */
   ownSecretKey: boolean;
   /** Release of the service. */
   version: string;
 }
 
-/** Folder of the contents of artifacts inside a backup. */
+/** Folder with the contents of artifacts inside a backup. */
 export const contentsIn = (backup: string): string => path.join(backup, 'artifacts');
 
-/** Copies complete contents. Incomplete ones have no row yet and may disappear during the copy. */
+/** Copies complete contents. Incomplete contents have no row yet and may disappear during the copy. */
 export async function copyContents(from: string, to: string): Promise<void> {
   const filter = (source: string) => path.basename(source) !== unfinishedFolder;
   if (existsSync(from)) await cp(from, to, { recursive: true, filter });

@@ -1,4 +1,4 @@
-// The billing summary in the graph (docs/contract.md#billing).
+// The billing summary in GraphQL (docs/contract.md#billing).
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import {

@@ -106,7 +106,7 @@ export async function billingSummary(caller: Caller): Promise<BillingSummary> {
   };
 }
 
-/** People by id, for the requests for credits. */
+/** People by id, for displaying the requests for credits. */
 export const askersOf = (userIds: readonly string[]): Promise<Person[]> => peopleOf(userIds);
 
 /** Midnight UTC of the first day of the month. */

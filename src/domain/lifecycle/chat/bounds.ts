@@ -1,9 +1,9 @@
-// The bounds of chat.
+// Limits of chat.
 
-/** Maximum channels of an organization that are bound to projects. */
+/** Maximum number of an organization's channels that are bound to projects. */
 export const maxChannels = 500;
 
-/** Bounds of texts, in characters. */
+/** Limits of texts, in characters. */
 export const chatText = {
   botToken: { min: 10, max: 500 },
   signingSecret: { min: 16, max: 200 },

@@ -1,4 +1,4 @@
-// The channels of projects: a mission that starts in a channel works in its project.
+// The channels of projects: a mission that starts in a channel works in the channel's project.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -29,7 +29,8 @@ export interface Binding {
 
 /**
  * Binds a channel to a project, or rebinds it to another.
- * @throws 404, including for a channel that the account cannot see; 409 for a channel of another organization, or at the maximum
+ * @throws 404, including for a channel that the chat account cannot see; 409 for a channel of another organization, or at the maximum
+ * number
  */
 export async function bindChannel(
   caller: Caller,
@@ -65,9 +66,7 @@ export async function unbindChannel(caller: Caller, integrationId: string, chann
 /** The project name in a message such as `bind web-shop`; null for any other text. */
 export const wantedBinding = (text: string): string | null => /^bind\s+(\S.*)$/i.exec(text)?.[1]?.trim() ?? null;
 
-/**
- * Binds the channel in which the message was written. @throws 403 for members who may not change integrations; otherwise as `bindChannel`
- */
+/** Binds the channel in which the command was written. @throws 403 for members who may not change integrations; otherwise as `bindChannel` */
 export async function bindFromChat(received: ReceivedChatEvent, { caller }: ChatMember, name: string): Promise<void> {
   if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins bind channels to projects.');
   const { integrationId, event } = received;

@@ -1,4 +1,5 @@
-// Connects chat workspaces. A connection consists of a connector with the token of the app, and a hook with its signing secret.
+// Connects chat workspaces. A connection consists of a connector, which has the app's token, and an inbound hook, which has the app's
+// signing secret.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

@@ -21,7 +21,7 @@ export interface OpenChat {
 
 /**
  * Runs `work`, in which only calls to the vendor may fail. Returns null when the connection was deleted.
- * @throws the problems of the vendor; 503 while it limits the rate
+ * @throws the problems of the vendor; 503 while the vendor limits the rate
  */
 export async function withChat<T>(integrationId: string, work: (open: OpenChat) => Promise<T>): Promise<T | null> {
   const account = await ChatConnection.find({ integrationId: integrationId as never });

@@ -1,4 +1,4 @@
-// Encodes the decision of a button in its value.
+// Encodes a button's decision in the value of the button.
 
 export type ButtonDecision = { runId: string } & (
   | { kind: 'plan'; cause: string; approves: boolean }
@@ -8,9 +8,7 @@ export type ButtonDecision = { runId: string } & (
 
 export const writeDecision = (decision: ButtonDecision): string => JSON.stringify(decision);
 
-/**
- * The value comes from a button of the platform, because the vendor signs the request, but it may have the format of an earlier release.
- */
+/** The vendor signs the request, so the value comes from a button of this platform, but it may have the format of an earlier release. */
 export function readDecision(value: string): ButtonDecision | null {
   try {
     const { kind, runId, ...rest } = JSON.parse(value) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Finds the member with an account of a chat, by the email address that the vendor has verified.
+// Finds the member for a chat account, by the email address that the vendor has verified.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { findMembership } from '../../organization/memberships/operations.ts';
@@ -13,7 +13,7 @@ export interface ChatMember {
   name: string;
 }
 
-/** The member with this account, who may run missions, or the reason why the person may not. @throws the problems of the vendor */
+/** The member with this chat account, or the reason why the person may not run missions. @throws the problems of the vendor */
 export async function findMember(
   { account, chat, connection }: OpenChat,
   user: string,

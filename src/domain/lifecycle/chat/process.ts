@@ -1,5 +1,5 @@
-// Processes an event of a chat, once: a mention or a command starts a mission, a message in a mission's thread steers it, and a pressed
-// button decides.
+// Processes each chat event once: a mention or a command starts a mission, a message in a mission's thread steers that mission, and a
+// pressed button makes a decision.
 import type { Id } from '#foundation/ids.ts';
 import { Problem } from '#foundation/problem.ts';
 import { type ChatEvent, isUsedInChat } from '../../projects/vendors/chat.ts';
@@ -22,7 +22,7 @@ interface Read {
   member: ChatMember | { refusal: string };
 }
 
-/** Processes one delivery. @throws an error after which another attempt may succeed */
+/** Processes one delivery. @throws an error if another attempt may succeed */
 export async function processChatEvent({ deliveryId }: { deliveryId: string }): Promise<void> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   if (delivery?.status !== 'received') return;
@@ -63,7 +63,7 @@ async function readChatEvent(
 async function dispatchEvent(received: ReceivedChatEvent, { event, thread, member }: Read): Promise<void> {
   if ('refusal' in member) {
     const { refusal } = member;
-    // A person who may not steer the mission gets one message about this per thread.
+    // A person who may not steer the mission is told so once per thread.
     const isTold = event.kind !== 'message' || (await isFirst(thread!.id, event.user, refusal));
     await settleChatEventNow(received, { status: 'ignored', reason: refusal, reply: isTold ? refusal : null });
     return;

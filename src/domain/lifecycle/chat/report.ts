@@ -1,5 +1,5 @@
-// Reports a mission in its thread: one message shows its state and is kept up to date, and further messages report single facts to people.
-// A message is stored before it is posted: after a crash it is searched in the thread, and posted only if it is missing.
+// Reports a mission in its thread: one message always shows its current state, and further messages report single facts. A message is
+// stored before it is posted. After a crash, the thread is searched for the message, which is posted only if it is missing.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { ChatMessage } from '../../projects/vendors/chat.ts';
@@ -22,17 +22,17 @@ import { isWantedAtOrigin, showsStateAtOrigin } from '../mission-notices/origin.
 import { type OpenChat, withChat } from './connection.ts';
 import { endMessage, settledMessage, stateMessage, waitMessage } from './words.ts';
 
-/** How long one process may report exclusively; longer than all calls of one report may take. */
+/** Time for which one process may report exclusively; longer than all calls of one report may take. */
 const claimMs = minutes(1);
 /** Delay of a report while another process reports. */
 const againMs = seconds(2);
-/** Delay of a report that the vendor has refused, and the age of a thread from which on reports are not retried. */
+/** Delay before a refused report is retried, and the age of a thread after which reports are no longer retried. */
 const refusals = { delayMs: minutes(10), mostMs: days(14) } as const;
 const head = 'state';
 
 /**
  * Runs `work`, which reports in the thread, exclusively, and repeats it after temporary errors.
- * @throws an error after which another attempt may succeed
+ * @throws an error if another attempt may succeed
  */
 export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThread) => Promise<unknown>): Promise<void> {
   if (!(await claimThread(id, claimMs))) return reportLater(id, now() + againMs);
@@ -84,7 +84,7 @@ async function report(open: OpenChat, thread: ChatThread, run: Run): Promise<voi
   }
 }
 
-/** Posts the message about a cause once, or changes it. Returns its id. */
+/** Posts the message about a cause, or changes it if it was posted before. Returns its id. */
 async function showPost(
   { chat, connection }: OpenChat,
   { id: threadId, channelId: channel, threadId: thread }: ChatThread,
@@ -109,7 +109,7 @@ async function showPost(
   return messageId;
 }
 
-/** The message as text for comparison, with its members in a fixed order, because the database changes their order. */
+/** The message as text for comparison. Its members are in a fixed order, because the database changes their order. */
 const ordered = ({ title, detail, link, buttons }: ChatMessage) => [
   title,
   detail,

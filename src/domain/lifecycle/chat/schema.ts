@@ -1,5 +1,5 @@
-// Connections to chats in GraphQL only: as for connectors, the contract has no routes for them, and a tool with credentials as arguments
-// would show them to models.
+// Connections to chats, in GraphQL only. As for connectors, the contract has no REST routes for them, and an MCP tool would show their
+// credentials to models.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,4 +1,4 @@
-// Records the outcome of an event of a chat, and answers its author privately.
+// Records the outcome of a chat event, and replies to its author privately.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -16,7 +16,7 @@ export interface ReceivedChatEvent {
 export interface EventOutcome {
   status: 'started' | 'ignored';
   reason: string;
-  /** Text of the private answer to the author; null means no answer. */
+  /** Text of the private reply to the author; null means no reply. */
   reply?: string | null;
 }
 
@@ -46,7 +46,7 @@ export interface ReplyJob {
   text: string;
 }
 
-/** Sends the private answer to the author of an event. @throws an error after which another attempt may succeed */
+/** Sends the private reply to the author of an event. @throws an error if another attempt may succeed */
 export async function replyInChat({ integrationId, to, text }: ReplyJob): Promise<void> {
   try {
     await withChat(integrationId, ({ chat, connection }) => chat.reply(connection, to, text));

@@ -13,7 +13,7 @@ import type { ChatMember } from './people.ts';
 import { chooseProject } from './projects.ts';
 import { type ReceivedChatEvent, settleChatEvent, settleChatEventNow } from './settle.ts';
 
-/** Maximum characters of a request; the remaining length of a prompt is for text that the platform adds. */
+/** Maximum length of a request, in characters; the rest of a prompt's length is for text that the platform adds. */
 const maxRequest = 18_000;
 
 /** Starts the mission, or tells the author why it cannot start. @throws the problems of starting a mission */
@@ -60,5 +60,5 @@ export async function startInChat(received: ReceivedChatEvent, { caller, name }:
   if (written) await deliverRuns([written], new Map());
 }
 
-/** Thrown to roll back the new run of an event that another process has completed in the meantime. */
+/** Thrown to roll back the new run when another process has completed the event in the meantime. */
 class Settled extends Error {}

@@ -1,4 +1,4 @@
-// Messages in the thread of a mission, and presses of its buttons, by members.
+// Members' messages in the thread of a mission, and presses of its buttons.
 
 import { withinReach } from '#access/reach.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
@@ -20,7 +20,7 @@ import { readDecision } from './decisions.ts';
 import type { ChatMember } from './people.ts';
 import { type EventOutcome, type ReceivedChatEvent, settleChatEvent } from './settle.ts';
 
-/** A message to the newest mission of the thread: it steers an open one, and continues one that has ended. */
+/** A message to the newest mission of the thread: it steers an open mission, and continues an ended one. */
 export async function processThreadMessage(
   received: ReceivedChatEvent,
   threadId: ChatThread['id'],

@@ -34,7 +34,7 @@ export async function endMessage(run: Run): Promise<ChatMessage> {
   return { title: isReview ? 'Ready for review' : ends[run.status]!, detail, link, buttons: [] };
 }
 
-/** The message about an action that the mission waits for; null when it no longer waits. */
+/** The message about the action that a mission waits for; null when the mission no longer waits. */
 export async function waitMessage(run: Run, { cause, kind, detail }: RunWait): Promise<ChatMessage | null> {
   const link = await linkTo(run);
   if (kind === 'budget') return { title: 'The mission has reached a limit', detail, link, buttons: [] };

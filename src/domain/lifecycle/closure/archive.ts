@@ -1,5 +1,6 @@
 // The data of an organization as a zip archive of JSON lines: a file per table, the audit log as `aep audit verify` reads it, and finally
-// `manifest.json` with the count and the SHA-256 of each. Streamed into the storage: neither a table nor the archive is in memory as a whole.
+// `manifest.json` with the count and SHA-256 of each file. The archive is streamed into the storage, so that neither it nor a table is ever
+// in memory as a whole.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
@@ -27,7 +28,7 @@ interface FileEntry {
 
 /** Writes the archive under that key and returns its size in bytes. Reads one snapshot of the database, and locks no rows. */
 export async function writeArchive(contentKey: string, orgId: Id<'organization'>): Promise<number> {
-  // The tree in the archive has every event that the closure has caused.
+  // Numbers all changes first, so that the Merkle tree in the archive contains every event that the closure has caused.
   await numberChanges(orgId);
   await growTree(orgId);
   return transaction(async (trx) => {
@@ -35,7 +36,8 @@ export async function writeArchive(contentKey: string, orgId: Id<'organization'>
     const zip = new ZipFile();
     const output = zip.outputStream as Readable;
     const failed = new AbortController();
-    // A failure ends both sides: the storage gets it through the stream, and the signal stops the reading of rows.
+    // A failure stops both the writing and the reading: the storage gets the error through the stream, and the signal stops the reading of
+    // rows.
     output.on('error', () => {});
     const destroy = (error: Error) => void output.destroy(error);
     (zip as unknown as NodeJS.EventEmitter).on('error', destroy);
@@ -58,7 +60,7 @@ async function fill(trx: Transaction, zip: ZipFile, orgId: Id<'organization'>, s
   zip.end();
 }
 
-/** Resolves when the archive has accepted the last row, so that the next table is read only then. */
+/** Resolves when the archive has accepted the last row; only then is the next table read. */
 async function addFile(
   zip: ZipFile,
   name: string,

@@ -1,5 +1,5 @@
-// Erases closed organizations after thirty days: the rows of all their tables in batches, finally the organization itself. Erased rows
-// are committed, so that the next call continues the work of a lost process.
+// Erases closed organizations after thirty days: first their rows in all tables, then the organization itself. Rows are erased and
+// committed in batches, so that another process can continue the work of a lost one.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
@@ -17,14 +17,14 @@ export async function eraseClosedOrganizations(): Promise<void> {
   for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await eraseOrganization(orgId);
 }
 
-// All tables whose rows are deleted with their organization. Tables to which more foreign keys refer come later, so that deleting their
-// rows cascades to fewer other tables. The row of an artifact's content is kept until the sweep has removed the bytes.
+// All tables whose rows are deleted with their organization. Tables that more foreign keys refer to come later, so that their deletion
+// cascades to fewer rows. The row of an artifact's content is kept until the sweep has removed the bytes.
 const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint c
   where c.contype = 'f' and c.confrelid = 'organizations'::regclass and c.confdeltype = 'c'
     and c.conrelid <> 'org_closures'::regclass
   order by (select count(*) from pg_constraint r where r.contype = 'f' and r.confrelid = c.conrelid), 1`;
 
-/** Deletes all rows of an organization, and records nothing. A repetition continues. */
+/** Deletes all rows of an organization without recording the deletions. A repeated call continues where the last one stopped. */
 export const eraseOrganization = (orgId: OrgClosure['orgId']): Promise<void> => unrecorded(() => erase(orgId));
 
 async function erase(orgId: OrgClosure['orgId']): Promise<void> {
@@ -33,7 +33,7 @@ async function erase(orgId: OrgClosure['orgId']): Promise<void> {
     try {
       while ((await sql(eraseBatchSql(name), [orgId])).length > 0);
     } catch (error) {
-      // The ledger refuses to delete entries of an existing organization: they are deleted with the organization.
+      // The ledger refuses to delete entries of an existing organization, so they are deleted with the organization.
       if (databaseErrorKind(error) !== 'final') throw error;
     }
   }

@@ -1,4 +1,4 @@
-// The content of an organization's export: only the columns that reads of these models return. Secrets and their digests are not among
+// The tables of an organization's export, with only the columns that reads of these models return. Secrets and their digests are not among
 // these columns.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -139,7 +139,7 @@ const ofOrganization: readonly Model[] = [
   ...[AuditEvent, AuditCheckpoint, AuditStream, WebhookEndpoint, WebhookDelivery],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];
-/** Models whose rows refer, by a column, to a row of another model that has the organization. */
+/** Models whose rows do not contain the id of their organization, but refer to a row of another model that does. */
 const ofParent: readonly (readonly [model: Model, column: string, parent: Model])[] = [
   [CreditEntry, 'transferId', CreditTransfer],
   [ChatPost, 'threadId', ChatThread],
@@ -151,11 +151,11 @@ const ofParent: readonly (readonly [model: Model, column: string, parent: Model]
 export interface ExportTable {
   /** Name of the table. */
   name: string;
-  /** Query that returns one column `row`, JSON as text. The organization is the only parameter. */
+  /** Query that returns one column `row` with JSON as text. Its only parameter is the id of the organization. */
   query: string;
   /** Changes rows after they are read. */
   map?: (trx: Transaction, orgId: string, rows: readonly string[]) => Promise<string[]>;
-  /** Further rows, which are not in the database. */
+  /** Additional rows that are not in the database. */
   more?: (trx: Transaction, orgId: string) => AsyncIterable<string>;
 }
 

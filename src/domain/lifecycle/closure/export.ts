@@ -1,4 +1,5 @@
-// The export of a closed organization's data: requested by an owner, written in the background, downloaded until the erasure.
+// The export of a closed organization's data: an owner requests it, it is written in the background, and it can be downloaded until the
+// erasure.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -22,7 +23,7 @@ export async function exportOrganization(caller: Caller, orgId: string): Promise
   return requestExport(ownOrgId);
 }
 
-/** Requests the export like `exportOrganization`, without a check of the caller. */
+/** Requests the export like `exportOrganization`, but without checking the caller. */
 export const requestExport = (orgId: Id<'organization'>): Promise<OrgExport> =>
   transaction(async (trx) => {
     const closure = await OrgClosure.query(trx).select('closedAt', 'settledAt').findById(orgId).forUpdate();
@@ -67,7 +68,7 @@ export async function findExport(caller: Caller, orgId: string): Promise<OrgExpo
 export const exportOf = async (orgId: Id<'organization'>): Promise<OrgExport | null> =>
   (await OrgExport.find({ orgId })) ?? null;
 
-/** The archive in the storage. The caller has presented its secret address. @throws 404 */
+/** The archive in the storage, for a caller who presents its secret URL. @throws 404 */
 export async function findArchive(orgId: string): Promise<{ key: string; size: number }> {
   const found = await exportOf(orgId as Id<'organization'>);
   if (found?.status !== 'ready') throw notFound('export');
@@ -75,8 +76,8 @@ export async function findArchive(orgId: string): Promise<{ key: string; size: n
 }
 
 /**
- * The background job. Each attempt writes its own content, whose key is stored in the row first: a lost attempt leaves no content behind,
- * and the latest of several concurrent attempts is kept.
+ * The background job. Each attempt first stores a new content key in the row and then writes the content under this key. So a lost attempt
+ * leaves no unknown content behind, and of several concurrent attempts the latest is kept.
  */
 export async function writeExport({ orgId }: Pick<OrgExport, 'orgId'>): Promise<void> {
   const contentKey = newId('content');

@@ -27,7 +27,7 @@ export class OrgClosure extends table('org_closures', {
   closedByUserId: column<Id<'person'> | null>(),
   /** Number of completed `steps`. */
   stepsDone: column<number>(),
-  /** Settlements of the completed steps. */
+  /** The results (settlements) of the completed steps. */
   settlements: column<Settlement[]>(),
   /** When the last step was completed. */
   settledAt: column<number | null>(),
@@ -43,10 +43,10 @@ export const exportStatuses = ['preparing', 'ready', 'failed'] as const;
 /** The archive with the data of a closed organization. */
 export class OrgExport extends table('org_exports', {
   orgId: column<Id<'organization'>>(),
-  /** Status of the export: `failed` while the next attempt is pending, and after the last one. */
+  /** Status of the export. It is `failed` after a failed attempt, even if another attempt will follow. */
   status: column<(typeof exportStatuses)[number]>(),
   requestedAt: column<number>(),
-  /** Key of the latest attempt's content in the storage. */
+  /** Storage key of the latest attempt's archive. */
   contentKey: column<string | null>(),
   /** Size of the archive in bytes; null unless the export is ready. */
   sizeBytes: column<number | null>(),

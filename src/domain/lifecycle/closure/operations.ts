@@ -1,4 +1,4 @@
-// Closes an organization: it is read-only for its owners from then on, and erased after thirty days.
+// Closes an organization: from then on only its owners can read it, and after thirty days it is erased.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -41,13 +41,13 @@ export async function closeOrganization(
 interface ClosedBy {
   basis: ClosureBasis;
   closedByUserId: Id<'person'> | null;
-  /** The console session of the caller, which stays in the closed organization; all other sessions leave it. */
+  /** The console session of the caller, which stays in the closed organization; all other sessions are switched away from it. */
   sessionId: string;
 }
 
 /**
- * Closes an organization like `closeOrganization`, without a check of the caller. The steps of the closure run at once, or else in the
- * sweep.
+ * Closes an organization like `closeOrganization`, but without checking the caller. The steps of the closure run at once; the sweep retries
+ * those that fail.
  */
 export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<OrgClosure> {
   await transaction(async (trx) => {

@@ -1,4 +1,4 @@
-// The export of a closed organization in GraphQL: the REST contract has no record for it.
+// The export of a closed organization, in GraphQL only: the REST contract has no record for it.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, members, safeIntOrNull, string, typed } from '#graph/members.ts';

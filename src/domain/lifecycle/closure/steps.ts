@@ -27,7 +27,7 @@ interface Closing {
   /** The provider's reference of the subscription that a previous step has ended; null when there was none. */
   ended: string | null;
 }
-/** Runs a step and returns its settlements; null when the step cannot be completed yet. */
+/** Runs a step and returns its settlements; null means that the step cannot be completed yet. */
 type Step = (trx: Transaction, closing: Closing) => Promise<Settlement[] | null>;
 
 const settled = (kind: Settlement['kind'], description: string, amountUsd: number | null = null): Settlement => ({
@@ -77,7 +77,7 @@ async function settleCredits(trx: Transaction, { orgId, closedAt }: Closing): Pr
   return [settled('credits', `Unused credits that could still be withdrawn are refunded. ${rest}`, refunded / 100)];
 }
 
-/** The steps run in this order; a release may only append further ones. */
+/** The steps, in the order in which they run. A release may only append steps. */
 export const steps: readonly Step[] = [endAccess, stopMissions, endSubscription, settleCredits];
 
 /** Runs the remaining steps. Concurrent calls take turns; a failed step is retried at the next call. */

@@ -1,4 +1,4 @@
-// Reads the inbox of a caller: the items on which the caller may act, without those that the person has hidden.
+// Reads the inbox of a caller: items on which the caller may act and that the person has not hidden.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
@@ -26,7 +26,7 @@ export interface InboxItem {
   kind: InboxKind;
   /** Whether a mission is blocked until a person acts. */
   isUrgent: boolean;
-  /** When the wait began. If the same record waits again later, its item has a later time. */
+  /** When the wait began. If the same record waits again, its item has a later time. */
   since: number;
   projectId: Id<'project'> | null;
   /** The person responsible for the mission; null for an item without a responsible person. */
@@ -43,9 +43,9 @@ export interface InboxItem {
 }
 
 export interface InboxFilter {
-  /** Only items of missions that the caller's person has started or follows, and items without a responsible person. */
+  /** Whether to read only items of missions that the caller's person started or follows, and items without a responsible person. */
   mine?: boolean | null | undefined;
-  /** Only the items that the person has hidden, instead of the open ones. */
+  /** Whether to read the items that the person has hidden, instead of the visible ones. */
   hidden?: boolean | null | undefined;
 }
 
@@ -61,12 +61,12 @@ const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: strin
   { scopes: ['integrations:write', 'missions:run'], isOrgWide: true, items: eventItemsSql },
 ];
 
-/** Urgent items come first, then the oldest: the order is one number, so that a cursor can name a position. */
+/** Urgent items come first, then older ones. The order is expressed as one number, so that a cursor can name a position. */
 const notUrgent = 10 ** 14;
 
 /**
- * SQL for items of these kinds with the marks of the person `$4`; `$5` limits them to the person's own. The caller appends a condition on
- * the items.
+ * SQL for items of these kinds with the marks of the person `$4`; `$5` limits them to the person's own items. Calling code appends a
+ * condition on the items.
  */
 const selectSql = (
   items: readonly string[],
@@ -88,8 +88,8 @@ interface Statement {
 }
 
 /**
- * The beginning of a read of the items that the caller's scopes allow; null when they allow none. Each set of scopes has one text, so that
- * few statements are prepared.
+ * The first part of a query for the items that the caller's scopes allow; null when they allow none. Callers with the same kinds of items
+ * share one text, so that few statements are prepared.
  */
 function statementFor(caller: Caller, mine: boolean): Statement | null {
   const isOpen = ({ scopes, isOrgWide }: (typeof parts)[number]) =>

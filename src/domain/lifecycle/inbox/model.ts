@@ -1,5 +1,5 @@
-// The inbox: everything that waits for a person, read from the waiting records themselves. Only the marks of people are stored, which hide
-// items.
+// The inbox: everything that waits for a person. Items are read from the waiting records themselves; only people's marks, which hide items,
+// are stored.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
@@ -22,7 +22,7 @@ export class InboxMark extends table('inbox_marks', {
   userId: column<Id<'person'>>(),
   orgId: column<Id<'organization'>>(),
   itemId: column<string>(),
-  /** The time when the item's wait began, as the person saw it; a later wait shows the item again. */
+  /** When the item's wait began, as the person saw it. If the record waits again later, the item reappears. */
   since: column<number>(),
   /** Time until which the item is hidden; null for an item that the person has marked as done. */
   until: column<number | null>(),

@@ -1,4 +1,4 @@
-// Marks of a person on items of the inbox, and the count for open pages.
+// A person's marks on items of the inbox, and the count of items for open pages.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
@@ -9,9 +9,9 @@ import { invalid } from '#foundation/problem.ts';
 import { countInbox, findItem, type InboxItem } from './items.ts';
 import { InboxMark } from './model.ts';
 
-/** Longest time for which an item is snoozed. */
+/** Longest time for which an item can be snoozed. */
 export const maxSnoozeMs = days(90);
-/** Retention of marks: longer than an item waits. */
+/** Retention of marks; longer than any item waits. */
 const retentionMs = days(400);
 
 const markSql = `insert into inbox_marks (user_id, org_id, item_id, since, until, created_at) values ($1, $2, $3, $4, $5, $6)
@@ -19,7 +19,7 @@ const markSql = `insert into inbox_marks (user_id, org_id, item_id, since, until
 
 /**
  * Hides the item from the caller's person until something new happens to it, or until the given time.
- * @throws 400 for a time in the past or after 90 days; 404 for an item that does not wait
+ * @throws 400 for a time in the past or after 90 days; 404 for an item that is not waiting
  */
 export async function markDone(caller: Caller, itemId: string, until: number | null): Promise<InboxItem> {
   const [orgId, userId, at] = [ownOrganization(caller), ownPerson(caller), now()];
@@ -33,7 +33,7 @@ export async function markDone(caller: Caller, itemId: string, until: number | n
   return { ...item, hiddenUntil: until, isDone: until === null };
 }
 
-/** Removes the mark, so that the item is visible again; an item without a mark is unchanged. @throws 404 for an item that does not wait */
+/** Removes the mark, so that the item is visible again; an item without a mark is unchanged. @throws 404 for an item that is not waiting */
 export async function restoreItem(caller: Caller, itemId: string): Promise<InboxItem> {
   const [orgId, userId] = [ownOrganization(caller), ownPerson(caller)];
   const item = (await findItem(caller, itemId)) ?? InboxMark.refuse();
@@ -48,13 +48,13 @@ export async function sweepInboxMarks(): Promise<void> {
   await sql('delete from inbox_marks where created_at <= $1', [now() - retentionMs]);
 }
 
-/** Ids that are announced when the inbox of the caller may have changed; triggers announce the id of the organization. */
+/** Ids that are announced when the caller's inbox may have changed; database triggers announce the id of the organization. */
 export const idsOfInbox = (caller: Caller): string[] => [
   `inbox:${ownOrganization(caller)}`,
   ...(caller.userId ? [caller.userId] : []),
 ];
 
-/** Minimum milliseconds between two counts for one page; changes in between are combined. */
+/** Minimum time between two counts for one page, in milliseconds; changes in between are combined. */
 const restMs = seconds(1);
 
 /** Yields the count at once and after each change, even if the number stays the same, because the items may differ. */

@@ -1,15 +1,15 @@
-// Findings for operators: sentences about conditions that need their attention, each with the measured figure.
+// Findings for operators: sentences about conditions that need attention, each with the measured figure.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import type { StatusParts } from './parts.ts';
 
-/** Bounds beyond which a figure is a finding. */
+/** Thresholds beyond which a figure becomes a finding. */
 const usual = {
   jobSeconds: 300,
   runMs: minutes(10),
   transactionSeconds: 300,
   replicaSeconds: 60,
   connectionShare: 0.8,
-  /** Intervals without a complete backup. */
+  /** Number of backup intervals without a complete backup. */
   backupIntervals: 2,
   transactionIdShare: 0.5,
 } as const;

@@ -1,4 +1,4 @@
-// The parts of the state of the installation, each read by a function of the module that knows it.
+// The parts of the installation's state, each read by a function of the module that owns the data.
 import { countJobs, findFailedJobs } from '#foundation/jobs/figures.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { migrationStatus } from '#foundation/postgres/migrations.ts';
@@ -26,7 +26,7 @@ async function withOrganizations<T extends { orgId: string | null }>(
   return records.map(({ orgId, ...record }) => ({ ...record, organization: slugs.get(orgId ?? '') ?? null }));
 }
 
-/** The parts in the order of reading: those that an operator needs first. */
+/** The parts in the order in which they are read; those that an operator needs most come first. */
 export const statusParts = {
   migrations: async () => {
     const { applied, pending } = await migrationStatus(database());

@@ -1,5 +1,5 @@
-// The state of the whole installation for the people who run it: one reading for the page, the endpoint and the command. It is read on one
-// connection, in a read-only transaction, with a time limit of a second for each part, so that it adds little load to a service in trouble.
+// The state of the whole installation, for its operators. The console page, the endpoint and the command all use this reading. It uses one
+// connection and a read-only transaction, with a time limit of a second for each part, so that it adds little load to a service in trouble.
 import { now, seconds } from '#foundation/clock.ts';
 import { database, enclosingTransaction, transaction } from '#foundation/postgres/database.ts';
 import { replicaState } from '#foundation/postgres/replica.ts';
@@ -13,11 +13,11 @@ const cachedMs = seconds(3);
 export interface InstallationStatus extends StatusParts {
   /** Time of the reading, in epoch milliseconds. */
   at: number;
-  /** Conditions that need the attention of an operator; empty without one. */
+  /** Sentences about conditions that need an operator's attention. */
   findings: string[];
-  /** The message of the database for each part that could not be read. */
+  /** The database's error message for each part that could not be read. */
   unread: Partial<Record<StatusPart, string>>;
-  /** Whether reads of the process that answered go to the replica; null without DATABASE_REPLICA_URL. */
+  /** Whether the process that took this reading sends its reads to the replica; null without DATABASE_REPLICA_URL. */
   replicaInUse: boolean | null;
 }
 

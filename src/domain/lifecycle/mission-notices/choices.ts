@@ -1,4 +1,4 @@
-// The channels on which a person gets news of missions, for each kind of news.
+// The channels through which a person gets news of missions, for each kind of news.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, wholePerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -13,7 +13,7 @@ export interface Channels {
 }
 export type ChannelChoice = Channels & { kind: MissionNoticeKind };
 
-/** By default, news that requires action is mailed, and a completed mission is only shown in the browser. */
+/** By default, news that requires action is mailed, and news of a completed mission is only shown in the browser. */
 const mailedByDefault: readonly MissionNoticeKind[] = ['failed', 'answer', 'approval', 'budget', 'handover'];
 const defaultsOf = (kind: MissionNoticeKind): ChannelChoice => ({
   kind,
@@ -42,7 +42,10 @@ export interface ChannelChange {
   origin?: boolean | null | undefined;
 }
 
-/** Changes the channels for the caller's person in every organization; an absent channel is unchanged. @throws 403 for a session of one organization */
+/**
+ * Changes the channels of the caller's person, for every organization; an absent channel is unchanged. @throws 403 for a session of one
+ * organization
+ */
 export async function chooseChannels(caller: Caller, change: ChannelChange): Promise<ChannelChoice[]> {
   wholePerson(caller);
   const userId = ownPerson(caller);

@@ -1,4 +1,4 @@
-// Finds news of missions for which no notice was written yet: missions that have ended, and open ones that wait for a person.
+// Finds news of missions without a notice: missions that have ended, and open missions that wait for a person.
 import { hours, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -11,7 +11,7 @@ import { followersSql } from '../../work/runs/followers.ts';
 import { runNewsSql } from '../../work/runs/news.ts';
 import type { MissionNoticeKind } from './model.ts';
 
-/** Maximum age of the end of a mission that causes a notice. After a longer downtime, earlier ends cause no notice. */
+/** Maximum age of a mission's end for which a notice is written. After a longer downtime, earlier ends cause no notice. */
 const recentMs = hours(3);
 const batch = 100;
 
@@ -30,20 +30,21 @@ export interface DueNotice extends Omit<Addressee, 'name'> {
   cause: string;
   kind: MissionNoticeKind;
   missionTitle: string | null;
-  /** Whether the person follows the run of somebody else. */
+  /** Whether the person follows somebody else's run. */
   isFollower: boolean;
-  /** The text of the question, the reason, or the address of the pull request; null when there is none. */
+  /** The text of the question, the reason, or the URL of the pull request; null without any of them. */
   detail: string | null;
 }
 
-/** SQL for the news of missions: one row for the person of the run, and one for each follower, whose id is appended to the cause. */
+/** SQL for the news of missions: one row for the person of the run, and one for each follower, where the follower's id is appended to the cause. */
 const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, h.cause, n.kind, n.mission_title, n.detail, h.is_follower
   from (${runNewsSql('$1')}) n cross join lateral (
     select n.user_id, n.cause, false as is_follower
     union all select f.user_id, n.cause || ':' || f.user_id, true from (${followersSql('n.run_id')}) f
       where f.user_id is distinct from n.user_id and f.created_at <= n.since) h`;
 
-// A person who was told as a follower is not told again when the run is handed to them, and neither is the person who had it before.
+// A person who was notified as a follower is not notified again when the run is handed over to them; nor is the person who had the run
+// before.
 const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission_title, d.detail, d.is_follower, p.email,
     o.name as organization_name, o.slug
   from (${newsOfPeopleSql}) d ${joinMembershipSql('d')} ${joinEnabledPersonSql('d.user_id')} ${joinOrganizationSql('d.org_id')}

@@ -18,14 +18,15 @@ import { type Addressee, findAddressee } from './due.ts';
 import { writeNotice } from './tell.ts';
 
 /**
- * Hands over the run and, if it is an attempt, all attempts at its task. Does nothing when the person already has it. @throws 404,
- * including for a person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or skipped
+ * Hands over the run and, if it is one of several attempts, all attempts at the same task. Does nothing when the person already has the
+ * run. @throws 404, including for a person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or
+ * skipped
  */
 export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Run> {
   const author = await authorOf(caller);
   return transaction(async (trx) => {
     const found = await readRun(trx, caller, runId);
-    // The membership is locked before the run, the order in which the removal of a member locks them: this prevents deadlocks.
+    // The membership is locked before the run, in the same order as when a member is removed, which prevents deadlocks.
     const addressee = await requireRecipient(trx, found.orgId, userId);
     const locked = await lockRunWithAttempts(trx, found);
     const run = locked.find(({ id }) => id === found.id)!;
@@ -63,7 +64,7 @@ async function recordHandover(
   return appendMessage(trx, run, { kind: 'handover', text: name, ...author });
 }
 
-/** Notifies the new person of the run. @param seq Number of the handover in the history of the run, which identifies the notice */
+/** Notifies the new person of the run. @param seq Number of the handover in the run's history, which identifies the notice */
 async function notify(trx: Transaction, run: Run, addressee: Addressee, author: string, seq: number): Promise<void> {
   const { id: runId, orgId, missionTitle } = run;
   const detail = `${author} handed the mission to you.`;

@@ -1,5 +1,5 @@
-// Notices to the person of a mission and to those who follow it, each sent once by mail and in the browser, and the channels that the
-// person has chosen.
+// Notices to the person of a mission and to its followers, each sent once by mail and in the browser, and the channels that each person has
+// chosen.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
@@ -34,7 +34,7 @@ export interface MissionNotice {
   runId: Id<'run'>;
   title: string;
   body: string;
-  /** Address of the page of the run in the console. */
+  /** URL of the run's page in the console. */
   url: string;
   createdAt: number;
 }

@@ -1,4 +1,4 @@
-// News at the origin of a mission: the thread of a chat, or the comment on an issue or pull request.
+// News at the place where a mission was started: the thread of a chat, or the comment on an issue or pull request.
 import { answerEvent } from '../../work/inbound/answer.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { findNews } from '../../work/runs/news.ts';
@@ -6,14 +6,14 @@ import { personOf } from '../../work/runs/person.ts';
 import { channelsOf } from './choices.ts';
 import type { MissionNoticeKind } from './model.ts';
 
-/** Whether the person of the mission wants this kind of news at its origin. */
+/** Whether the person of the mission wants this kind of news where the mission was started. */
 export async function isWantedAtOrigin(run: Run, kind: MissionNoticeKind): Promise<boolean> {
   const userId = personOf(run);
   if (userId === null) return true;
   return (await channelsOf(userId)).find((one) => one.kind === kind)!.origin;
 }
 
-/** Whether the origin may show the present state of the run; true for a state that causes no news. */
+/** Whether the run's present state may be shown where the mission was started; true for a state that causes no news. */
 export async function showsStateAtOrigin(run: Run): Promise<boolean> {
   const news = await findNews(run.id);
   return news === null || isWantedAtOrigin(run, news.kind);

@@ -1,4 +1,4 @@
-// News of missions in the graph, for people in the console.
+// News of missions in GraphQL, for people in the console.
 import { z } from 'zod';
 import { ownPerson } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';

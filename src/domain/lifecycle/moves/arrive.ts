@@ -1,4 +1,4 @@
-// The side of a move that receives the organization: nothing of it is served, nor changed, until the sending cell says so.
+// The receiving side of a move: the organization is neither served nor changed here until the sending cell confirms the move.
 import { now } from '#foundation/clock.ts';
 import { cellSecretFor } from '#foundation/http/cells.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -27,7 +27,7 @@ import { joinOrganization } from '../organization-files/join.ts';
 
 type OrgId = Id<'organization'>;
 
-/** Paths of the move in the protocol between cells. */
+/** Paths of requests about a move in the protocol between cells. */
 export const movePaths = {
   check: '/cells/moves/check',
   arrivals: '/cells/moves/arrivals/',
@@ -36,7 +36,7 @@ export const movePaths = {
   discard: '/cells/moves/discard',
 } as const;
 
-/** The secret of the file of a move, which both cells derive from the secret that they share. */
+/** The secret that encrypts the file of a move. Both cells derive it from the secret that they share. */
 export const fileSecret = (moveId: string): string => cellSecretFor(`move ${moveId}`).toString('base64');
 
 export interface ArrivingMove {
@@ -45,7 +45,10 @@ export interface ArrivingMove {
 }
 
 const exists = async (id: OrgId): Promise<boolean> => (await Organization.find({ id })) !== undefined;
-/** Whether this cell serves the organization, or did until it began to leave: its rows are not those of an arrival or a former move. */
+/**
+ * Whether the organization belongs to this cell, even if it is about to move away: its rows here are neither an unfinished arrival nor the
+ * remains of an earlier move.
+ */
 const isOwn = async (id: OrgId): Promise<boolean> => {
   const state = (await moveStateOf(id))?.state;
   return (await exists(id)) && state !== 'arriving' && state !== 'moved';
@@ -82,7 +85,7 @@ export async function receiveArrival(
   const arrived = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
     if (state?.moveId === moveId && state.file) return state.file;
-    // The request of a command that was killed before its move was canceled.
+    // A late request of a command that was killed before its move was canceled.
     if (state?.moveId === moveId && state.state === 'moved') throw conflict('The move was canceled.');
     if (await isOwn(orgId)) throw conflict('The organization is here already.');
     await putState(trx, arriving);
@@ -103,12 +106,15 @@ export async function receiveArrival(
   return { tables };
 }
 
-/** Removes what former moves have left here: an arrival whose cancellation has not arrived, and rows and the file of an organization that returns. */
+/**
+ * Removes the remains of earlier moves: an arrival whose cancellation never reached this cell, and the rows and file of an organization
+ * that returns to this cell.
+ */
 async function removeFormer({ orgId, moveId, from }: ArrivingMove & { from: string }): Promise<void> {
   const state = await moveStateOf(orgId);
   if (!state || state.moveId === moveId) return;
   if (state.state === 'arriving') {
-    // Ids sort by time: this is the late request of a command whose move was canceled.
+    // Ids sort by time, so this is a late request for a move that was canceled.
     if (state.otherCell === from && state.moveId > moveId) throw conflict('The move was canceled.');
     await discardArrival({ orgId, moveId: state.moveId, from });
   }
@@ -117,7 +123,7 @@ async function removeFormer({ orgId, moveId, from }: ArrivingMove & { from: stri
   if (state.file) await storage().remove(state.file.contentKey);
 }
 
-/** Keeps waiting jobs until the organization is served; repeatable. @param sent `first`: the number of jobs that were sent before */
+/** Stores waiting jobs until the organization is served; repeatable. @param sent `first` is the number of jobs that were sent before */
 export async function receiveJobs(sent: ArrivingMove & { first: number; jobs: WaitingJob[] }): Promise<object> {
   const { orgId, moveId, first, jobs } = sent;
   await changeState(orgId, async (trx) => {
@@ -135,7 +141,7 @@ export async function serveArrival({ orgId, moveId, from }: ArrivingMove & { fro
   const isStaying = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
     if (!state && organization) return true;
-    // The organization was served, and moves on, or has moved on to a third cell since.
+    // The organization was served here in the meantime, and is moving or has moved on to a third cell.
     const isLeaving = state?.state === 'draining' || state?.state === 'frozen';
     if (state && state.moveId !== moveId && (isLeaving || state.otherCell !== from)) return false;
     if (state?.state !== 'arriving' || state.moveId !== moveId || !state.file)
@@ -151,13 +157,13 @@ export async function serveArrival({ orgId, moveId, from }: ArrivingMove & { fro
   return { ok: true };
 }
 
-/** Discards what has arrived of a canceled move; repeatable. @throws 409 when the organization is served here */
+/** Discards everything received in a canceled move; repeatable. @throws 409 when the organization is served here */
 export async function discardArrival({ orgId, moveId, from }: ArrivingMove & { from: string }): Promise<object> {
   const isDiscarded = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
     if (!state && (await exists(orgId))) throw conflict('The organization is served here.');
     if (state?.moveId !== moveId) return false;
-    // A join that has not ended finds this state, and commits nothing.
+    // A join that is still running finds this state and commits nothing.
     await putState(trx, { ...state, state: 'moved', otherCell: from, file: null, jobs: [] });
     return true;
   });
@@ -166,7 +172,7 @@ export async function discardArrival({ orgId, moveId, from }: ArrivingMove & { f
   return { ok: true };
 }
 
-/** Removes the rows of an organization that the other cell serves; a repetition continues. */
+/** Removes the rows of an organization that another cell serves; a repeated call continues where the last one stopped. */
 export async function removeRows(orgId: OrgId): Promise<void> {
   if ((await moveStateOf(orgId))?.state !== 'moved') return;
   await eraseOrganization(orgId);

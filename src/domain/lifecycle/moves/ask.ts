@@ -1,9 +1,12 @@
-// Questions of a move to the other cell.
+// Requests of a move to the other cell.
 import { minutes } from '#foundation/clock.ts';
 import { askCell } from '#foundation/http/cells.ts';
 import { MoveError } from './lock.ts';
 
-/** Asks the cell a question of a move. @param refusal What the cell does when it refuses @throws MoveError when it refuses, 503 */
+/**
+ * Sends a request of a move to the other cell. @param refusal Describes a refusal, as the predicate of a sentence about the cell @throws
+ * MoveError when the cell refuses, 503
+ */
 export async function askAboutMove(
   cell: string,
   path: string,
@@ -15,6 +18,6 @@ export async function askAboutMove(
   if (status !== 200) throw new MoveError(`${cell} ${refusal}: ${reasonGiven(body)}`);
 }
 
-/** The reason that a cell has given. */
+/** The reason in a cell's response. */
 export const reasonGiven = (body: unknown): string =>
   (body as { description?: string } | null)?.description ?? 'no reason was given';

@@ -1,5 +1,5 @@
-// Keys of requests: what a request presents, and by which its organization is found before the request is handled. Secrets are compared by
-// their digests, which cells may send each other.
+// Keys of requests: the secret or hook id in a request, by which its organization is found before the request is handled. Secrets are
+// compared by their digests, which cells may send each other.
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { Registration } from '../../identity/agent-identities/model.ts';
@@ -17,7 +17,7 @@ type OrgId = Id<'organization'>;
 export interface RequestKey {
   /** The prefix of the secret, or `hook` for the id of an inbound hook. */
   kind: string;
-  /** The digest of the secret, hexadecimal, or the id. */
+  /** The hexadecimal digest of the secret, or the hook id. */
   value: string;
 }
 
@@ -32,7 +32,7 @@ async function ofAccessToken(bytes: Buffer): Promise<Owner> {
   return Registration.find({ id: token.registrationId as Registration['id'] });
 }
 
-/** The record of each kind of key. */
+/** Finds the record that owns a key, for each kind of key. */
 const owners: Record<string, (bytes: Buffer) => Promise<Owner>> = {
   pat_: (bytes) => Token.find({ digest: bytes }),
   srv_: (bytes) => ServiceToken.find({ digest: bytes }),
@@ -45,15 +45,15 @@ const owners: Record<string, (bytes: Buffer) => Promise<Owner>> = {
   shr_: (bytes) => RunShare.find({ tokenHash: bytes }),
 };
 
-/** The key of a secret of this service; null for another text. */
+/** The key for a secret of this service; null for any other text. */
 export function keyOfSecret(secret: string): RequestKey | null {
   const kind = /^([a-z]{3}_)[\w-]{20,64}$/.exec(secret)?.[1];
   return kind && Object.hasOwn(owners, kind) ? { kind, value: digest(secret).toString('hex') } : null;
 }
 
 /**
- * The organization of a key in the database of this cell: null for a credential of no organization, such as that of an unclaimed agent or
- * of a runtime of all organizations; undefined for an unknown key. An ended credential keeps its organization.
+ * The organization of a key, according to this cell's database. Null for a credential without an organization, such as that of an unclaimed
+ * agent or of a runtime that serves all organizations; undefined for an unknown key. An ended credential keeps its organization.
  */
 export async function organizationOfKey({ kind, value }: RequestKey): Promise<OrgId | null | undefined> {
   if (kind === 'hook') return (await InboundHook.find({ id: value as InboundHook['id'] }))?.orgId;

@@ -1,5 +1,5 @@
-// Finds the cell of a request: by the database of this cell, else by asking the other cells, which know their own organizations best. A
-// found place is remembered for some seconds, because a client rarely sends one request.
+// Finds the cell that must handle a request: from this cell's database, or else by asking the other cells, which know their own
+// organizations best. The result is remembered for some seconds, because clients rarely send just one request.
 import { z } from 'zod';
 import { now, seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
@@ -11,25 +11,25 @@ import { rates } from '#limits.ts';
 import { placeOfMove } from '../../organization/cells/state.ts';
 import { organizationOfKey, type RequestKey } from './keys.ts';
 
-/** Path of the question for the cell of a key. */
+/** Path of the request that asks a cell whether it has a key. */
 export const findPath = '/cells/find';
 const rememberedMs = seconds(5);
 const maxRemembered = 10_000;
 
-/** A cell, and the organization there for which it is asked; null for a credential of no organization. */
+/** A cell, and the key's organization in it; null for a credential without an organization. */
 export interface CellPlace {
   cell: string;
   orgId: string | null;
 }
 
-/** Places by key, with the time until which each entry is valid. */
+/** Found places by key, with the time until which each entry is valid. */
 const remembered = new Map<string, CellPlace & { until: number }>();
 const textOf = ({ kind, value }: RequestKey): string => kind + value;
-/** Forgets the remembered place of a key, after the cell has answered that it does not have the key. */
+/** Forgets the remembered place of a key; called when the cell has answered that it does not have the key. */
 export const forgetPlace = (key: RequestKey): void => void remembered.delete(textOf(key));
 
-// Unknown secrets are asked for in every cell, so that guesses must not exhaust the connections between cells. A network with too many of
-// them may ask few questions at a time; valid credentials still work there.
+// Every cell is asked about an unknown secret, so guesses must not exhaust the connections between cells. For a network that has sent too
+// many unknown secrets, few questions are asked at a time; valid credentials from there still work.
 const description = 'Too many unknown credentials were sent from this network.';
 const questions = createCapacity({
   ...{ name: 'cell questions', all: 64, perKey: 16, description },
@@ -39,8 +39,8 @@ const guesses = createCapacity({ all: 4, perKey: 1, description, queue: { perKey
 const failures = createThrottle('unknown in all cells', rates.failedAuthenticationsPerMinute, 60, description);
 
 /**
- * The place of a key according to the database of this cell; null for an unknown key. Until an organization has arrived here, the cell that
- * it comes from serves it.
+ * The place of a key according to this cell's database; null for an unknown key. An organization that is still arriving here is served by
+ * the cell that it comes from.
  */
 export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
   const orgId = await organizationOfKey(key);
@@ -50,7 +50,7 @@ export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
   return { cell: moving?.state === 'moved' ? moving.otherCell : ownCell()!, orgId };
 }
 
-/** Whether the rows of the key are here, for a request that another cell has forwarded. */
+/** Whether this cell has the records of the key, for a request that another cell has forwarded. */
 export async function isHere(key: RequestKey): Promise<boolean> {
   const orgId = await organizationOfKey(key);
   if (!orgId) return orgId === null;
@@ -58,8 +58,9 @@ export async function isHere(key: RequestKey): Promise<boolean> {
 }
 
 /**
- * The place in another cell to which a request has to be sent; null for this cell, which also answers unknown keys. @param address The
- * client's. @throws 503 when a cell does not answer that may know the key, 429 beyond the limit for unknown keys of a network
+ * The place in another cell to which a request has to be sent. Null means this cell, which also answers requests with unknown keys. @param
+ * address The client's network address. @throws 503 when a cell that may know the key does not answer, 429 beyond a network's limit of
+ * unknown keys
  */
 export async function otherPlaceOf(key: RequestKey, address: string): Promise<CellPlace | null> {
   const place = (await knownPlace(key)) ?? recall(key) ?? (await askOthers(key, networkOf(address)));
@@ -89,7 +90,7 @@ async function askOthers(key: RequestKey, network: string): Promise<CellPlace | 
 
 const isUnknown = new Error('the cell does not know the key');
 
-/** The first place that a cell knows, so that a slow cell delays no requests of the others; null when no cell knows the key. */
+/** The place from the first cell that knows the key, so that slow cells do not delay the result; null when no cell knows the key. */
 async function firstPlace(key: RequestKey): Promise<CellPlace | null> {
   const found = new AbortController();
   const signal = AbortSignal.any([found.signal, AbortSignal.timeout(answerMs)]);

@@ -1,6 +1,6 @@
-// Moves an organization to another cell, while it can be read. Each step is recorded before the next one begins, so that a move that was
-// interrupted goes on with a repetition of the command. The organization is served by this cell until its state is `moved`, and by the
-// other one from then on (docs/cells.md).
+// Moves an organization to another cell, while it can still be read. Each step is recorded before the next one begins, so that repeating
+// the command continues an interrupted move. This cell serves the organization until its state is `moved`; from then on the other cell does
+// (docs/cells.md).
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { hours } from '#foundation/clock.ts';
@@ -54,14 +54,14 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
     throw new MoveError(`the organization is already moving to ${state.otherCell}: cancel that move first (--cancel)`);
   if (state.state === 'arriving') throw new MoveError(`the organization is arriving from ${state.otherCell}`);
   if (state.state === 'draining') {
-    // Repeated, because an earlier command may have ended before all tables had their triggers.
+    // Guards the tables again, because an earlier command may have ended before all tables had their triggers.
     await guardTables();
     tell('writes are refused; waiting for jobs that are running');
     await freeze(id, state.moveId);
     state = (await moveStateOf(id))!;
   }
   if (state.state === 'frozen') {
-    // Jobs that were written while the last ones ended: they have failed at the guard, or have not begun.
+    // Takes the jobs that were written while the last ones ended; the guard made them fail, or they have not begun.
     await holdJobs(id, state.moveId);
     state = (await moveStateOf(id))!;
     tell('all writes have ended; packing the organization');
@@ -120,7 +120,7 @@ async function begin({ id, slug, closedAt }: Moving, to: string): Promise<CellOr
   return (await moveStateOf(id))!;
 }
 
-/** Takes the waiting jobs of the organization, lets the running ones end, and then freezes it. */
+/** Takes the organization's waiting jobs, lets the running ones end, and then freezes the organization. */
 async function freeze(orgId: OrgId, moveId: string): Promise<void> {
   await holdJobs(orgId, moveId);
   await asMover(async () => {
@@ -134,11 +134,11 @@ async function freeze(orgId: OrgId, moveId: string): Promise<void> {
   });
 }
 
-/** Writes the file into the storage. Nothing changes in the organization, so a repetition writes the same rows. */
+/** Writes the file into the storage. The organization is frozen, so repeating this writes the same rows. */
 async function pack(orgId: OrgId, moveId: string): Promise<MoveFile> {
   await storage().remove(moveId);
   const content = new PassThrough();
-  // A failure ends both sides: the storage gets it through the stream, and the packing at its next chunk.
+  // A failure stops both the storage and the packing: the storage gets the error through the stream, the packing at its next chunk.
   content.on('error', () => {});
   const written = storage().write(moveId, content, maxBytes);
   written.catch((error: Error) => content.destroy(error));
@@ -187,11 +187,11 @@ const sorted = (counts: Record<string, number> = {}) => Object.entries(counts).s
 
 export interface CanceledMove {
   canceled: true;
-  /** Whether nothing is left in the other cell. What it has received is else removed when the organization moves there again. */
+  /** Whether the other cell has discarded everything that it received. Otherwise this is removed when the organization next moves there. */
   isDiscarded: boolean;
 }
 
-/** Cancels a move that has not reached the other cell's service: the organization is served here as before. */
+/** Cancels a move unless the other cell already serves the organization. This cell then serves it as before. */
 export const cancelMove = (orgId: OrgId): Promise<CanceledMove> => withMoveLock(orgId, () => cancel(orgId));
 
 async function cancel(orgId: OrgId): Promise<CanceledMove> {
@@ -199,7 +199,7 @@ async function cancel(orgId: OrgId): Promise<CanceledMove> {
   if (state?.state !== 'draining' && state?.state !== 'frozen')
     throw new MoveError('the organization is not moving to another cell');
   const { otherCell, moveId } = state;
-  // The other cell serves nothing without the confirmation of this one, so that the organization need not wait for an answer.
+  // Without this cell's confirmation, the other cell serves nothing, so the cancellation does not depend on its answer.
   const isDiscarded =
     state.file === null ||
     (await askAboutMove(
@@ -225,7 +225,7 @@ async function cancel(orgId: OrgId): Promise<CanceledMove> {
   return { canceled: true, isDiscarded };
 }
 
-/** The organization with this slug, or what is known of one that has moved. @throws MoveError */
+/** The organization with this slug, or the recorded id of one that has moved. @throws MoveError */
 export async function movingOrganization(slug: string): Promise<Moving> {
   const organization = await Organization.find({ slug });
   if (organization) return organization;

@@ -1,4 +1,4 @@
-// The background jobs of an organization that moves: they leave their queues, and are sent to the other cell behind the file.
+// The background jobs of a moving organization: they are taken out of their queues, and sent to the other cell after the file.
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes } from '#foundation/clock.ts';
 import { maxQuestionBytes } from '#foundation/http/cells.ts';
@@ -16,7 +16,7 @@ import { movePaths } from './arrive.ts';
 import { askAboutMove } from './ask.ts';
 import { MoveError } from './lock.ts';
 
-/** Records by the members of payloads that name them. */
+/** Models by the payload members that contain their ids. */
 const records = {
   runId: Run,
   threadId: ChatThread,
@@ -28,7 +28,10 @@ const records = {
   commentId: ChangeComment,
 } as const;
 
-/** SQL condition on a job of the organization `$1`. A mail is complete in its job, and is sent by the cell that has written it. */
+/**
+ * SQL condition on a job of the organization `$1`. Mail jobs are not included: such a job contains the complete mail, so the cell that
+ * wrote it sends it.
+ */
 const isOwnSql = [
   `data ->> 'orgId' = $1`,
   ...Object.entries(records).map(
@@ -55,7 +58,7 @@ export async function holdJobs(orgId: string, moveId: string): Promise<void> {
   }
 }
 
-/** Size of the jobs that are sent at once, before further ones are added. */
+/** Size from which on a part is complete: no further jobs are added to it. */
 const partBytes = 1024 ** 2;
 
 /** Sends the jobs in parts, because an organization can have a hundred thousand of them; repeatable. @throws MoveError */

@@ -1,4 +1,4 @@
-// The conditions behind notices, each with the scope that a caller needs to see it. Every read is bounded.
+// The conditions that cause notices, each with the scope that a caller needs to see it. Every read returns a bounded number of rows.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { brokenConnectors, expiringTokens } from './conditions/credentials.ts';

@@ -1,4 +1,4 @@
-// The notices that a person gets by email: all that need action, except for the kinds that the person has turned off.
+// The notices that a person gets by email: all that need action, except the kinds that the person has turned off.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, wholePerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

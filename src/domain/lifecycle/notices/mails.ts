@@ -1,6 +1,6 @@
 // Emails about notices that need action, to the people who can act: owners and admins; for an expiring token, its owner; for a mission that
-// waits for a person, everybody who may run missions. The row and the mail are written in one transaction, so that several processes mail a
-// notice to a person once.
+// waits for a person, everybody who may run missions. The row and the mail are written in one transaction, so that each person gets the
+// mail about a notice once, even with several processes.
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -44,7 +44,7 @@ export async function mailNotices(): Promise<void> {
     throw new Error(`notices of ${errors.length} organizations were not mailed`, { cause: errors[0] });
 }
 
-/** Kinds that are also mailed to other members, within their scopes. */
+/** Kinds of notices that are also mailed to other members, if their scopes allow it. */
 const forMembers: ReadonlySet<MailKind | undefined> = new Set(['token_expiring', 'person_needed']);
 
 async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
@@ -56,7 +56,7 @@ async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
     const caller = callerOf(member);
     const mayAct = awaitingRuns.length > 0 && caller.scopes.has('missions:run');
     if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
-    // The person of the mission and its followers are left out, because mission-notices notifies them.
+    // The mission's person and its followers are left out, because mission-notices notifies them.
     const own = awaitingRuns
       .filter(({ userId, followerIds }) => userId === member.userId || followerIds.includes(member.userId))
       .map(({ id }) => `person_needed:${id}:`);

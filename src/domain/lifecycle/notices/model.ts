@@ -6,7 +6,7 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 export const noticeKinds = ['info', 'warning', 'action'] as const;
 
 export interface Notice {
-  /** The id, derived from the condition and its subject: the same cause has the same id, a new cause a different one. */
+  /** The id, derived from the condition and its subject, so that the same cause always has the same id, and a new cause a different one. */
   id: string;
   kind: (typeof noticeKinds)[number];
   title: string;

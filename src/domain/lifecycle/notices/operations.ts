@@ -7,7 +7,7 @@ import { consolePage } from '../../organization/organizations/pages.ts';
 import { conditions } from './conditions.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 
-/** Retention of dismissals: longer than any cause lasts. */
+/** Retention of dismissals; longer than any cause lasts. */
 const dismissalsLastMs = days(400);
 
 /** The notices that the caller's person has not dismissed, the most urgent first. */
@@ -21,7 +21,7 @@ export async function listNotices(caller: Caller): Promise<Notice[]> {
   return notices.filter(({ id }) => !dismissed.has(id));
 }
 
-/** All notices, dismissed ones included. A cause that the caller may not read produces no notice. */
+/** All notices, including dismissed ones. A cause that the caller may not read produces no notice. */
 async function presentNotices(caller: Caller): Promise<Notice[]> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);

@@ -1,4 +1,4 @@
-// Disables an account: the operator's action against a lost device, a leaver or an abuser. Revoked access stays revoked.
+// Disables an account, as an operator does after a lost device, a departure or abuse. Revoked access stays revoked.
 
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -10,8 +10,8 @@ import { endAuthority } from './authority.ts';
 export const disablePerson = (person: Person): Promise<Person> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
-    // The column is written first: a concurrent creation of a session or credential either already holds the person's lock, or waits for
-    // this transaction and is then refused.
+    // The column is written first, which locks the person. A session or credential that is being created is either committed before this
+    // lock is granted, and then ended below, or waits for this transaction and is then refused.
     await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });

@@ -1,4 +1,4 @@
-// Changes of memberships: another role, and removal. Serialized per organization, so that an owner always remains.
+// Changes of memberships: another role, and removal. They are serialized per organization, so that at least one owner always remains.
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
@@ -42,7 +42,7 @@ export const deleteMembership = (caller: Caller, orgId: string, userId: string):
     return { ok: true };
   });
 
-/** The membership, locked together with all other membership changes in the organization. @throws 404 for a person who is not a member */
+/** Locks the membership, and excludes all other membership changes in the organization. @throws 404 for a person who is not a member */
 export async function lockMember(trx: Transaction, orgId: Id<'organization'>, userId: string): Promise<Membership> {
   await lockOrganization(trx, orgId);
   const member = await Membership.query(trx)
@@ -53,7 +53,7 @@ export async function lockMember(trx: Transaction, orgId: Id<'organization'>, us
   return member;
 }
 
-/** Reads the role of the caller again, which may have changed while the lock was awaited. */
+/** Reads the caller's role again, because it may have changed while this call waited for the lock. */
 async function admitChange(
   trx: Transaction,
   { userId }: Caller,
@@ -82,7 +82,7 @@ export async function removeMember(trx: Transaction, member: Membership): Promis
   await endAuthority(trx, { orgId, userId });
   await leaveOrganization(trx, { userId, orgId });
   await forgetIdentities(trx, { userId, orgId });
-  // A pending invite, or an offer of the directory, would let the person join again.
+  // Revokes the pending invite and the directory's offer, which would let the person join again.
   const person = await Person.find({ id: userId }, trx);
   if (person) {
     await revokeInvitesTo(trx, orgId, person.email);

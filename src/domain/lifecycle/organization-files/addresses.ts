@@ -1,5 +1,6 @@
-// Keys of personal values about an email address without an account are found by a keyed digest of the address, which differs in each
-// installation. A file therefore contains the addresses themselves, so that the keys can be found in the installation that the organization joins.
+// Some personal values are about an email address without an account. Their keys are found by a keyed digest of the address, which differs
+// in each installation. Therefore a file contains the addresses themselves, so that the installation that the organization joins can find
+// the keys.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { subjectOfAddress } from '../../organization/person-keys/keys.ts';
@@ -7,7 +8,7 @@ import { ownCondition, type PackedTable } from './tables.ts';
 
 type Addresses = Readonly<Record<string, string>>;
 
-/** The addresses that records of the organization contain, by the digests that replace them in other records. */
+/** Email addresses from records of the organization, by the digests that other records contain in their place. */
 export async function addressesInFile(
   trx: Transaction,
   orgId: string,
@@ -33,6 +34,6 @@ interface Value {
   value: string;
 }
 
-/** The digests of this installation by those in a file. */
+/** The digests of this installation, by the digests in a file. */
 export const digestsHere = (orgId: string, found: Addresses): [inFile: string, here: string][] =>
   Object.entries(found).map(([digest, address]) => [digest, subjectOfAddress(orgId, address).id]);

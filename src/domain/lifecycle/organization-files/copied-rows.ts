@@ -9,7 +9,7 @@ export interface RowCount {
 
 const lineFeed = 0x0a;
 
-/** Passes chunks on, and counts the rows and bytes in them. */
+/** Passes chunks through, and counts their rows and bytes. */
 export function openCount() {
   const sha256 = createHash('sha256');
   let [rows, bytes] = [0, 0];
@@ -31,7 +31,7 @@ export const nullField = '\\N';
 /** Changes the fields of a row. */
 export type ChangeFields = (fields: string[]) => void;
 
-/** Changes every row. Rows end with a line feed, which values have escaped only. */
+/** Changes every row. Rows end with a line feed; line feeds within values are escaped. */
 export async function* changeRows(chunks: AsyncIterable<Buffer>, change: ChangeFields): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   for await (const chunk of chunks) {
@@ -56,7 +56,7 @@ function changed(lines: Buffer, change: ChangeFields): Buffer {
   return Buffer.from(texts.join(''));
 }
 
-/** Chunks of at least `size` bytes, except for the last one. */
+/** Joins the input into chunks of at least `size` bytes, except for the last one. */
 export async function* pieces(chunks: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let bytes = 0;
@@ -70,7 +70,7 @@ export async function* pieces(chunks: AsyncIterable<Buffer>, size: number): Asyn
   if (bytes > 0) yield Buffer.concat(held, bytes);
 }
 
-/** Passes chunks on, and adds them to a hash. */
+/** Passes chunks through, and adds them to a hash. */
 export async function* hashing(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     hash.update(chunk);

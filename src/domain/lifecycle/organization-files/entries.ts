@@ -11,7 +11,7 @@ const maxPieceBytes = 1024 ** 3;
 export interface EntryCursor {
   /** The next entry; null at the end. */
   peek(): Promise<ArchiveEntry | null>;
-  /** Takes the next entry, whose content has to be read before the next call. */
+  /** Returns the next entry, whose content must be read before the next call. */
   take(): Promise<ArchiveEntry | null>;
 }
 
@@ -40,7 +40,7 @@ export async function readAll(content: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The whole content of the next entry, which has to have this name. */
+/** The whole content of the next entry, which must have this name. */
 export async function readNamed(entries: EntryCursor, name: string): Promise<Buffer> {
   const entry = await entries.take();
   if (entry?.name !== name || entry.size > maxTextBytes)
@@ -48,7 +48,7 @@ export async function readNamed(entries: EntryCursor, name: string): Promise<Buf
   return readAll(entry.content);
 }
 
-/** The rows of a table: the pieces that come next in the file. */
+/** The rows of a table, from the pieces that come next in the file. */
 export async function* rowsIn(entries: EntryCursor, table: string): AsyncGenerator<Buffer> {
   const folder = `${tableFolder}${table}/`;
   for (let number = 1; (await entries.peek())?.name.startsWith(folder); number++) {

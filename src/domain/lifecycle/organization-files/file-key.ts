@@ -1,5 +1,5 @@
-// The key of a file: derived from a passphrase, or 32 random bytes in base64 as `openssl rand -base64 32` prints them. It is never the
-// service key.
+// The key of a file. It is derived from a passphrase, or consists of 32 random bytes in base64, as `openssl rand -base64 32` prints them.
+// It is never the service key.
 import { randomBytes, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { sealWith, unsealWith } from '#foundation/secrets/secrets.ts';

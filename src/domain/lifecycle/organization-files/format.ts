@@ -1,5 +1,5 @@
 // The file of an organization: a tar archive with a header, the contents of the storage, the rows of each table in compressed pieces, and a
-// manifest with the number and the SHA-256 of each (docs/organization-files.md).
+// manifest with the number and SHA-256 of the contents and of each table's rows (docs/organization-files.md).
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 
@@ -9,15 +9,15 @@ export const headerName = 'organization.json';
 export const manifestName = 'manifest.json';
 export const contentFolder = 'contents/';
 export const tableFolder = 'tables/';
-/** Size from which on a piece of a table is complete, before compression. */
+/** Uncompressed size at which a piece of a table is complete. */
 export const pieceBytes = 1024 ** 2;
 /** Maximum size of the header and of the manifest. */
 export const maxTextBytes = 16 * 1024 ** 2;
 
-/** A defect of a file, or a reason that keeps its organization from joining. */
+/** Error for a defect of a file, or for a reason why its organization cannot join. */
 export class OrganizationFileError extends Error {}
 
-/** Memory of scrypt in blocks of 128 bytes: twice as many as a new file has. */
+/** Maximum memory of scrypt in blocks of 128 bytes: twice as many as new files need. */
 const maxScryptBlocks = 2 ** 21;
 
 const count = z.int().min(0);
@@ -26,12 +26,12 @@ const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/);
 
 export const headerSchema = z.object({
   format: z.literal(format),
-  /** Random, so that each file has its own. */
+  /** Random id, different for each file. */
   id: z.string().regex(/^[0-9a-f]{32}$/),
   organization: z.object({ id: z.string().regex(/^org_\w{5,60}$/), slug: z.string(), name: z.string() }),
-  /** Address of the installation that has written the file. */
+  /** URL of the installation that wrote the file. */
   from: z.string(),
-  /** Name of its last migration. */
+  /** Name of the last migration of that installation. */
   schema: z.string(),
   createdAt: count,
   key: z.object({
@@ -48,7 +48,7 @@ export const headerSchema = z.object({
       })
       .refine(({ n, r }) => n * r <= maxScryptBlocks)
       .nullable(),
-    /** The id of the file, sealed with the key. */
+    /** The id of the file, sealed with the file's key. */
     check: z.string(),
   }),
   tables: z.array(
@@ -56,7 +56,7 @@ export const headerSchema = z.object({
   ),
   /** Public keys that have signed the checkpoints of the audit log. */
   auditKeys: z.array(z.object({ id: z.string(), algorithm: z.string(), publicKey: base64, createdAt: count })),
-  /** Email addresses by the keyed digests that stand for them in the file; sealed. */
+  /** Email addresses by the keyed digests that replace them in the file; sealed. */
   addresses: z.string(),
 });
 export type Header = z.output<typeof headerSchema>;
@@ -65,7 +65,7 @@ const manifestSchema = z.object({
   id: z.string(),
   /** SHA-256 of the header. */
   header: hash,
-  /** Rows of each table: their number, their size as text, and the SHA-256 of the text. */
+  /** For each table: the number of rows, their size as text, and the SHA-256 of the text. */
   tables: z.record(z.string(), z.object({ rows: count, bytes: count, sha256: hash })),
   /** Contents of the storage; the SHA-256 covers the line `KEY SIZE` before each content, and its bytes. */
   contents: z.object({ files: count, bytes: count, sha256: hash, missing: z.array(z.string()) }),

@@ -1,4 +1,4 @@
-// Joins the organization of a file to this installation: one transaction, which commits once everything in the file was verified.
+// Joins the organization of a file to this installation, in one transaction that commits only after everything in the file was verified.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { ArchiveError, readArchive } from '#foundation/archive/tar.ts';
@@ -25,7 +25,7 @@ import { verifyLogs, verifyRows } from './verify.ts';
 
 export interface Joined {
   organization: Header['organization'];
-  /** Address of the installation that it comes from. */
+  /** URL of the installation that the organization comes from. */
   from: string;
   /** Number of rows by table. */
   tables: Record<string, number>;
@@ -60,7 +60,7 @@ export async function joinOrganization(
   }
 }
 
-/** The organization in a file, by its beginning. @throws OrganizationFileError unless the file was written with the secret */
+/** The organization in a file, read from the beginning of the file. @throws OrganizationFileError unless the file was written with the secret */
 export async function organizationIn(file: string, secret: string): Promise<Header['organization']> {
   const beginning = createReadStream(file);
   try {
@@ -88,7 +88,7 @@ interface Joining {
   header: Header;
   headerText: Buffer;
   key: Buffer;
-  /** Keys of contents that this join has stored so far. */
+  /** Storage keys of contents that this join has stored so far. */
   received: string[];
 }
 
@@ -161,7 +161,7 @@ function requireSameColumns(header: Header, tables: readonly { name: string; col
 }
 
 /**
- * Rows are inserted as they are: triggers would count, number or announce them a second time. Foreign keys are triggers too, and are
+ * Rows are inserted without triggers, which would count, number or announce them a second time. Foreign keys are triggers too, so they are
  * checked at the end.
  */
 async function disableTriggers(trx: Transaction): Promise<void> {
@@ -177,13 +177,13 @@ async function disableTriggers(trx: Transaction): Promise<void> {
 
 async function addKeys(trx: Transaction, { organization, auditKeys, createdAt }: Header): Promise<void> {
   const own = new Set((await installationKeys()).map(({ publicKey }) => publicKey));
-  // The clock of the other installation may be ahead.
+  // The other installation's clock may be ahead.
   const retiredAt = Math.max(now(), createdAt);
   for (const key of auditKeys)
     if (!own.has(key.publicKey)) await insertJoinedKey(trx, organization.id, { ...key, retiredAt });
 }
 
-/** Errors of the file as such; errors of the database, the storage and the disk are returned unchanged. */
+/** Converts errors about the file; errors of the database, the storage and the disk are returned unchanged. */
 function asFileError(error: unknown): unknown {
   if (error instanceof ArchiveError) return new OrganizationFileError(error.message);
   const { code } = error as { code?: string };

@@ -1,5 +1,5 @@
-// Stores the contents of a file in the storage of this installation. Each content has a row before its bytes arrive, like every upload: the
-// sweep removes what a killed join has left.
+// Stores the contents of a file in the storage of this installation. As for every upload, a row is written before the bytes arrive, so that
+// the sweep removes the contents of a join that was killed.
 import { createHash } from 'node:crypto';
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import { storage } from '#foundation/storage/storage.ts';
@@ -16,7 +16,7 @@ export interface ReceivedContents {
   sha256: string;
 }
 
-/** Stores the contents that come next in the file. @param received Gets the key of each before it is stored */
+/** Stores the contents that come next in the file. @param received Collects the key of each content before the content is stored */
 export async function receiveContents(entries: EntryCursor, received: string[]): Promise<ReceivedContents> {
   const sha256 = createHash('sha256');
   let [files, bytes] = [0, 0];
@@ -36,7 +36,8 @@ export async function receiveContents(entries: EntryCursor, received: string[]):
 async function reserve(key: string): Promise<void> {
   if (!/^cnt_\w{5,60}$/.test(key))
     throw new OrganizationFileError(`the file is damaged: ${key} is not the key of a content`);
-  // Checked before the key is reserved: the sweep removes the bytes of a reserved key, which may be those of another installation.
+  // This is checked before the key is reserved, because the sweep removes the bytes of reserved keys, and these bytes may belong to another
+  // installation.
   if (!(await isReserved(key)) && (await isStored(key)))
     throw new OrganizationFileError(
       'the storage of this installation has contents of the file already: each installation needs its own bucket or prefix',
@@ -51,7 +52,7 @@ async function isStored(key: string): Promise<boolean> {
   return content !== null;
 }
 
-/** Completes the rows of received contents with the rows of the file. Returns the keys of contents that were not received. */
+/** Completes the rows of received contents from the rows in the file. Returns the keys of contents that were not received. */
 export async function adoptContents(loading: Loading, table: PackedTable): Promise<string[]> {
   const { trx } = loading;
   const joining = await loadTemporary(loading, table);
@@ -69,5 +70,8 @@ export async function adoptContents(loading: Loading, table: PackedTable): Promi
   return missing;
 }
 
-/** Removes the contents of a join that has failed. A join whose commit has arrived keeps them, even if its answer was lost. */
+/**
+ * Removes the contents of a join that has failed. If the join was in fact committed and only the database's answer was lost, the contents
+ * are kept.
+ */
 export const removeUnused = (received: readonly string[]): Promise<void> => removeReservedContents(received);

@@ -1,5 +1,5 @@
-// People are accounts of an installation: a person of the file who has an account with the same email address here gets the organization
-// with this account; other people are added with their ids.
+// Adds the people of a file. People have one account per installation: a person who already has an account with the same email address here
+// keeps that account; other people are added with their ids from the file.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import { OrganizationFileError } from './format.ts';
 import { type Loading, loadTemporary } from './joining-rows.ts';
@@ -7,7 +7,7 @@ import { type PackedTable, quotedName, sharedTables } from './tables.ts';
 
 export interface JoinedPeople {
   added: number;
-  /** People who have an account here, with another id than in the file. */
+  /** People who have an account here with a different id than in the file. */
   known: { email: string; inFile: string; here: string }[];
 }
 

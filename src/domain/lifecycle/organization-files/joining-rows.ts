@@ -1,4 +1,5 @@
-// Inserts the rows of a file: sealed values are sealed with the service key, and ids of people who have an account here are replaced.
+// Inserts the rows of a file. Sealed values are sealed again with the service key, and ids of people who already have an account here are
+// replaced.
 import { copyIn, sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { type ChangeFields, changeRows, openCount, type RowCount } from './copied-rows.ts';
@@ -11,16 +12,16 @@ export interface Loading {
   trx: Transaction;
   entries: EntryCursor;
   key: Buffer;
-  /** Ids of the file, with the ids that replace them here. */
+  /** Ids in the file, with the ids that replace them here. */
   replaced: Map<string, string>;
-  /** Rows that were read, by table. */
+  /** Number of rows read, by table. */
   counts: Record<string, RowCount>;
 }
 
-/** Events are the leaves of their tree, so that each keeps the ids it was recorded with. */
+/** The ids in audit events are not replaced, because the events are leaves of their Merkle tree. */
 const unchanged: ReadonlySet<string> = new Set(['audit_events']);
 
-/** Inserts the rows of the table that come next in the file. @param target Another table with its columns */
+/** Inserts the rows of the table that come next in the file. @param target A table with the same columns that gets the rows instead */
 export async function loadRows(loading: Loading, table: PackedTable, target = table.name): Promise<void> {
   const { trx, entries, key, replaced, counts } = loading;
   const count = openCount();
@@ -34,7 +35,7 @@ export async function loadRows(loading: Loading, table: PackedTable, target = ta
     throw refusedBy(table.name, error);
   });
   const result = count.result();
-  // COPY also accepts other ends of lines, and an end of the rows before the last one.
+  // The counts can differ, because COPY also accepts other line endings and an end-of-data marker before the last line.
   if (inserted !== result.rows)
     throw new OrganizationFileError(
       `the file is damaged: ${table.name}: it has ${result.rows} lines for ${inserted} rows`,
@@ -42,7 +43,7 @@ export async function loadRows(loading: Loading, table: PackedTable, target = ta
   counts[table.name] = result;
 }
 
-/** Copies the rows of a table with the columns of `table` into it, for a comparison with the rows that are here. */
+/** Loads the rows of the file into a temporary copy of the table, to compare them with the rows that are here. Returns the name of the copy. */
 export async function loadTemporary(loading: Loading, table: PackedTable): Promise<string> {
   const name = `joining_${table.name}`;
   await sendUnhurried(loading.trx, `create temporary table ${name} (like ${table.name}) on commit drop`);
@@ -60,7 +61,7 @@ function fieldsReplacedBy({ columns, nested }: PackedTable, replaced: ReadonlyMa
   };
 }
 
-/** Names the table and the value of a row that the database refuses. */
+/** The error for a row that the database refuses; it names the table and the value. */
 function refusedBy(table: string, error: unknown): unknown {
   const { code, detail, message } = error as { code?: string; detail?: string; message: string };
   if (code === '23505')

@@ -1,4 +1,4 @@
-// Tables that a file of an organization does not have, with the reason.
+// Tables that are left out of an organization's file, with the reason.
 const ofInstallation = 'belongs to the installation';
 const ofPeople = 'belongs to people, whose sign-in is that of each installation';
 const underWay = 'a step under way that takes minutes, and is repeated';

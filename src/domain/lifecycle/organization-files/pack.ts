@@ -1,4 +1,5 @@
-// Writes an organization with all of its data into one file, as a stream: neither a table nor a content is in memory as a whole.
+// Writes an organization with all of its data into one file. The file is streamed, so that no table or content is ever in memory as a
+// whole.
 import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -52,12 +53,12 @@ type Emit = (chunk: Buffer) => Promise<void>;
 
 /**
  * Writes the file of an organization, from one snapshot of the database that locks no rows. @param secret A passphrase of at least 12
- * characters, or 32 bytes in base64 @param write Resolves when the chunk was accepted
+ * characters, or 32 bytes in base64 @param write Writes a chunk; resolves when the chunk was accepted
  */
 export async function packOrganization(orgId: Id<'organization'>, secret: string, write: Emit): Promise<Packed> {
   const id = randomBytes(16).toString('hex');
   const { key, header: keyHeader } = await createFileKey(id, secret);
-  // Numbers the changes first, so that the log in the file lacks only changes of requests that are still running.
+  // Numbers the changes first, so that only changes of requests that are still running are missing from the log in the file.
   await numberChanges(orgId);
   await growTree(orgId);
   return streamingTransaction('isolation level repeatable read, read only', async (trx) => {
@@ -126,7 +127,7 @@ async function packContents({ trx, orgId, tables }: Packing, write: Emit): Promi
     const found = await sendUnhurried<{ key: string; size_bytes: number }>(trx, `fetch ${batch} from contents`);
     for (const { key, size_bytes: size } of found) {
       const content = await storage().read(key);
-      // A content that was lost in the storage, or removed since the snapshot.
+      // The content was lost in the storage, or removed since the snapshot.
       if (!content) {
         result.missing.push(key);
         continue;

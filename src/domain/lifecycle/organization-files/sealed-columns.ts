@@ -1,5 +1,5 @@
-// The columns with values that are sealed with the service key. A file has them sealed with its own key instead; the installation that
-// joins it seals them with its service key.
+// Columns whose values are sealed with the service key. In a file, they are sealed with the file's key instead; the installation that the
+// organization joins seals them with its own service key.
 import { keyedAnswerPurpose } from '#foundation/postgres/idempotency.ts';
 import { seal, sealWith, unseal, unsealWith } from '#foundation/secrets/secrets.ts';
 import { grantPurpose } from '../../execution/mcp-servers/grants.ts';
@@ -21,12 +21,12 @@ import type { PackedTable } from './tables.ts';
 
 type PurposeOf = (columnOf: (name: string) => string) => string;
 
-/** The purpose of each sealed column, from other columns of its row. */
+/** The sealing purpose of each sealed column, computed from other columns of its row. */
 export const sealedColumns: Readonly<Record<string, Readonly<Record<string, PurposeOf>>>> = {
   a2a_push_configs: { sealed_secrets: (of) => pushPurpose(of('run_id'), of('id')) },
   audit_joined_keys: { sealed_public_key: (of) => joinedKeyPurpose(of('org_id')) },
   audit_streams: { sealed_secret: (of) => sealPurpose(of('org_id')) },
-  // COPY writes bytes as hexadecimal digits after an escaped `\\x`.
+  // COPY writes binary values as hexadecimal digits after an escaped `\\x`.
   idempotency_keys: { sealed_body: (of) => keyedAnswerPurpose(Buffer.from(of('id').replace(/^\\+x/, ''), 'hex')) },
   identity_providers: { sealed_secret: (of) => secretContext(of('id')) },
   inbound_hooks: { sealed_secret: (of) => hookPurpose(of('id')) },
@@ -50,10 +50,10 @@ export const sealedColumns: Readonly<Record<string, Readonly<Record<string, Purp
 };
 
 const inFile = 'file.';
-/** A value that could not be read where the file was written, such as a value from before a change of the service key. */
+/** Stands for a value that could not be decrypted when the file was written, such as one sealed before a change of the service key. */
 const unreadable = 'unreadable';
 
-/** Seals a value for the file that has this key. */
+/** Seals a value again with the key of the file. */
 export function sealForFile(fileKey: Buffer, purpose: string, sealed: string): string {
   let plain: string;
   try {
@@ -64,7 +64,7 @@ export function sealForFile(fileKey: Buffer, purpose: string, sealed: string): s
   return inFile + sealWith(fileKey, purpose, plain);
 }
 
-/** Seals a value of a file with the service key. */
+/** Seals a value from a file again with the service key. */
 export function sealForService(fileKey: Buffer, purpose: string, sealed: string): string {
   if (sealed === unreadable) return sealed;
   try {
@@ -74,7 +74,7 @@ export function sealForService(fileKey: Buffer, purpose: string, sealed: string)
   }
 }
 
-/** Changes the sealed fields of the rows of a table; null for a table without any. */
+/** Returns a function that changes the sealed fields of a table's rows; null for a table without sealed fields. */
 export function fieldsSealedBy(
   { name, columns }: Pick<PackedTable, 'name' | 'columns'>,
   reseal: (purpose: string, sealed: string) => string,
@@ -82,7 +82,7 @@ export function fieldsSealedBy(
   const purposes = sealedColumns[name];
   if (!purposes) return null;
   const sealed = Object.entries(purposes).map(([column, purposeOf]) => ({ at: columns.indexOf(column), purposeOf }));
-  // Ids and sealed values have no character that COPY escapes.
+  // Ids and sealed values contain no characters that COPY escapes.
   return (fields) => {
     const columnOf = (column: string) => fields[columns.indexOf(column)]!;
     for (const { at, purposeOf } of sealed)

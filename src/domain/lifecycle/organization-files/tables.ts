@@ -1,5 +1,5 @@
-// The tables whose rows are in the file of an organization. The database names them, so that a new table is either in the file or left
-// out with a reason (left-out.ts).
+// The tables whose rows are in an organization's file. They are read from the database's catalog, so that every new table is either in the
+// file or explicitly left out with a reason (left-out.ts).
 
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -8,11 +8,11 @@ import { leftOut } from './left-out.ts';
 
 export interface PackedTable {
   name: string;
-  /** Columns that are copied: all but generated ones and those that the database numbers. */
+  /** Columns that are copied: all except generated and identity columns. */
   columns: string[];
   /** Columns with JSON or arrays. */
   nested: string[];
-  /** The column that the database numbers; rows get new numbers, in the same order. */
+  /** The identity column, which the database numbers; joined rows get new numbers in the same order. */
   identity: string | null;
   /** Collations of columns with text. */
   collations: Record<string, string>;
@@ -27,7 +27,7 @@ interface ForeignKey {
   joins: string;
 }
 
-/** Tables whose rows belong to the organization of another record: each column that names one, and its table. */
+/** Tables whose rows belong to an organization only through another record: the columns that refer to such a record, with the table of each. */
 const ofRecord: Readonly<Record<string, readonly (readonly [column: string, table: string])[]>> = {
   access_tokens: [
     ['sign_in_id', 'sign_ins'],
@@ -49,7 +49,7 @@ const ofRecord: Readonly<Record<string, readonly (readonly [column: string, tabl
   terminal_pieces: [['terminal_id', 'terminals']],
 };
 
-/** Tables of the installation from which a file has the rows that its organization refers to. */
+/** Tables of the whole installation; a file contains those of their rows to which its organization refers. */
 export const sharedTables = ['people', 'oauth_clients'] as const;
 
 const tablesSql = `select c.relname as name,
@@ -74,8 +74,8 @@ const tablesSql = `select c.relname as name,
   order by c.relname`;
 
 /**
- * All tables of the file, people first: their ids may be others in the installation that the organization joins. @throws when a table is
- * neither in the file nor left out
+ * All tables of the file. People come first, because their ids may be different in the installation that the organization joins. @throws
+ * when a table is neither in the file nor left out
  */
 export async function packedTables(trx: Transaction): Promise<PackedTable[]> {
   const all = await sendUnhurried<PackedTable>(trx, tablesSql);
@@ -92,7 +92,7 @@ const isShared = (name: string): name is (typeof sharedTables)[number] =>
 const isOwned = ({ name, columns }: PackedTable): boolean =>
   name === 'organizations' || name in ofRecord || columns.includes('org_id');
 
-/** The query of the rows of an organization, with all their copied columns or the given ones. */
+/** Query for the rows of an organization, with the given columns or else all copied columns. */
 export function rowsOf(
   table: PackedTable,
   orgId: string,
@@ -103,7 +103,7 @@ export function rowsOf(
   return `select ${columns.map(quotedName).join(', ')} from ${table.name} where ${ownCondition(table, orgId, all)}${order}`;
 }
 
-/** Names come from the catalog of the database. */
+/** Names come from the database's catalog. */
 export const quotedName = (name: string): string => `"${name}"`;
 
 /** SQL condition on the rows of an organization. */
@@ -122,7 +122,7 @@ export function ownCondition(table: PackedTable, orgId: string, all: readonly Pa
   return parent.map(([column, of]) => `${column} in (${idsOf(column, of)})`).join(' or ');
 }
 
-/** The people to whom records of the organization refer. */
+/** People to whom records of the organization refer. */
 const peopleOf = (orgId: string, all: readonly PackedTable[]): string =>
   all
     .filter((table) => !isShared(table.name))
@@ -136,14 +136,14 @@ const peopleOf = (orgId: string, all: readonly PackedTable[]): string =>
     )
     .join(' union ');
 
-/** The contents that records of the organization use, some of which the service itself has created. */
+/** Contents that records of the organization use, including those that the service itself created. */
 const contentsOf = (orgId: string, all: readonly PackedTable[]): string =>
   all
     .filter(({ columns }) => columns.includes('content_key'))
     .map((table) => `select content_key collate "C" from ${table.name} where ${ownCondition(table, orgId, all)}`)
     .join(' union all ');
 
-/** An id of the service as an SQL literal. COPY accepts no parameters. */
+/** An id as an SQL literal, because COPY accepts no parameters. */
 function literal(id: string): string {
   if (!/^\w{5,60}$/.test(id)) throw new Error(`${JSON.stringify(id)} is not an id`);
   return `'${id}'`;

@@ -1,4 +1,4 @@
-// The checks of a joined organization before its commit: everything that the manifest says has arrived, and is consistent.
+// Checks a joined organization before the commit: everything listed in the manifest must have arrived and be consistent.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { verifyLedger } from '../../money/credits/verify.ts';
@@ -72,7 +72,7 @@ async function compareRows(trx: Transaction, { orgId, tables, manifest }: Arrive
 const isShared = ({ name }: PackedTable): boolean => sharedTables.some((shared) => shared === name);
 
 /**
- * Foreign keys, which the database has not checked for rows that were inserted without triggers. Rows of the organization refer to each
+ * Checks foreign keys, because the database did not check rows that were inserted without triggers. Rows of the organization refer to each
  * other, to people and to clients, never to rows of another organization.
  */
 async function checkKeys(trx: Transaction, { orgId, tables }: Arrived): Promise<string[]> {
@@ -91,7 +91,7 @@ async function checkKeys(trx: Transaction, { orgId, tables }: Arrived): Promise<
   return findings;
 }
 
-/** Contents of the organization that are contents of another one, too: these would be removed with it. */
+/** Contents that the organization shares with another one: they would be removed together with that organization. */
 async function checkContents(trx: Transaction, { orgId, tables }: Arrived): Promise<string[]> {
   const using = tables.filter(({ columns }) => columns.includes('content_key'));
   const keys = (table: PackedTable, isOwn: boolean) =>

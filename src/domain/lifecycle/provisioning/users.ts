@@ -1,5 +1,5 @@
-// Operations of the identity provider on the users of its directory. A user who is inactive or deleted loses the membership at once, like
-// a removed member.
+// Operations of the identity provider on the users of its directory. A user who is deactivated or deleted loses the membership at once,
+// like a removed member.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -47,7 +47,7 @@ export const findUser = (caller: Caller, id: string): Promise<DirectoryUser> =>
   DirectoryUser.get({ id, orgId: ownOrganization(caller) });
 
 /**
- * Changes a user. A new email address means another person: the present person loses access, and the other person may join.
+ * Changes a user. A new email address means a different person: the former person loses access, and the new one may join.
  * @param change Returns the new values, or throws
  * @throws 404, 409 as `createUser`, and when the last owner would be removed
  */
@@ -60,7 +60,7 @@ export const changeUser = (
     const user = (await DirectoryUser.lock(trx, { id: id as DirectoryUser['id'], orgId })) ?? DirectoryUser.refuse();
     const input = change(user);
     const isMoved = input.email !== user.email;
-    // An inactive user may have been invited again since, so that a repeated deactivation removes the member, too.
+    // An inactive user may have joined again through an invite, so a repeated deactivation removes the member again.
     if (!input.active || isMoved) await endAccess(trx, orgId, user.email);
     if (!input.active && isMoved) await endAccess(trx, orgId, input.email);
     const isSame = (Object.keys(input) as (keyof UserInput)[]).every((name) => input[name] === user[name]);
@@ -78,7 +78,7 @@ export const changeUser = (
     return { ...user, ...changes };
   });
 
-/** Deletes a user, who loses access. @param check Throws to refuse. @throws 404, 409 for the last owner */
+/** Deletes a user, who loses access. @param check Throws to prevent the deletion. @throws 404, 409 for the last owner */
 export const deleteUser = (caller: Caller, id: string, check: (user: DirectoryUser) => void): Promise<void> =>
   changeDirectory(caller, unique, async (trx, orgId) => {
     const user = (await DirectoryUser.lock(trx, { id: id as DirectoryUser['id'], orgId })) ?? DirectoryUser.refuse();
@@ -97,7 +97,7 @@ async function findMember(trx: Transaction, orgId: Id<'organization'>, email: st
  * last owner
  */
 async function endAccess(trx: Transaction, orgId: Id<'organization'>, email: string): Promise<void> {
-  // The member is read last: a person who accepts an invite at the same time is a member by then, or finds the invite revoked.
+  // The member is read last, so that a person who is just accepting an invite either is already a member or finds the invite revoked.
   await revokeInvitesTo(trx, orgId, email);
   await withdrawOffer(trx, orgId, email);
   const member = await findMember(trx, orgId, email);

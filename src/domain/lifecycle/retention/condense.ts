@@ -1,5 +1,5 @@
 // Deletes the details of runs after the retention of their organization; the results, costs and attestations are kept
-// (docs/decisions/0089-runs-keep-their-result.md). A batch is one transaction, so that an interrupted one changes nothing.
+// (docs/decisions/0089-runs-keep-their-result.md). A batch is one transaction, so that an interrupted batch changes nothing.
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { checkpointsOfRunsSql } from '../../execution/checkpoints/retention.ts';
@@ -30,7 +30,7 @@ import { deleteThreadsOf } from '../../work/runs/threads.ts';
 import { deleteLogsOfRun, deleteSandboxesOf, sandboxesOfRunsSql } from '../../work/sandboxes/retention.ts';
 import { detailTables } from './run-tables.ts';
 
-/** SQL condition on a run `d` whose details open work needs; `$2` is the end of the retention, `$3` the time. */
+/** SQL condition: open work still needs the details of the run `d`. `$2` is the end of the retention, `$3` the present time. */
 const isNeededSql = [
   isUnsettledSql(runsOfMissionSql('d'), '$2'),
   isOpenSql(forksOfSql('d')),
@@ -54,7 +54,7 @@ export interface RunRetention {
 
 const batch = 20;
 
-/** Condenses the next runs after a position, oldest first. Returns the position of the last one; null when there may be no more. */
+/** Deletes the details of the next runs after a position, oldest first. Returns the position of the last run; null when no more runs are left. */
 export async function condenseRuns(
   { orgId, days: retentionDays }: RunRetention,
   after: RunPosition | undefined,
@@ -65,7 +65,7 @@ export async function condenseRuns(
   if (ids.length > 0) {
     await transaction(async (trx) => {
       const locked = await lockRunsWithDetails(trx, ids);
-      // The conditions are read after the locks are held, because work that began meanwhile has held them.
+      // The conditions are evaluated after the rows are locked, because new work that needs the details also locks them.
       const free = await runsWithout(trx, isNeededSql, locked, [until, now()]);
       const runIds = await withdrawFromArchiving(trx, orgId, free);
       if (runIds.length > 0) await deleteDetails(trx, { orgId, runIds, retentionDays });

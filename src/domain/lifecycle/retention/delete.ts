@@ -1,5 +1,5 @@
-// Deletes runs' details, logs, sandboxes and artifacts of ended missions after the retention of their organization: in batches, oldest first,
-// so that an interrupted call is continued by the next one. Results, costs, attestations and the audit log stay.
+// Deletes details, logs, sandboxes and artifacts of ended missions after the retention of their organization. Batches start with the
+// oldest, so that the next call continues an interrupted one. Results, costs, attestations and the audit log stay.
 import { now } from '#foundation/clock.ts';
 import { artifactsOfStepsSql, runsOfCheckpointSql } from '../../execution/checkpoints/retention.ts';
 import { deleteArtifactsUntil } from '../../work/artifacts/retention.ts';
@@ -12,11 +12,11 @@ import { condenseRuns } from './condense.ts';
 import { type RetentionLimits, retentionLimitsSql } from './settings.ts';
 
 const runsOfArtifactSql = [runOfSandboxSql('a.sandbox_id'), runsOfVersionSql('a.id'), runsOfCheckpointSql('a.id')];
-/** SQL condition on an artifact `a`: its mission is not settled, or an open mission continues from it. */
+/** SQL condition: the mission of the artifact `a` is not settled, or an open mission continues from the artifact. */
 const isNeededSql = `(${isUnsettledSql(runsOfArtifactSql.join(' union all '), '$2')}
   or a.id in (${artifactsOfStepsSql(continuedStepsSql('$1'))}))`;
 
-/** The last run of each organization that was looked at. */
+/** The last examined run of each organization. */
 type Positions = Map<string, RunPosition>;
 
 /** Deletes a batch of each kind. Returns whether there may be more. */
@@ -27,7 +27,7 @@ async function deleteBatch(limits: RetentionLimits, positions: Positions): Promi
   const more = [
     last !== null,
     logsUntil !== null && (await deleteLogsUntil(orgId, logsUntil)),
-    // Artifacts are related to their missions by sandboxes, and are therefore deleted before them.
+    // Artifacts are deleted before sandboxes, because they are related to their missions through sandboxes.
     artifactsUntil !== null && (await deleteArtifactsUntil(orgId, artifactsUntil, isNeededSql)),
     sandboxesUntil !== null &&
       (await deleteSandboxesUntil(orgId, sandboxesUntil, isUnsettledSql('select s.run_id', '$2'))),
@@ -36,8 +36,8 @@ async function deleteBatch(limits: RetentionLimits, positions: Positions): Promi
 }
 
 /**
- * Deletes what is older than the retention of its organization; called periodically. Organizations take turns of one batch, so that nobody
- * waits for the backlog of another one.
+ * Deletes everything older than the retention of its organization; called periodically. Organizations take turns, one batch each, so that
+ * none waits for another's backlog.
  */
 export async function deleteAfterRetention(): Promise<void> {
   const [positions, failures]: [Positions, unknown[]] = [new Map(), []];

@@ -1,5 +1,5 @@
-// Tables with rows about runs: what is deleted with the details of a run, and what is kept (docs/decisions/0089-runs-keep-their-result.md).
-// A test compares them with the database, so that a new table is on one of the lists.
+// Tables with rows about runs: those that are deleted with the details of a run, and those that are kept
+// (docs/decisions/0089-runs-keep-their-result.md). A test compares both lists with the database, so that every new table is on one of them.
 
 /** Tables whose rows are deleted by the column `run_id`. */
 export const detailTables: readonly string[] = [
@@ -11,7 +11,7 @@ const ledger = 'the books of the organization';
 const evidence = 'attestations can be verified for ever';
 const own = 'deleted by its noun, with what belongs to it';
 
-/** Other tables with ids of runs, with the reason. */
+/** Other tables with ids of runs, and the reason why each is not in the list above. */
 export const otherTables: Readonly<Record<string, string>> = {
   a2a_messages: 'the task of the run, as a client has sent it; finds a repeated message',
   a2a_push_configs: 'an address of the client that has started the run',

@@ -8,7 +8,7 @@ import { forbidden, organizationClosed } from '#foundation/problem.ts';
 import { lifetimesMs } from '#limits.ts';
 import { isWritableSql } from '../../organization/cells/state.ts';
 
-/** The search of missions forgets words of logs after 14 days, so no deleted log can be found by its words. */
+/** The search for missions drops the words of logs after 14 days, so no deleted log can be found by its words. */
 const min = 14;
 export const retentionBounds = {
   runDays: { min, max: 3_650 },
@@ -17,7 +17,7 @@ export const retentionBounds = {
   sandboxDays: { min, max: 3_650 },
 } as const;
 
-/** Null means that no time is chosen. */
+/** Null means that no retention was chosen. */
 export interface RetentionSettings {
   runDays: number | null;
   logDays: number | null;
@@ -47,7 +47,10 @@ export async function setRetentionSettings(caller: Caller, settings: RetentionSe
   return settings;
 }
 
-/** The retention of one organization: days for details of runs, and the times until which other things are deleted. Null means that nothing is. */
+/**
+ * The retention of one organization: days for details of runs, and for other records the time before which they are deleted. Null means
+ * that nothing is deleted.
+ */
 export interface RetentionLimits {
   orgId: string;
   runDays: number | null;
@@ -58,8 +61,8 @@ export interface RetentionLimits {
 
 const until = (column: string): string => `$2::bigint - ${column}::bigint * ${days(1)}`;
 /**
- * SQL query for the next organizations after the id `$1`, among those of `$3` unless it is null. Organizations that are moving are left out,
- * because none of their rows can be deleted. The logs of a sandbox are deleted with it, or before.
+ * SQL query for the next organizations after the id `$1`, among those of `$3` unless it is null. Organizations that are moving are left
+ * out, because none of their rows can be deleted. The logs of a sandbox are deleted at the latest together with the sandbox.
  */
 export const retentionLimitsSql = `select org_id, run_days, ${until('least(log_days, sandbox_days)')} as logs_until,
     ${until('artifact_days')} as artifacts_until, ${until('sandbox_days')} as sandboxes_until

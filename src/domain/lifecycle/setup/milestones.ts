@@ -1,6 +1,6 @@
 // The milestones of setup by group, and the guides, in the order in which they are shown (docs/contract.md#setup-and-notices).
 
-/** The milestones of the contract. `custom_sandbox` is in no group: the built-in template is enough for most organizations. */
+/** Milestones of the contract. `custom_sandbox` is in no group, because the built-in template is enough for most organizations. */
 export const milestoneIds = [
   'workspace',
   'first_mission',
@@ -24,7 +24,7 @@ export type GroupId = (typeof groupIds)[number];
 export const guideIds = ['mission-control', 'mission-detail', 'mission-results'] as const;
 export type GuideId = (typeof guideIds)[number];
 
-/** Bounds of the step that a person has reached in a guide (docs/contract.md#limits). */
+/** Limits of the step number that a person has reached in a guide (docs/contract.md#limits). */
 export const guideStep = { min: 0, max: 20 } as const;
 
 interface Group {

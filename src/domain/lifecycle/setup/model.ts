@@ -1,4 +1,4 @@
-// Setup of an organization: milestones reached or marked, and the progress of its people in the guides.
+// Setup of an organization: its reached or marked milestones, and people's progress in the guides.
 
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -12,9 +12,7 @@ export type MilestoneState = (typeof milestoneStates)[number];
 export class SetupMilestone extends table('setup_milestones', {
   orgId: column<Id<'organization'>>(),
   milestoneId: column<MilestoneId>(),
-  /**
-   * When the milestone was reached, written by triggers in the transaction that reached it; null means that it was only marked by a person.
-   */
+  /** When the milestone was reached; database triggers write this in the transaction that reached it. Null means that a person has only marked it. */
   reachedAt: column<number | null>(),
   mark: column<Exclude<SetupMark, 'reset'> | null>(),
   markedAt: column<number | null>(),

@@ -87,14 +87,14 @@ const countOf = (milestones: readonly Milestone[]): GroupProgress => ({
   totalCount: milestones.length,
 });
 
-/** The state of a milestone. A reached milestone is done, whatever mark a person has set. */
+/** The state of a milestone. A reached milestone is done, even if a person has marked it otherwise. */
 function stateOf(row: SetupMilestone | undefined): Pick<Milestone, 'state' | 'reachedAt'> {
   if (!row || (row.reachedAt === null && row.mark === null)) return { state: 'open', reachedAt: null };
   if (row.reachedAt !== null) return { state: 'done', reachedAt: row.reachedAt };
   return row.mark === 'done' ? { state: 'done', reachedAt: row.markedAt } : { state: 'skipped', reachedAt: null };
 }
 
-/** Progress of the caller in each guide; step 0 for a caller that is not a person. */
+/** The caller's progress in each guide; step 0 for a caller that is not a person. */
 async function readGuides(orgId: string, userId: string | null): Promise<Guide[]> {
   const rows = userId === null ? [] : await SetupGuide.findAll({ orgId, userId });
   return guideIds.map((id) => {
@@ -148,7 +148,7 @@ export interface GuideChanges {
   completed: boolean;
 }
 
-/** Records the progress of the caller's person in a guide. Without `completed`, a completed guide is open again. @throws 404 */
+/** Records the progress of the caller's person in a guide. Without `completed`, a completed guide becomes open again. @throws 404 */
 export async function updateGuide(
   caller: Caller,
   guideId: string,

@@ -1,4 +1,5 @@
-// Requirements of the organization's agents before a mission can start: read from the current connections, never stored.
+// Requirements that must be met before the organization's agents can start a mission. They are read from the current connections and never
+// stored.
 import type { Id } from '#foundation/ids.ts';
 import { lookUp } from '#foundation/postgres/database.ts';
 import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';

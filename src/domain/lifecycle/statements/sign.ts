@@ -1,4 +1,4 @@
-// Signs the statements about the commits of a run, and signs them again when their content has changed.
+// Signs the statements (attestations) about the commits of a run, and signs them again when their content has changed.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { canonicalJson } from '#foundation/merkle/canonical-json.ts';
@@ -22,12 +22,12 @@ export async function signHeldRun(
   return { data };
 }
 
-/** Signs the statements of the run that the background job names. */
+/** Background job that signs the statements of a run. */
 export async function signRun({ runId }: { runId: string }): Promise<void> {
   const key = await signingKey();
   await transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
-    // The statements of a run whose details were deleted stay as they are.
+    // If a run's details were deleted, its statements stay as they are.
     if (run && run.kept === null) await signCommits(trx, run, key);
   });
 }

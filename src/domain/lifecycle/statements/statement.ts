@@ -1,5 +1,5 @@
 // The statement about a commit of a mission (in-toto Statement v1): how the commit came to be, as the platform has seen it. Everything is
-// read from the records of the platform and of the runtime; the agent contributes nothing but the commit.
+// read from records of the platform and the runtime; only the commit itself comes from the agent.
 import { hash } from 'node:crypto';
 import { isoTime } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -21,13 +21,13 @@ import { stepsOf } from '../../work/runs/steps.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
 
 export const payloadType = 'application/vnd.in-toto+json';
-/** The type of the predicate. It contains a version, which increases when the content of statements changes. */
+/** The predicate type. Its version increases when the content of statements changes. */
 export const predicateType = 'urn:agent-engineering-platform:mission-commit:v1';
 
 const sha256 = (text: string) => ({ sha256: hash('sha256', text) });
 const timeOf = (at: number | null) => at && isoTime(at);
 
-/** The statements about commits of a run, which is locked. */
+/** The statements about the commits of a locked run. */
 export async function openStatements(trx: Transaction, run: Run, commits: readonly Attestation[]) {
   const steps = await stepsOf(trx, run.id);
   const about = await readPredicate(trx, run, steps, commits);
@@ -81,7 +81,7 @@ async function readPredicate(trx: Transaction, run: Run, steps: readonly RunStep
   };
 }
 
-/** The recording that has answered the first calls, up to the call of the step. */
+/** For a fork: the recording that answered the first calls, up to the call at which the fork begins. */
 async function readFork(trx: Transaction, { id: runId, orgId }: Run) {
   const fork = await RunFork.find({ orgId, runId }, trx);
   if (!fork) return {};
@@ -112,7 +112,7 @@ async function readSteps(trx: Transaction, steps: readonly RunStep[]) {
   }));
 }
 
-/** The Merkle tree of RFC 6962 over the calls of the run until now. */
+/** The Merkle tree (RFC 6962) of all calls of the run so far. */
 async function countCalls(trx: Transaction, run: Run) {
   const calls = await readCallsOf(trx, run);
   const tree = openGrowingTree();
@@ -127,7 +127,7 @@ async function countCalls(trx: Transaction, run: Run) {
   };
 }
 
-/** The plan, and each call of a tool about which a person has decided. */
+/** The plan and the tool calls about which a person has decided. */
 const approvalsOf = (messages: readonly RunMessage[]) =>
   messages.flatMap(({ id, kind, approved, authorUserId, createdAt }) => {
     const isPlan = kind === 'approval';
@@ -149,7 +149,7 @@ async function effectDecisions(trx: Transaction, { id: runId }: Run) {
   );
 }
 
-/** The reviews of reviewer agents. A review refers to the newest commit that was reported before its step ended. */
+/** The reviews of reviewer agents. A review applies to the newest commit that was reported before the review's step ended. */
 const agentReviews = (steps: readonly RunStep[], commits: readonly Attestation[]) =>
   steps.flatMap(({ id, role, output, finishedAt }) => {
     if (role !== 'reviewer' || !output || finishedAt === null) return [];

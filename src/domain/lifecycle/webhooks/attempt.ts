@@ -1,4 +1,5 @@
-// One attempt to deliver an event: a signed POST over a checked connection, without redirects, with a bounded answer.
+// One attempt to deliver an event: a signed POST to a checked host, without following redirects; only a limited part of the response is
+// read.
 import { OutboundError, openResponse } from '#foundation/http/outbound.ts';
 import { delayOf, reasonOf } from '#foundation/http/outbound-failures.ts';
 import { answerBounds } from './bounds.ts';
@@ -8,9 +9,9 @@ export interface WebhookAttempt {
   answerStatus: number | null;
   /** The beginning of the receiver's response. */
   answerBody: string | null;
-  /** Reason why no response arrived. */
+  /** The reason why no response arrived. */
   error: string | null;
-  /** Milliseconds that the receiver asks to wait; absent if it does not ask. */
+  /** Milliseconds that the receiver asks the sender to wait; absent if it does not ask. */
   retryAfterMs?: number | undefined;
 }
 
@@ -33,7 +34,7 @@ export async function attempt(
     answerStatus = response.statusCode!;
     const chunks: Buffer[] = [];
     let size = 0;
-    // Breaking out of this loop over the response closes the connection.
+    // Leaving this loop over the response closes the connection.
     for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;

@@ -1,5 +1,5 @@
 // Sends due deliveries. Each endpoint has one worker among all processes, which holds it by a lease, so endpoints do not wait for each
-// other. A process has a bounded number of workers, of which one organization, and all failing endpoints together, can use only a part
+// other. A process has a bounded number of workers. One organization can use only a part of them, and so can all failing endpoints together
 // (docs/decisions/0071-webhooks-have-a-queue-per-endpoint.md).
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -9,18 +9,15 @@ import { leaseMs, maxFailingMs, retryDelaysMs } from './bounds.ts';
 import { messageIdOf, WebhookDelivery, type WebhookEndpoint } from './model.ts';
 import { type SealedSecrets, signedHeaders, unsealSecrets } from './secrets.ts';
 
-/** Maximum concurrent workers of a process: in all, for one organization, and for endpoints whose latest attempt has failed. */
+/** Maximum number of concurrent workers of a process: in total, for one organization, and for endpoints whose latest attempt failed. */
 const places = { all: 100, organization: 10, failing: 25 } as const;
-/** Maximum events that are sent to an endpoint concurrently, unless their order has to be kept. */
+/** Maximum number of events that are sent to an endpoint concurrently, unless their order must be kept. */
 const concurrency = 5;
-/** Maximum time for which a worker sends to one endpoint, because others wait for a worker. */
+/** Maximum time for which a worker serves one endpoint, because other endpoints wait for a worker. */
 const turnMs = seconds(20);
-/**
- * Pause after a failed attempt, in which an endpoint gets no request at all: the default, and the maximum that its `Retry-After` can
- * request.
- */
+/** Pause after a failed attempt, during which an endpoint gets no requests: the default, and the maximum that `Retry-After` can request. */
 const restMs = { failed: seconds(5), max: hours(24) } as const;
-/** The share by which delays vary randomly, so that events that failed together are not retried together. */
+/** The fraction by which delays vary randomly, so that events that failed together are not retried together. */
 const jitter = 0.1;
 
 interface Claim {
@@ -52,7 +49,7 @@ const claimSql = `with due as (
 
 /**
  * Starts a worker for each endpoint with due deliveries; called periodically. The workers end by themselves.
- * @throws the error of a worker; when its lease has expired, another worker continues
+ * @throws the error of a worker; another worker continues once its lease has expired
  */
 export async function deliverWebhooks(): Promise<void> {
   const until = now() + leaseMs;
@@ -77,7 +74,7 @@ export async function deliverWebhooks(): Promise<void> {
 export const webhooksSettled = async (): Promise<void> =>
   void (await Promise.all([...running.values()].map(({ work }) => work)));
 
-/** Resolves when the attempts that have begun are recorded; no further one begins. */
+/** Resolves when all attempts that have begun are recorded; no further attempts begin. */
 export async function stopWebhooks(): Promise<void> {
   isStopping = true;
   await webhooksSettled();
@@ -119,7 +116,7 @@ const findDue = ({ id, ordered }: Held): Promise<WebhookDelivery[]> =>
 const heldSql = `select id, url, ordered, failing_since, sealed_secret, sealed_previous_secret, previous_secret_until
   from webhook_endpoints where id = $1`;
 
-/** Sends a delivery at once and only once, without a claim: a failure is final, and does not change the state of the endpoint. */
+/** Sends a delivery at once and only once, without claiming the endpoint. A failure is final and does not change the endpoint's state. */
 export async function sendOnce(delivery: WebhookDelivery): Promise<void> {
   const [endpoint] = await sql<Held>(heldSql, [delivery.endpointId]);
   if (endpoint && delivery.attempts === 0) await send(endpoint, delivery, []);
@@ -135,7 +132,7 @@ async function send(endpoint: Held, delivery: WebhookDelivery, delays = retryDel
   return outcome;
 }
 
-/** Records the answer, and when the next attempt is due, unless another worker has taken over because this one was late. */
+/** Records the response and the time of the next attempt, unless another worker has taken over because this one was too late. */
 async function record(
   delivery: WebhookDelivery,
   outcome: WebhookAttempt,
@@ -164,8 +161,8 @@ const stateSql = `update webhook_endpoints set failing_since = $3, disabled_at =
   where id = $1 and failing_since is not distinct from $2 and disabled_at is null`;
 
 /**
- * Records since when the endpoint fails, and disables it after too long a time. Does nothing when a person has changed the endpoint in the
- * meantime.
+ * Records since when the endpoint has been failing, and disables it if that is too long. Does nothing when a person has changed the
+ * endpoint in the meantime.
  */
 async function recordState({ id, failingSince }: Held, attempts: readonly WebhookAttempt[]): Promise<void> {
   if (attempts.length === 0) return;

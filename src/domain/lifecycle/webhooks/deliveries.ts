@@ -1,5 +1,6 @@
-// Deliveries: written from the audit log for each endpoint, listed, repeated, and deleted after the retention period. The endpoint knows
-// the last number that it has deliveries for, so that no event is skipped, and none is written before its change has committed.
+// Deliveries: written from the audit log for each endpoint, listed, repeated, and deleted after the retention period. The endpoint stores
+// the number of the last event that it has deliveries for, so that no event is skipped, and no delivery is written before the change has
+// been committed.
 import type { Caller } from '#access/principal.ts';
 import { isoTime, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -48,10 +49,7 @@ export interface ResendRange {
   status?: WebhookDelivery['status'] | undefined;
 }
 
-/**
- * Sends an event once more, as a new delivery with the same `webhook-id`. @throws 409 when the endpoint has the maximum number of waiting
- * deliveries
- */
+/** Sends an event again, as a new delivery with the same `webhook-id`. @throws 409 when the endpoint has the maximum number of waiting deliveries */
 export async function resend(caller: Caller, endpointId: string, deliveryId: string): Promise<WebhookDelivery> {
   const endpoint = await findEndpoint(caller, endpointId);
   return (await writeAgain(endpoint, [await deliveryOf(endpoint, deliveryId)]))[0]!;
@@ -61,10 +59,7 @@ const rangeSql = `select ${columnsOf(WebhookDelivery)} from webhook_deliveries
   where endpoint_id = $1 and resend_of is null and status = any($2) and created_at >= $3 and created_at < $4
   order by created_at, id limit ${webhookCounts.waiting + 1}`;
 
-/**
- * Sends the events of a period once more. Returns their number. @throws 400 for the status of deliveries that still wait, 409 as `resend`
- * does
- */
+/** Sends the events of a period again. Returns their number. @throws 400 for a status of waiting deliveries; 409 as `resend` */
 export async function resendRange(caller: Caller, endpointId: string, range: ResendRange): Promise<number> {
   const { createdFrom, createdBefore = Number.MAX_SAFE_INTEGER, status } = range;
   if (status === 'pending') throw invalid.field('status', 'must be "delivered" or "failed"');
@@ -119,7 +114,10 @@ const withBody = (
 const bodyOf = (event: FeedEvent): string =>
   JSON.stringify({ type: event.type, timestamp: isoTime(event.occurredAt), data: event });
 
-/** Maximum events that one transaction writes, and maximum transactions for one endpoint in a run of the job. */
+/**
+ * Maximum number of events for which one transaction writes deliveries, and maximum number of such transactions per endpoint in one run of
+ * the job.
+ */
 const batch = { events: 200, perRun: 5 } as const;
 
 const behindSql = `disabled_at is null and last_number < ${lastNumberSql('webhook_endpoints.org_id')}`;
@@ -147,7 +145,7 @@ const writeBatch = (id: WebhookEndpoint['id']): Promise<boolean> =>
     const page = await readEventsAfter(orgId, { after, types, projectIds, limit }, trx);
     const ids = newDeliveryIds(page.data.length);
     const rows = page.data.map((event, n) => newDelivery(ids[n]!, { orgId, endpointId: id }, event));
-    // A test of the endpoint has written its delivery already (test-event.ts).
+    // A test event already has its delivery (test-event.ts).
     if (rows.length > 0) await trx(WebhookDelivery.tableName).insert(rows).onConflict().ignore();
     await WebhookEndpoint.patch(trx, { id }, { lastNumber: page.lastNumber });
     return page.hasMore;

@@ -1,4 +1,4 @@
-// An endpoint: an address that gets the events of an organization, signed; and its deliveries (docs/webhooks.md).
+// A webhook endpoint, which is a URL that receives signed events of an organization, and its deliveries (docs/webhooks.md).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -10,15 +10,15 @@ export class WebhookEndpoint extends table('webhook_endpoints', {
   orgId: column<Id<'organization'>>(),
   name: column<string>(),
   url: column<string>(),
-  /** Types of events that the endpoint receives; empty means all. */
+  /** Event types that the endpoint receives; empty means all. */
   types: column<string[]>(),
   /** Projects whose events are sent; empty for all events of the organization. */
   projectIds: column<string[]>(),
-  /** Whether events are sent one after the other, by their numbers. */
+  /** Whether events are sent one after the other, ordered by number. */
   ordered: column<boolean>(),
   disabledAt: column<number | null>(),
   disabledReason: column<(typeof disabledReasons)[number] | null>(),
-  /** When the endpoint began to fail: the time since which every attempt has failed. Null after a success. */
+  /** The time since which every attempt has failed; null after a success. */
   failingSince: column<number | null>(),
   /** Number of the last event in the log for which deliveries were created. */
   lastNumber: column<number>(),
@@ -54,9 +54,9 @@ export class WebhookDelivery extends table('webhook_deliveries', {
   body: column<string>(),
   answerStatus: column<number | null>(),
   answerBody: column<string | null>(),
-  /** Reason why no response arrived; null when one did. */
+  /** The reason why no response arrived; null when one did. */
   error: column<string | null>(),
-  /** The delivery that a person repeated with this one. */
+  /** The earlier delivery that a person repeated by creating this one. */
   resendOf: column<Id<'webhookDelivery'> | null>(),
   createdAt: column<number>(),
 }) {

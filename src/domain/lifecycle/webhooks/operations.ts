@@ -42,7 +42,7 @@ export interface EndpointWithSecret {
 
 /**
  * Creates an endpoint.
- * @throws 400 for an address that is not public, 404 for an unknown project, 409 beyond the maximum number of endpoints
+ * @throws 400 for a URL that is not public, 404 for an unknown project, 409 beyond the maximum number of endpoints
  */
 export async function createEndpoint(caller: Caller, input: NewEndpoint): Promise<EndpointWithSecret> {
   const { orgId } = own(caller);
@@ -67,7 +67,7 @@ export async function createEndpoint(caller: Caller, input: NewEndpoint): Promis
   });
 }
 
-/** Checks the address of an endpoint. Each attempt resolves and checks the host again. @throws 400 */
+/** Checks the URL of an endpoint. Each attempt resolves and checks the host again. @throws 400 */
 function requireAddress(url: string): void {
   try {
     checkAddressText(url);
@@ -89,7 +89,7 @@ export interface EndpointChanges extends Partial<NewEndpoint> {
   enabled?: boolean | undefined;
 }
 
-/** Changes an endpoint. One that is enabled again continues where it stopped. @throws as `createEndpoint` does */
+/** Changes an endpoint. An endpoint that is enabled again continues where it stopped. @throws as `createEndpoint` does */
 export async function changeEndpoint(
   caller: Caller,
   endpointId: string,
@@ -120,12 +120,12 @@ export async function changeEndpoint(
   });
 }
 
-// `claimed_until` is a worker's lease, or a pause after a failure, which can be much longer. A lease is not shortened, because two workers
-// would break the order of events.
+// `claimed_until` is the end of a worker's lease or of a pause after a failure, which can be much longer. A lease is not shortened, because
+// two concurrent workers would break the order of events.
 const endRestSql = 'update webhook_endpoints set claimed_until = least(claimed_until, $2) where id = $1';
 const dueNowSql = 'update webhook_deliveries set due_at = $2 where endpoint_id = $1 and due_at > $2';
 
-/** Ends the pause in which the endpoint gets no request, such as the time in `Retry-After`, except for the rest of a worker's lease. */
+/** Ends a pause of the endpoint, such as one requested by `Retry-After`, except for the rest of a worker's lease. */
 export const endRest = (trx: Transaction, id: WebhookEndpoint['id']): Promise<unknown> =>
   sql(endRestSql, [id, now() + leaseMs], trx);
 

@@ -18,14 +18,14 @@ export interface SealedSecrets extends Pick<WebhookEndpoint, 'id'> {
   previousSecretUntil: number | null;
 }
 
-/** The present secret and, while both sign, the previous one. */
+/** The current secret and, as long as it is still used for signing, the previous one. */
 export function unsealSecrets(endpoint: SealedSecrets, at: number): string[] {
   const { id, sealedSecret, sealedPreviousSecret, previousSecretUntil } = endpoint;
   const previous = (previousSecretUntil ?? 0) > at ? sealedPreviousSecret : null;
   return [sealedSecret, previous].flatMap((sealed) => (sealed === null ? [] : [unseal(endpointPurpose(id), sealed)]));
 }
 
-/** The headers of a message; the id is the same in each attempt. */
+/** Headers of a message; `id` is the same in each attempt. */
 export function signedHeaders(
   secrets: readonly string[],
   id: string,

@@ -1,5 +1,5 @@
-// A test of an endpoint: an event of the log about the endpoint itself, sent at once and beside the queue, so that a person sees what the
-// receiver answers. It is sent whatever types the endpoint has chosen, and also while the endpoint is disabled or waits after a failure.
+// A test of an endpoint: an audit event about the endpoint itself, sent at once and outside the queue, so that a person sees the receiver's
+// response. It is sent regardless of the endpoint's event types, and even while the endpoint is disabled or paused after a failure.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -17,8 +17,8 @@ import { findEndpoint } from './operations.ts';
 const type = 'webhook_endpoint.tested';
 
 /**
- * Sends a test event. Returns its delivery with the answer; a failed one is not repeated.
- * @throws 409 while another test of the endpoint waits for its answer
+ * Sends a test event. Returns its delivery with the response; a failed test is not retried.
+ * @throws 409 while another test of the endpoint waits for its response
  */
 export async function testEndpoint(caller: Caller, endpointId: string): Promise<WebhookDelivery> {
   const endpoint = await findEndpoint(caller, endpointId);
@@ -28,10 +28,10 @@ export async function testEndpoint(caller: Caller, endpointId: string): Promise<
   return WebhookDelivery.get(own);
 }
 
-/** Writes the event and its delivery. If this process ends before the attempt, a job sends it once the lease is over. */
+/** Writes the event and its delivery. If this process ends before the attempt, a job sends the event once the lease has expired. */
 const writeTest = ({ id: endpointId, orgId, name }: WebhookEndpoint): Promise<WebhookDelivery['id']> =>
   transaction(async (trx) => {
-    // Tests of an endpoint are written one after the other, so the event that follows is the one of this test.
+    // Tests of an endpoint are serialized, so the next event about the endpoint is the one of this test.
     if (!(await WebhookEndpoint.lock(trx, { id: endpointId, orgId }))) WebhookEndpoint.refuse();
     const isOpen = { endpointId, type, status: 'pending', attempts: 0 } as const;
     if (await WebhookDelivery.query(trx).findOne(isOpen).where('dueAt', '>', now()))

@@ -13,7 +13,7 @@ export type TeamPlanId = (typeof teamPlanIds)[number];
 export interface PlanLimits {
   /** Maximum number of projects; null means unlimited. */
   projects: number | null;
-  /** Maximum of open missions; null means that only the credits limit them. */
+  /** Maximum number of open missions; null means that only credits limit them. */
   agentsAtOnce: number | null;
   /** Maximum cost of one mission, in credits. */
   missionCeiling: number;
@@ -24,7 +24,7 @@ export interface Price {
   cents: number;
 }
 
-/** Price of one pack; a checkout may contain several. */
+/** Price of one credit pack; a checkout may contain several packs. */
 export const pack: Price = { credits: 100, cents: 100_00 };
 
 export interface TeamPlan extends Price, PlanLimits {
@@ -73,7 +73,7 @@ export const trialCredits: number = credits.trial;
 
 let contactUrl: string | null = null;
 
-/** Binds the address for requests of the plan `enterprise` to the operator (CONTACT_URL). */
+/** Binds the URL at which people can ask the operator for the plan `enterprise` (CONTACT_URL). */
 export function bindContactUrl(url: string | null): void {
   contactUrl = url;
 }

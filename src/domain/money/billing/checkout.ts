@@ -1,4 +1,4 @@
-// Checkouts: an organization chooses an offer, the provider takes the payment and reports it with an event.
+// Checkouts: an organization chooses an offer, and the provider takes the payment and reports it with an event.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -21,14 +21,14 @@ export interface NewCheckout {
 }
 
 /**
- * Creates a checkout and its payment page at the provider. A request repeated with its idempotency key, before the first request was answered,
- * continues with the same checkout and page. @throws 400 for members that do not belong to the offer, 409 while a subscription is not
- * canceled
+ * Creates a checkout and its payment page at the provider. If a request is repeated with its idempotency key before the first one was
+ * answered, it continues with the same checkout and page. @throws 400 for members that do not belong to the offer, 409 while a subscription
+ * is not canceled
  */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
-  // The checkout is committed before the call of the provider: when the call fails, it stays unpaid and expires.
+  // The checkout is committed before the provider is called. If that call fails, the checkout stays unpaid and expires.
   const checkoutId = await firstStep(() => insertCheckout(caller, orgId, input));
   const checkout = await BillingCheckout.get({ id: checkoutId as BillingCheckout['id'], orgId });
   const { url, reference } = await paymentProvider().startCheckout(checkout);
@@ -83,7 +83,7 @@ async function refuseSecondSubscription(orgId: string): Promise<void> {
     );
 }
 
-/** Returns an unpaid checkout as expired from its deadline on, with or without an event. */
+/** Returns an unpaid checkout as expired once its deadline has passed, even if the provider has not reported that. */
 export async function findCheckout(caller: Caller, id: string): Promise<BillingCheckout> {
   beyondOneProject(caller);
   const checkout = await BillingCheckout.get({ id: id as BillingCheckout['id'], orgId: ownOrganization(caller) });
@@ -92,8 +92,8 @@ export async function findCheckout(caller: Caller, id: string): Promise<BillingC
 }
 
 /**
- * Pays a checkout of the built-in provider. Repeated payments create one order. @throws 409 for an expired checkout, and for a checkout of
- * another provider
+ * Pays a checkout of the built-in provider. Repeating the payment creates no second order. @throws 409 for an expired checkout, and for a
+ * checkout of another provider
  */
 export async function payInTestMoney(caller: Caller, id: string): Promise<void> {
   const checkout = await findCheckout(caller, id);

@@ -49,8 +49,8 @@ export async function endSubscriptionOf(
 }
 
 /**
- * Withdraws the orders that could be withdrawn when the organization was closed. Returns the sum of the refunds, in cents.
- * The provider refunds afterwards.
+ * Withdraws from the orders that could still be withdrawn when the organization was closed. Returns the sum of the refunds, in cents. The
+ * provider pays the refunds afterwards.
  */
 export async function withdrawOrdersOf(trx: Transaction, orgId: OrgId, at: number, reason: string): Promise<number> {
   const orders = await BillingOrder.query(trx)

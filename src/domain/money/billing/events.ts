@@ -36,7 +36,7 @@ const lockCheckout = async (trx: Transaction, provider: string, id: string): Pro
   return checkout;
 };
 
-/** Completes a paid checkout, even an expired one, because the customer has paid. */
+/** Completes a paid checkout, even if it has expired, because the customer has paid. */
 async function completeCheckout(trx: Transaction, provider: string, event: Of<'checkout_paid'>): Promise<void> {
   const checkout = await lockCheckout(trx, provider, event.checkoutId);
   const { orgId, offer, teamPlan: plan, credits, amountCents, startsNow } = checkout;
@@ -74,7 +74,8 @@ export async function insertOrder(
   const isLate = !(await isOrganizationOpen(trx, order.orgId));
   const isNew = await BillingOrder.insertNew(trx, isLate ? { ...row, ...refundedInFull(row) } : row);
   if (!isNew || isLate) return;
-  // Without consent to an immediate start, the credits begin when the order can no longer be withdrawn, and keep their full duration.
+  // Without consent to an immediate start, the credits become valid when the order can no longer be withdrawn, and keep their full
+  // duration.
   const startsAt = startsNow ? null : withdrawableUntil;
   const lot = {
     kind: order.offer === 'pack' ? ('pack' as const) : ('subscription' as const),
@@ -109,7 +110,7 @@ async function insertSubscription(
   trx: Transaction,
   { periodEnd, at, ...subscription }: NewSubscription,
 ): Promise<void> {
-  // The subscription is written as canceled in a closed organization, so that the provider ends the subscription with the refund.
+  // In a closed organization, the subscription is stored as canceled, so that the provider ends it together with the refund.
   await lockOrganization(trx, subscription.orgId);
   const status = (await isOrganizationOpen(trx, subscription.orgId)) ? ('active' as const) : ('canceled' as const);
   const row = {
@@ -121,7 +122,7 @@ async function insertSubscription(
     createdAt: now(),
   };
   if (await BillingSubscription.insertNew(trx, row)) return;
-  // The organization paid two checkouts of a subscription: the second payment becomes an order, and the first subscription is kept. The
+  // If the organization paid two checkouts for a subscription, the second payment becomes an order, and the first subscription is kept. The
   // provider is called before the commit, so that the event is delivered again when the call fails.
   await BillingSubscription.insert(trx, { ...row, status: 'canceled' });
   await providerNamed(row.provider)?.endSubscription(row.reference);
@@ -190,7 +191,7 @@ async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promis
     await BillingSubscription.patch(trx, { id }, { status: 'canceled', eventAt: now() });
     return;
   }
-  // After downtime, missed periods are skipped, because nobody could use them.
+  // After downtime, missed periods are skipped, because nobody could use the service in them.
   const periodStart = Math.max(found.currentPeriodEnd, now() - billing.periodMs + 1);
   const { cents } = teamPlan(found.nextPlan ?? found.plan);
   await renew(trx, found.provider, {

@@ -10,9 +10,9 @@ export type TrackerTriggerPolicy = (typeof trackerTriggerPolicies)[number];
 
 export class BillingSettings extends table('billing_settings', {
   orgId: column<Id<'organization'>>(),
-  /** Authors whose issues in a tracker may start missions: members only, or anyone. */
+  /** Authors whose tracker issues may start missions: members only, or anyone. */
   trackerTriggers: column<TrackerTriggerPolicy>(),
-  /** Whether the plan `enterprise` is agreed with the operator. Only the operator may set it. */
+  /** Whether the operator has agreed to the plan `enterprise`. Only the operator may set this. */
   isEnterprise: column<boolean>(),
   updatedAt: column<number>(),
 }) {
@@ -40,7 +40,7 @@ export class BillingOrder extends table('billing_orders', {
   withdrawnAt: column<number | null>(),
   withdrawalReason: column<string | null>(),
   refundCents: column<number | null>(),
-  /** When the provider accepted the refund. */
+  /** When the provider accepted the refund; null before. */
   refundedAt: column<number | null>(),
   /** Number of the receipt: 1, 2, 3 … within the organization. Set by the database. */
   number: column<number>(),
@@ -56,9 +56,9 @@ export class BillingSubscription extends table('billing_subscriptions', {
   id: column<Id<'subscription'>>(),
   orgId: column<Id<'organization'>>(),
   plan: column<TeamPlanId>(),
-  /** The plan from the next period on; null means unchanged. */
+  /** The plan from the next period on; null means no change. */
   nextPlan: column<TeamPlanId | null>(),
-  /** At most one subscription per organization is not `canceled`. */
+  /** An organization has at most one subscription that is not `canceled`. */
   status: column<(typeof subscriptionStatuses)[number]>(),
   periodStart: column<number>(),
   currentPeriodEnd: column<number>(),
@@ -80,10 +80,10 @@ export class BillingCheckout extends table('billing_checkouts', {
   offer: column<CheckoutOffer>(),
   quantity: column<number>(),
   teamPlan: column<TeamPlanId | null>(),
-  /** Number of credits in all packs together. */
+  /** Number of credits in all packs of the checkout together. */
   credits: column<number>(),
   amountCents: column<number>(),
-  /** Whether the credits can be spent at once; otherwise after the withdrawal window. */
+  /** Whether the credits can be spent at once; otherwise they can be spent after the withdrawal window. */
   startsNow: column<boolean>(),
   status: column<(typeof checkoutStatuses)[number]>(),
   provider: column<string>(),

@@ -10,7 +10,7 @@ import { BillingOrder, BillingSettings } from './model.ts';
 
 export interface CurrentPlan extends PlanLimits {
   plan: BillingPlan;
-  /** Size of the plan `team`; null for other plans. */
+  /** Size of the `team` plan; null for other plans. */
   teamPlan: TeamPlanId | null;
 }
 
@@ -19,7 +19,7 @@ const planSql = `select
     (select plan from billing_subscriptions where org_id = $1 and status <> 'canceled' and current_period_end > $2) as team,
     exists (select from billing_orders where org_id = $1 and offer = 'pack' and status = 'paid') as has_pack`;
 
-/** The plan in effect: enterprise before team before pack. */
+/** The plan in effect: enterprise takes precedence over team, and team over pack. */
 export async function currentPlan(orgId: string, trx?: Transaction): Promise<CurrentPlan> {
   const [row] = await lookUp<{ isEnterprise: boolean; team: TeamPlanId | null; hasPack: boolean }>(
     planSql,
@@ -45,12 +45,12 @@ export function requireRoomForProject({ plan, projects }: CurrentPlan, existing:
   );
 }
 
-/** Sets or removes the plan `enterprise` of the organization, which the operator agrees outside this service. */
+/** Sets or removes the organization's plan `enterprise`, to which the operator agrees outside this service. */
 export async function setEnterprise(trx: Transaction, orgId: string, isEnterprise: boolean): Promise<void> {
   await BillingSettings.upsert(trx, { orgId: orgId as BillingSettings['orgId'], isEnterprise, updatedAt: now() });
 }
 
-/** Checks that the id is absent or is the id of the caller's organization. @throws 404 for the id of another organization */
+/** Checks that the id is absent or belongs to the caller's organization. @throws 404 for the id of another organization */
 export function requireOwn(caller: Caller, orgId: string | null | undefined): void {
   if (orgId != null && orgId !== ownOrganization(caller)) Organization.refuse();
 }

@@ -1,4 +1,4 @@
-// The port to a payment provider, and the built-in provider, which takes test money on a page of the console and needs no settings.
+// The interface of payment providers, and the built-in provider, which takes test money on a page of the console and needs no settings.
 
 import { now } from '#foundation/clock.ts';
 import { parseJson } from '#foundation/http/http.ts';
@@ -8,7 +8,7 @@ import { consolePage } from '../../organization/organizations/pages.ts';
 import type { TeamPlanId } from './catalog.ts';
 import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
 
-/** A provider's event with a verified signature. `at` is the provider's time in epoch milliseconds. */
+/** A provider's event whose signature was verified. `at` is the provider's time in epoch milliseconds. */
 export type PaymentEvent = { id: string; at: number } & (
   | {
       type: 'checkout_paid';
@@ -16,7 +16,7 @@ export type PaymentEvent = { id: string; at: number } & (
       orgId: string;
       amountCents: number;
       payment: string;
-      /** The subscription that a team plan begins; null for other offers. */
+      /** The subscription that begins with a team plan; null for other offers. */
       subscription: { reference: string; periodEnd: number } | null;
     }
   | { type: 'checkout_expired'; checkoutId: string }
@@ -37,7 +37,7 @@ export interface PaymentProvider {
   readonly name: string;
   /** Whether the provider only takes test money. */
   readonly isTest: boolean;
-  /** Whether the provider renews subscriptions itself and reports it with events; otherwise this service renews them. */
+  /** Whether the provider renews subscriptions itself and reports renewals with events; otherwise this service renews them. */
   readonly renews: boolean;
   startCheckout(checkout: BillingCheckout): Promise<{ url: string; reference: string | null }>;
   /** Refunds a withdrawn order; a repeated call refunds nothing. */
@@ -52,13 +52,13 @@ export interface PaymentProvider {
   readEvent(body: Buffer, headers: Record<string, string | string[] | undefined>): Promise<PaymentEvent>;
 }
 
-/** The page of a checkout, in its organization. */
+/** URL of the page of a checkout, within its organization. */
 export const checkoutPage = ({ id, orgId }: Pick<BillingCheckout, 'id' | 'orgId'>): Promise<string> =>
   consolePage(orgId, `/checkout/${id}`);
 
 const eventSignature = (text: string): string => signature('payment event', text).toString('hex');
 
-/** The headers of an event of the built-in provider; only this service has the key. */
+/** The signed headers of an event of the built-in provider; only this service has the key. */
 export const signEvent = (text: string): Record<string, string> => ({ 'x-signature': eventSignature(text) });
 
 export const builtinProvider: PaymentProvider = {
@@ -78,7 +78,7 @@ export const builtinProvider: PaymentProvider = {
   },
 };
 
-/** The event that the page of the built-in provider sends with its form. */
+/** The event that the form on the built-in provider's page sends. */
 export const testPayment = ({ id, orgId, amountCents, offer }: BillingCheckout, periodEnd: number): PaymentEvent => ({
   id: `paid_${id}`,
   at: now(),
@@ -99,8 +99,8 @@ export function bindPaymentProvider(provider: PaymentProvider = builtinProvider)
 export const paymentProvider = (): PaymentProvider => bound;
 
 /**
- * The provider with that name: the configured one or the built-in one. After a change of settings, purchases with test money stay with the
- * built-in provider.
+ * The provider with that name, either the configured or the built-in one. After a change of settings, purchases with test money stay with
+ * the built-in provider.
  */
 export const providerNamed = (name: string): PaymentProvider | undefined =>
   [bound, builtinProvider].find((provider) => provider.name === name);

@@ -1,5 +1,5 @@
-// Requests for credits: a member sends one, the owners of the organization read it in the billing summary. A further message is appended
-// to the open request.
+// Requests for credits: a member sends a request, and the organization's owners read it in the billing summary. Further messages are
+// appended to the open request.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -19,7 +19,7 @@ export interface RequestedCredits {
   routedTo: 'owners';
 }
 
-/** Sends a request for credits. @throws 409 above the maximum number of messages of a request */
+/** Sends a request for credits. @throws 409 beyond the maximum number of messages in a request */
 export const requestCredits = (caller: Caller, message: string): Promise<RequestedCredits> => {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);

@@ -1,4 +1,4 @@
-// The offers in the graph (docs/contract.md#billing).
+// The offers in GraphQL (docs/contract.md#billing).
 import { days } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { int, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';

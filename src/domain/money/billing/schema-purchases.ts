@@ -1,4 +1,4 @@
-// Graph types returned by purchases: orders, checkout sessions, the subscription, requests for credits and withdrawals.
+// GraphQL types for purchases: orders, checkout sessions, the subscription, requests for credits and withdrawals.
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { boolean, epochMs, epochMsOrNull, float, int, members, string, typed, typedOrNull } from '#graph/members.ts';

@@ -76,7 +76,7 @@ const CreateWithdrawalRequest = request(
     .meta({ description: 'A withdrawal from an order.', examples: [{ reason: 'Bought by mistake.' }] }),
 );
 
-/** Runs the operation if the id is absent or is the id of the caller's organization. @throws 404 for the id of another organization */
+/** Runs the operation if the id is absent or belongs to the caller's organization. @throws 404 for the id of another organization */
 const inOwnOrganization = <T>(caller: Caller, id: string | null | undefined, operation: () => T): T => {
   requireOwn(caller, id);
   return operation();

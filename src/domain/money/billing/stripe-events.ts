@@ -1,12 +1,12 @@
-// Events of Stripe. An event only tells which records to read, because payloads have the API version of their endpoint, may be late, and
-// arrive in any order.
+// Events of Stripe. An event only says which records to read from Stripe, because payloads have the API version of their endpoint, may be
+// late, and arrive in any order.
 import type Stripe from 'stripe';
 import { now } from '#foundation/clock.ts';
 import { invalid } from '#foundation/problem.ts';
 import type { BillingSubscription } from './model.ts';
 import type { PaymentEvent } from './provider.ts';
 
-/** Maximum age of an event, in seconds: Stripe signs each delivery anew. */
+/** Maximum age of an event's signature, in seconds. Stripe signs each delivery anew. */
 const toleranceSeconds = 300;
 /** Currency of all prices. */
 export const currency = 'usd';
@@ -64,7 +64,7 @@ async function paid(stripe: Stripe, id: string): Promise<EventContent> {
   };
 }
 
-/** Ignores the first invoice of a subscription, which is paid with the checkout. */
+/** Ignores the first invoice of a subscription, because it is paid with the checkout. */
 async function renewed(stripe: Stripe, id: string): Promise<EventContent> {
   const invoice = await stripe.invoices.retrieve(id);
   const of = invoice.parent?.subscription_details;
@@ -93,7 +93,7 @@ async function changed(stripe: Stripe, id: string): Promise<EventContent> {
   };
 }
 
-/** A subscription whose payment Stripe still retries is active: unpaid periods add no credits. */
+/** A subscription counts as active while Stripe retries its payment, because unpaid periods add no credits anyway. */
 function statusOf({ status, cancel_at, cancel_at_period_end }: Stripe.Subscription): BillingSubscription['status'] {
   if (status === 'canceled' || status === 'unpaid' || status === 'incomplete_expired') return 'canceled';
   return cancel_at_period_end || cancel_at !== null ? 'canceling' : 'active';

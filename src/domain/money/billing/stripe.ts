@@ -79,7 +79,7 @@ async function intentOf(stripe: Stripe, invoice: string): Promise<string> {
   return idOfStripe(intent);
 }
 
-/** Changes the price from the next period on; the current one is not prorated. */
+/** Changes the price from the next period on; the current period is not prorated. */
 async function changeSubscription(
   stripe: Stripe,
   { reference }: BillingSubscription,
@@ -92,7 +92,10 @@ async function changeSubscription(
   });
 }
 
-/** Creates a price for the plan, at most once a day. It is needed because an update of a subscription accepts no inline product. */
+/**
+ * Creates a price for the plan, at most once a day. Stripe requires a price object, because an update of a subscription accepts no inline
+ * product.
+ */
 async function priceOf(stripe: Stripe, plan: TeamPlanId): Promise<string> {
   const { name, cents } = teamPlan(plan);
   const price = { currency, unit_amount: cents, recurring: { interval: 'month' as const }, product_data: { name } };

@@ -1,4 +1,4 @@
-// Changes of a subscription by its organization. The provider is updated first, because it collects the payments.
+// An organization's changes to its subscription. The provider is updated first, because it collects the payments.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -19,7 +19,7 @@ export interface SubscriptionChanges {
   cancelAtPeriodEnd?: boolean | null | undefined;
 }
 
-/** A changed plan starts, and is charged, with the next period. @throws 409 without a subscription */
+/** A changed plan starts and is charged with the next period. @throws 409 without a subscription */
 export async function updateSubscription(
   caller: Caller,
   { plan, cancelAtPeriodEnd }: SubscriptionChanges,

@@ -1,5 +1,5 @@
-// Withdrawal from an order within its legal window: unspent credits are taken back and their part of the price is refunded, rounded
-// up to the cent. The order and the ledger change in one transaction; the provider refunds afterwards, until it has accepted.
+// Withdrawal from an order within its legal window: unspent credits are taken back, and their share of the price is refunded, rounded up to
+// the cent. The order and the ledger change in one transaction. Afterwards the provider is asked to refund, repeatedly until it accepts.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { isoTime, now } from '#foundation/clock.ts';
@@ -22,7 +22,7 @@ export interface Withdrawal {
   status: 'completed';
 }
 
-/** The price in cents of unspent credits, which are in millionths of a credit. */
+/** The price in cents of unspent credits, given in millionths of a credit. */
 export const refundOf = (
   { amountCents, credits }: Pick<BillingOrder, 'amountCents' | 'credits'>,
   unspent: number,
@@ -37,14 +37,14 @@ export interface Withdrawable {
 export const unspentOf = async (orderIds: readonly string[], caller: Caller): Promise<OpenLot[]> =>
   (await readLots(ownOrganization(caller))).filter(({ orderId }) => orderId !== null && orderIds.includes(orderId));
 
-/** Obstacle to a withdrawal, regardless of the order's remaining credits; null when there is none. */
+/** Reason why the order cannot be withdrawn from, regardless of its remaining credits; null when there is none. */
 function refusalOf({ status, withdrawableUntil, createdAt }: BillingOrder): string | null {
   if (status === 'withdrawn') return 'The order has already been withdrawn.';
   if (withdrawableUntil !== null && now() <= withdrawableUntil) return null;
   return `The order could be withdrawn until ${isoTime(withdrawableUntil ?? createdAt)}.`;
 }
 
-/** The result of a withdrawal now; null when it would be refused. */
+/** The result that a withdrawal would have now; null when it would be refused. */
 export function withdrawable(order: BillingOrder, lot: OpenLot | null): Withdrawable | null {
   if (refusalOf(order) !== null || !lot?.available) return null;
   return { credits: creditsOf(lot.available), refundUsd: refundOf(order, lot.available) / 100 };
@@ -107,7 +107,7 @@ const pendingSql = `select ${columnsOf(BillingOrder)} from billing_orders
 const endedSql = `select reference from billing_subscriptions
   where org_id = $1 and provider = $2 and status = 'canceled' and current_period_end > $3`;
 
-/** Has the providers refund withdrawn orders, and end the subscriptions of those orders. @throws when a provider did not accept */
+/** Asks the providers to refund withdrawn orders, and to end the subscriptions of those orders. @throws when a provider did not accept */
 export async function sendRefunds(): Promise<void> {
   const errors: unknown[] = [];
   for (const order of await sql<BillingOrder>(pendingSql)) {

@@ -1,9 +1,9 @@
-// Amounts of credits are integers in millionths, the precision of mission costs: one credit is one US dollar.
+// Amounts of credits are integers in millionths of a credit, which is the precision of mission costs. One credit is one US dollar.
 
 /** One credit, in millionths. */
 export const credit = 1_000_000;
 
-/** Amount in millionths for a cost in US dollars, which is recorded to a millionth. */
+/** Amount in millionths of a credit for a cost in US dollars. */
 export const amountOf = (usd: number): number => Math.round(usd * credit);
 
 /** Amount in credits, for display: a number with at most six decimals. */

@@ -1,4 +1,4 @@
-// Changes of credits other than missions: grants and purchases, withdrawals of orders, and refunds of missions.
+// Changes of credits that missions do not cause themselves: grants and purchases, withdrawals from orders, and refunds of missions.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';
@@ -39,7 +39,7 @@ export async function withdrawCredits(trx: Transaction, orgId: string, orderId: 
   return lot.available;
 }
 
-// SQL for the credits that a run has spent from each lot, less refunds; the lot that was used last comes first.
+// SQL for the credits that a run has spent from each lot, minus refunds; the lot that was used last comes first.
 export const spentByRunSql = `select e.lot_id as id, sum(e.amount) as available from credit_transfers t
   join credit_entries e on e.transfer_id = ${reference('t.id')} and e.account = 'spent'
   where t.run_id = $1 and t.org_id = $2 group by e.lot_id having sum(e.amount) > 0 order by max(t.seq) desc, e.lot_id`;

@@ -1,5 +1,5 @@
-// Reads and appends to the ledger of one organization. Every append holds the organization's lock (`openBook`), so that of two concurrent
-// spends the second sees the result of the first.
+// Reads and appends to the ledger of one organization. Every append holds the organization's lock (`openBook`), so that the later of two
+// concurrent spends sees the result of the earlier one.
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -8,17 +8,17 @@ import { founderOf, lockOrganization } from '../../organization/organizations/op
 import { credit } from './amounts.ts';
 import { type Account, CreditLot, type CreditTransfer } from './model.ts';
 
-/** A lot with its available amount, reserved credits excluded. */
+/** A lot with its available amount, excluding reserved credits. */
 export interface OpenLot extends Pick<CreditLot, 'id' | 'kind' | 'orderId' | 'startsAt' | 'expiresAt' | 'createdAt'> {
   available: number;
-  /** The available amount plus the amount that missions have reserved. */
+  /** The available amount plus the amount reserved by missions. */
   owned: number;
 }
 
 export interface Entry {
   lotId: CreditLot['id'];
   account: Account;
-  /** The run, when `account` is `reserved`; absent for other accounts. */
+  /** The run, if `account` is `reserved`; absent for other accounts. */
   runId?: string;
   amount: number;
 }
@@ -36,7 +36,7 @@ export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): s
   `coalesce((select e.balance_after from credit_entries e
     where e.lot_id = ${reference(lot)} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
 
-// Lots are ordered by expiry: credits that expire first are spent first.
+// Order of lots by expiry, because credits that expire first are spent first.
 const openLotsSql = `select l.id, l.kind, l.order_id, l.starts_at, l.expires_at, l.created_at, ${balanceOf('available', 'l.id')} as available,
     -(${balanceOf('issued', 'l.id')} + ${balanceOf('spent', 'l.id')} + ${balanceOf('expired', 'l.id')}
       + ${balanceOf('withdrawn', 'l.id')}) as owned
@@ -58,13 +58,14 @@ export async function readSpendable(trx: Transaction, orgId: string): Promise<Op
 export const isExpired = ({ available, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && expiresAt !== null && expiresAt <= at;
 
-/** Whether `openBook` has to write: there is no lot, so that the trial is missing, or a lot has expired. */
+/** Whether `openBook` has to write, because a lot has expired, or because there is no lot and so the trial has not been granted. */
 export const needsOpening = (lots: readonly OpenLot[]): boolean =>
   lots.length === 0 || lots.some((lot) => isExpired(lot, now()));
 
 /**
- * Locks the ledger of the organization until the transaction ends, and brings it up to date: grants the trial at first use, if its
- * founder has had none, and writes off expired credits. Returns the lots that can be spent now, earliest expiry first.
+ * Locks the ledger of the organization until the transaction ends, and brings it up to date: grants the trial at first use, unless the
+ * organization's founder has already had one, and writes off expired credits. Returns the lots that can be spent now, earliest expiry
+ * first.
  */
 export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot[]> {
   await lockOrganization(trx, orgId);
@@ -93,7 +94,7 @@ export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot
 const claimTrialSql = `insert into credit_trials (user_id, at) values ($1, $2)
   on conflict (user_id) do nothing returning user_id`;
 
-/** A person gets one trial, for the first organization they founded that needs a trial. */
+/** A person gets only one trial: for the first organization they founded that needs one. */
 async function grantTrial(trx: Transaction, orgId: string): Promise<void> {
   const claimed = await sql(claimTrialSql, [await founderOf(trx, orgId), now()], trx);
   if (claimed.length === 0) return;

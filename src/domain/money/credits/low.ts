@@ -1,4 +1,4 @@
-// Whether an organization has few credits left. Reads only: a trial that was not granted yet does not count as low credits.
+// Whether an organization has few credits left. This only reads: a trial that has not been granted yet does not count as low credits.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
@@ -7,7 +7,7 @@ import { readLots } from './ledger.ts';
 import type { CreditLot } from './model.ts';
 
 export interface LowCredits {
-  /** The newest lot, which identifies this shortage: a shortage after new credits has another lot. */
+  /** The newest lot. It identifies this shortage, because a shortage after new credits has a different newest lot. */
   lotId: CreditLot['id'];
   credits: number;
   /** Time of the last change of the credits. */

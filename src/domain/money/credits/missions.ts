@@ -1,4 +1,4 @@
-// Effects of missions on the ledger: a run reserves credits when it starts, reserves more as its cost grows, and is settled by its real
+// Effects of missions on the ledger: a run reserves credits when it starts, reserves more as its cost grows, and is settled at its real
 // cost when it has ended. Credits that expire first are reserved and spent first; reserved ones do not expire.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -11,14 +11,17 @@ import { forgetExhausted, recordExhausted, reviewExhausted } from './reviews.ts'
 const ahead = credits.reserved * credit;
 
 /**
- * The number of missions that the organization may start now. Locks its ledger until the transaction ends, unless `held` is false: then
- * another transaction may spend the credits first.
+ * The number of missions that the organization may start now. Locks its ledger until the transaction ends, unless `held` is false; without
+ * the lock, another transaction may spend the credits first.
  */
 export async function startableMissions(trx: Transaction, orgId: string, held = true): Promise<number> {
   return Math.ceil(sumOf(await (held ? openBook : readSpendable)(trx, orgId)) / ahead);
 }
 
-/** Reserves credits for new runs. In the same transaction, `startableMissions` has locked the ledgers and found credits for each run. */
+/**
+ * Reserves credits for new runs. Before this in the same transaction, `startableMissions` must have locked the ledgers and found credits
+ * for each run.
+ */
 export async function reserveForRuns(trx: Transaction, runs: readonly { id: string; orgId: string }[]): Promise<void> {
   for (const orgId of new Set(runs.map((run) => run.orgId))) {
     const lots = await readSpendable(trx, orgId);
@@ -30,7 +33,8 @@ export async function reserveForRuns(trx: Transaction, runs: readonly { id: stri
 }
 
 /**
- * Entries that move reserved amounts: one per lot on the account `available`, for all missions together, and one per mission on `reserved`.
+ * Entries that move amounts to reservations: for each lot, one entry on the account `available` for all missions together, and one per
+ * mission on `reserved`.
  */
 function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; amount: number }[]): Entry[] {
   const reservedByLot = new Map<CreditLot['id'], number>();
@@ -41,7 +45,7 @@ function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; a
   ];
 }
 
-// The newest balance of the run's account in each lot, earliest expiry first.
+// The newest balance of the run's `reserved` account in each lot, earliest expiry first.
 const reservedSql = `select l.id, r.balance_after as available from (
     select distinct on (e.lot_id) e.lot_id, e.balance_after from credit_entries e
     where e.run_id = $1 and e.account = 'reserved' order by e.lot_id, e.seq desc

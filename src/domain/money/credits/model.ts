@@ -1,13 +1,13 @@
 // The ledger of credits (docs/contract.md#billing). Amounts are integers, in millionths of a credit. A lot holds the credits of one grant
-// or purchase; a transfer is a transaction of the ledger, whose entries sum to zero for each lot. The database refuses changes, entries
-// that do not balance and accounts below zero.
+// or purchase. A transfer is a transaction of the ledger; its entries sum to zero for each lot. The database refuses changes, entries that
+// do not balance and accounts below zero.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
 export const lotKinds = ['trial', 'pack', 'subscription', 'grant'] as const;
 export type LotKind = (typeof lotKinds)[number];
-/** Kinds of transfers that change the total of the organization; only these are listed for its members. */
+/** Kinds of transfers that change the organization's total; only these are listed for its members. */
 export const listedKinds = ['grant', 'purchase', 'spend', 'refund', 'withdrawal', 'expiry'] as const;
 export type TransferKind = (typeof listedKinds)[number] | 'reserve' | 'release';
 export type Account = 'issued' | 'available' | 'reserved' | 'spent' | 'expired' | 'withdrawn';
@@ -32,16 +32,16 @@ export class CreditTransfer extends table('credit_transfers', {
   /** Number of the transfer: 1, 2, 3 … within the organization. */
   seq: column<number>(),
   kind: column<TransferKind>(),
-  /** Change of the amount owned by the organization, reserved credits included. */
+  /** Change of the amount that the organization owns, including reserved credits. */
   amount: column<number>(),
-  /** Amount owned by the organization after the transfer. */
+  /** Amount that the organization owns after the transfer. */
   balanceAfter: column<number>(),
   /** The part of a mission's cost that exceeded the credits; it is not charged later. */
   uncovered: column<number>(),
-  /** Total spending of all missions up to this transfer, refunds not subtracted, and the number of missions. */
+  /** Total spending of all missions up to this transfer, without subtracting refunds, and the number of missions. */
   spentAfter: column<number>(),
   missionsAfter: column<number>(),
-  /** The run of the transfer; null for a `reserve` at the start of missions, whose entries name the runs. */
+  /** The run of the transfer; null for a `reserve` when missions start, because its entries name the runs. */
   runId: column<string | null>(),
   orderId: column<string | null>(),
   note: column<string | null>(),
@@ -55,7 +55,7 @@ export class CreditEntry extends table('credit_entries', {
   transferId: column<CreditTransfer['id']>(),
   lotId: column<CreditLot['id']>(),
   account: column<Account>(),
-  /** The run that the account `reserved` is for; empty for the other accounts. */
+  /** The run for which the account `reserved` is kept; empty for other accounts. */
   runId: column<string>(),
   amount: column<number>(),
   /** Number of the entry: 1, 2, 3 … within the account. */

@@ -9,7 +9,7 @@ import { isSpendable, needsOpening, type OpenLot, openBook, readLots, sumOf } fr
 import { CreditLot, CreditTransfer } from './model.ts';
 
 export interface CreditPosition {
-  /** Amount owned by the organization, reserved credits included, in millionths of a credit. */
+  /** Amount that the organization owns, including reserved credits, in millionths of a credit. */
   owned: number;
   /** Amount that new missions can reserve now, in millionths of a credit. */
   spendable: number;
@@ -30,11 +30,11 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
   return { owned: last?.owned ?? 0, spendable: sumOf(lots.filter((lot) => isSpendable(lot, at))), lots };
 }
 
-/** The lot of an order's credits, with the times when they begin and expire. */
+/** The lot of an order's credits, with the times when they become valid and expire. */
 export const lotOfOrder = (orgId: string, orderId: string): Promise<CreditLot | undefined> =>
   CreditLot.find({ orgId: orgId as CreditLot['orgId'], orderId });
 
-// The last spend before a time. Its columns are totals of the ledger up to that spend, so that no earlier row has to be read.
+// The last spend before a given time. Its columns contain the ledger's totals up to that spend, so no earlier row has to be read.
 export const usageSql = `select missions_after as missions, spent_after as spent from credit_transfers
   where org_id = $1 and kind = 'spend' and created_at < $2 order by created_at desc, seq desc limit 1`;
 
@@ -47,8 +47,8 @@ const usageBefore = async (orgId: string, time: number): Promise<Usage> =>
   (await sql<Usage>(usageSql, [orgId, time]))[0] ?? { missions: 0, spent: 0 };
 
 /**
- * Number of missions that have spent credits since a time, and their spending (millionths of a credit). A mission counts when it is first
- * settled.
+ * Number of missions that have spent credits since a given time, and their spending in millionths of a credit. A mission counts when it is
+ * first settled.
  */
 export async function usageSince(orgId: string, since: number): Promise<Usage> {
   const [all, before] = await Promise.all([usageBefore(orgId, Number.MAX_SAFE_INTEGER), usageBefore(orgId, since)]);

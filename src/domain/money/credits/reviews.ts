@@ -1,10 +1,11 @@
-// Missions to review: those with a changed cost or state (written by triggers), and those with exhausted credits.
+// Queue of missions to review: missions with a changed cost or state (queued by database triggers), and missions that have used up their
+// credits.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isWritableSql } from '../../organization/cells/state.ts';
 
 const hasReviewsSql = 'select from credit_reviews limit 1';
 
-// A transaction that reports a cost has locked the row, so the row is skipped until that cost is committed.
+// A transaction that reports a cost locks the row, so the row is skipped until the cost is committed.
 const takeReviewSql = `delete from credit_reviews where run_id = (
     select run_id from credit_reviews where run_id > $1 and ${isWritableSql('credit_reviews.org_id')} order by run_id limit 1 for update skip locked
   ) returning run_id, org_id, is_over`;
@@ -23,14 +24,14 @@ export const takeReview = async (trx: Transaction, after: string): Promise<Revie
 
 const isReviewedSql = 'select exists (select from credit_reviews where org_id = $1) as is_reviewed';
 
-/** Whether missions of the organization are not booked yet. */
+/** Whether the organization has missions that are not booked yet. */
 export const hasUnbookedMissions = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await sql<{ isReviewed: boolean }>(isReviewedSql, [orgId], trx))[0]!.isReviewed;
 
 const reviewExhaustedSql = `insert into credit_reviews (run_id, org_id, is_over)
   select run_id, org_id, false from credit_exhaustions where org_id = $1 order by run_id on conflict (run_id) do nothing`;
 
-/** Queues reviews of missions whose credits were exhausted, after new credits arrived. */
+/** Queues missions that had used up their credits for another review, because new credits have arrived. */
 export const reviewExhausted = (trx: Transaction, orgId: string): Promise<unknown> =>
   sql(reviewExhaustedSql, [orgId], trx);
 
@@ -44,7 +45,7 @@ export interface Exhausted {
   at: number;
 }
 
-/** Records that the credits for the mission are exhausted; a repeated call keeps the time of the first. */
+/** Records that the credits for the mission are used up; a repeated call keeps the time of the first. */
 export const recordExhausted = (trx: Transaction, { runId, orgId, reason, at }: Exhausted): Promise<unknown> =>
   sql(recordExhaustedSql, [runId, orgId, reason, at], trx);
 
@@ -55,6 +56,6 @@ const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
     select run_id from credit_exhaustions where at <= $1 and ${isWritableSql('credit_exhaustions.org_id')} order by at limit 50 for update skip locked
   ) returning run_id, reason`;
 
-/** Deletes and returns the missions whose credits were exhausted at the given time or before. */
+/** Removes from the queue, and returns, the missions whose credits were used up at or before the given time. */
 export const takeExhausted = (trx: Transaction, since: number): Promise<Pick<Exhausted, 'runId' | 'reason'>[]> =>
   sql(takeExhaustedSql, [since], trx);

@@ -1,5 +1,5 @@
 // Changes that the audit log has not numbered yet. Triggers of the database record them
-// (docs/decisions/0061-the-database-records-changes.md); `recordAction` is for an action that changes no row, such as one at another
+// (docs/decisions/0061-the-database-records-changes.md); `recordAction` is for an action that changes no row here, such as one in another
 // system.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { originSql } from '#foundation/postgres/origin.ts';
@@ -42,5 +42,5 @@ export const organizationsWithChangesSql =
 
 const countSql = 'select count(*)::int as changes from (select from audit_changes limit 100000) c';
 
-/** Number of changes of all organizations without a number, at most 100,000. */
+/** Number of unnumbered changes of all organizations, at most 100,000. */
 export const countChanges = async (): Promise<number> => (await sql<{ changes: number }>(countSql))[0]!.changes;

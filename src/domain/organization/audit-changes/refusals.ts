@@ -1,5 +1,5 @@
-// Refusals in the audit log. The first refusals of each kind, credential or person in an hour are recorded; the others are only counted, so
-// that an attack cannot fill the log.
+// Refusals in the audit log. In each hour, only the first refusals of each kind and of each credential or person are recorded; the others
+// are only counted, so that an attack cannot fill the log.
 import { hourOf, hours, now } from '#foundation/clock.ts';
 import type { Refusal } from '#foundation/http/refusal.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -30,7 +30,7 @@ const recordOmittedSql = `with ended as (delete from audit_refusals where hour <
   select org_id, 'omitted_refusals', ${originSql}, jsonb_build_object('id', actor_id, 'omitted', count - ${recordedPerHour},
     'kind', replace(kind, 'refused_', ''), 'since', hour::bigint * ${hours(1)}) from ended where count > ${recordedPerHour}`;
 
-/** Records for each past hour how many refusals were only counted; called periodically. */
+/** Records in the log, for each past hour, how many refusals were only counted; called periodically. */
 export async function recordOmittedRefusals(): Promise<void> {
   await sql(recordOmittedSql, [hourOf(now())]);
 }

@@ -1,15 +1,15 @@
-// The guard of organizations that are moving: triggers on all tables of organizations, which exist only while one is moving, because they
-// cost each written row some microseconds. A new table has them without a line here.
+// Guards moving organizations against writes, with triggers on all tables of organizations. The triggers exist only while an organization
+// is moving, because they cost some microseconds for each written row. New tables are included automatically.
 import { minutes, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind, retrying } from '#foundation/postgres/database-errors.ts';
 
-/** Beginning of the names of the triggers: those of a table are fired in the order of their names. */
+/** Prefix of the triggers' names. PostgreSQL fires the triggers of a table in the order of their names. */
 const trigger = 'aa_moving_';
-/** Time for which the change of a table may wait for its transactions, which delays new ones for the same time. */
+/** Time for which a change to a table may wait for transactions that use it. New transactions on the table are delayed for the same time. */
 const lockTimeout = '2s';
 const budgetMs = minutes(2);
-/** Time limit for dropping a trigger. Those that stay cost little, and are dropped after the next move. */
+/** Time limit for dropping a trigger. Remaining triggers cost little, and are dropped after the next move. */
 const dropBudgetMs = seconds(2);
 
 interface Guarded {
@@ -17,16 +17,16 @@ interface Guarded {
   /** Name of the trigger. */
   trigger: string;
   /**
-   * Arguments of the trigger: the column of the organization, or the column of a record that has the organization, with the table and key
-   * of the record.
+   * Arguments of the trigger: the column with the organization's id, or the column that refers to a record with that id, followed by the
+   * record's table and key column.
    */
   arguments: string;
   /** Operations that are guarded. */
   operations: string;
 }
 
-// Tables of the move itself and sessions, which belong to people, are not guarded. Changes of a person are recorded for each organization
-// of the person, so they are only kept from being numbered.
+// The tables of the move itself are not guarded, nor are sessions, which belong to people. Changes of a person are recorded for each of the
+// person's organizations, so `audit_changes` allows inserts; only the numbering, which updates or deletes rows, is refused.
 const guardedSql = `with tables as (select oid, relname from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
       and relname not in ('cell_organizations', 'cell_slugs', 'sessions')),
@@ -46,7 +46,7 @@ const guardedSql = `with tables as (select oid, relname from pg_class
 const existingSql = `select tgrelid::regclass::text as name, tgname as trigger from pg_trigger
   where tgname like '${trigger.replaceAll('_', '\\_')}%' and tgparentid = 0 order by name`;
 
-/** Creates the triggers; those that exist are replaced. Waits for the writers of each table, one table after the other. */
+/** Creates or replaces the triggers. Waits for the writers of each table, one table after the other. */
 export async function guardTables(): Promise<void> {
   for (const { name, trigger, arguments: names, operations } of await sql<Guarded>(guardedSql, [])) {
     const text = `create or replace trigger "${trigger}" before ${operations} on "${name}" for each row
@@ -56,12 +56,12 @@ export async function guardTables(): Promise<void> {
 }
 
 const lockSql = `select pg_advisory_xact_lock(hashtextextended('cell guard', 0))`;
-/** Runs before an organization begins to move: no trigger is dropped from then on (`unguardTables`). */
+/** Called before the state of a move changes, so that `unguardTables` drops no trigger while an organization begins to move. */
 export const keepGuard = (trx: Transaction): Promise<unknown> => sql(lockSql.replace('_lock', '_lock_shared'), [], trx);
 
 /**
- * Drops the triggers, unless an organization is moving. A long reading, such as a backup, holds its tables: triggers then stay until the
- * next move has ended.
+ * Drops the triggers, unless an organization is moving. A long read, such as a backup, keeps tables locked; their triggers then remain
+ * until the next move has ended.
  */
 export async function unguardTables(isMoving: (trx: Transaction) => Promise<boolean>): Promise<void> {
   for (const { name, trigger } of await sql<Pick<Guarded, 'name' | 'trigger'>>(existingSql, [])) {
@@ -78,7 +78,7 @@ export async function unguardTables(isMoving: (trx: Transaction) => Promise<bool
   }
 }
 
-/** Changes a table when no transaction uses it in a way that excludes the change. */
+/** Changes a table as soon as no transaction holds a conflicting lock on it. */
 const onTable = (change: (trx: Transaction) => Promise<unknown>, budget: number): Promise<void> =>
   retrying(
     () =>

@@ -1,17 +1,17 @@
-// An organization that is moving between cells, or has left this one (docs/cells.md).
+// An organization that is moving between cells, or has moved away from this cell (docs/cells.md).
 import type { Id } from '#foundation/ids.ts';
 import type { WaitingJob } from '#foundation/jobs/waiting-jobs.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
 /**
- * `draining`: writes of callers are refused, and jobs of the service end their work. `frozen`: nothing is written. `arriving`: the rows are
- * here, and the other cell still serves them. `moved`: the other cell serves the organization.
+ * `draining`: callers' writes are refused, and running jobs finish their work. `frozen`: nothing is written. `arriving`: the rows are
+ * received here, but the other cell still serves the organization. `moved`: the other cell serves the organization.
  */
 type MoveState = 'draining' | 'frozen' | 'arriving' | 'moved';
 
 /** The packed file of an organization. */
 export interface MoveFile {
-  /** Key in the storage. */
+  /** Storage key. */
   contentKey: string;
   bytes: number;
   /** Number of rows by table. */
@@ -23,13 +23,13 @@ export class CellOrganization extends table('cell_organizations', {
   slug: column<string>(),
   state: column<MoveState>(),
   otherCell: column<string>(),
-  /** Id of the move, in both cells. */
+  /** Id of the move, the same in both cells. */
   moveId: column<string>(),
   /** The packed file; null until it is complete. */
   file: column<MoveFile | null>(),
   jobs: column<WaitingJob[]>(),
   changedAt: column<number>(),
-  /** When the last row of an organization that has moved was removed here. */
+  /** When the last row of an organization that has moved away was removed here. */
   erasedAt: column<number | null>(),
 }) {
   static override idColumn = 'orgId';

@@ -1,4 +1,4 @@
-// The state of an organization between cells. A change of it waits for the writes that have passed the guard (guard.ts).
+// The state of an organization that moves between cells. Changing the state waits for writes that have already passed the guard (guard.ts).
 import { now } from '#foundation/clock.ts';
 import { lookUp, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
@@ -6,19 +6,22 @@ import { Organization } from '../organizations/model.ts';
 import { keepGuard } from './guard.ts';
 import { CellOrganization } from './model.ts';
 
-/** The state of an organization; undefined for an organization that is only in this cell. */
+/** The state of an organization; undefined for an organization that belongs to this cell and is not moving. */
 export const moveStateOf = (orgId: string, trx?: Transaction): Promise<CellOrganization | undefined> =>
   CellOrganization.find({ orgId: orgId as CellOrganization['orgId'] }, trx);
 
 const placeSql = 'select state, other_cell from cell_organizations where org_id = $1';
-/** Where an organization is, for each request: without its jobs, which can be many. Undefined as for `moveStateOf`. */
+/**
+ * State and other cell of an organization, read for each request, and therefore without the waiting jobs, which can be many. Undefined as
+ * for `moveStateOf`.
+ */
 export const placeOfMove = async (orgId: string): Promise<Pick<CellOrganization, 'state' | 'otherCell'> | undefined> =>
   (await lookUp<Pick<CellOrganization, 'state' | 'otherCell'>>(placeSql, [orgId]))[0];
 
 const movedSql = `select org_id, other_cell from cell_organizations where slug = $1 and state = 'moved' order by changed_at desc limit 1`;
 /**
- * The cell to which an organization with this slug has moved; null for an unknown slug, and one of this cell, which may be that of an
- * organization that was closed in the other cell.
+ * The cell to which the organization with this slug has moved. Null for an unknown slug, and for a slug that now belongs to an organization
+ * of this cell, as is possible once the moved one was closed in the other cell.
  */
 export async function cellOfSlug(slug: string): Promise<string | null> {
   const [moved] = await sql<Pick<CellOrganization, 'orgId' | 'otherCell'>>(movedSql, [slug]);
@@ -28,22 +31,22 @@ export async function cellOfSlug(slug: string): Promise<string | null> {
 }
 
 const listSql = `select org_id, slug, state, other_cell, changed_at from cell_organizations order by changed_at desc, org_id limit $1`;
-/** The organizations that are moving or have moved, those that changed last first. */
+/** Organizations that are moving or have moved, most recently changed first. */
 export const listMoves = (limit: number): Promise<object[]> => sql(listSql, [limit]);
 
 const isMovingSql = `select 1 as moving from cell_organizations where state <> 'moved' or erased_at is null limit 1`;
-/** Whether there are rows here that must not be written. */
+/** Whether this cell has rows of moving or moved organizations, which must not be written. */
 export const isAnyMoving = async (trx?: Transaction): Promise<boolean> => (await sql(isMovingSql, [], trx)).length > 0;
 
 const lockSql = `select pg_advisory_xact_lock(hashtextextended('cell ' || $1, 0))`;
 
-/** Locks the state of an organization until the transaction ends: no row of the organization is written meanwhile. */
+/** Locks the state of an organization until the transaction ends. Meanwhile no row of the organization is written. */
 export async function lockState(trx: Transaction, orgId: string): Promise<void> {
   await keepGuard(trx);
   await sql(lockSql, [orgId], trx);
 }
 
-/** Runs work that decides about the state of an organization. */
+/** Runs work that may change the state of an organization, in a transaction that locks the state. */
 export const changeState = <T>(orgId: string, work: (trx: Transaction) => Promise<T>): Promise<T> =>
   transaction(async (trx) => {
     await lockState(trx, orgId);
@@ -52,29 +55,30 @@ export const changeState = <T>(orgId: string, work: (trx: Transaction) => Promis
 
 type NewState = Omit<CellOrganization, 'changedAt' | 'erasedAt'> & Partial<Pick<CellOrganization, 'erasedAt'>>;
 
-/** Stores the state, whatever it was. */
+/** Stores the state, replacing any earlier one. */
 export const putState = (trx: Transaction, row: NewState): Promise<void> =>
   CellOrganization.upsert(trx, { erasedAt: null, ...row, changedAt: now() });
 
-/** Forgets the state: the organization is of this cell alone. */
+/** Deletes the state of a move: the organization then belongs to this cell alone. Returns whether there was one. */
 export const dropState = async (trx: Transaction, orgId: CellOrganization['orgId'], moveId: string): Promise<boolean> =>
   (await CellOrganization.query(trx).delete().where({ orgId, moveId })) > 0;
 
 const isFrozenSql = `select 1 as frozen from cell_organizations where org_id = $1 and state in ('frozen', 'arriving')`;
-/** Whether the rows of an organization stay as they are, because it is being sent or received. */
+/** Whether the rows of an organization must not change, because they are being sent or received. */
 export const isFrozen = async (orgId: string): Promise<boolean> => (await sql(isFrozenSql, [orgId])).length > 0;
 
 /**
- * SQL condition: the service may write rows of the organization. Work that takes a number of rows needs it, because rows that it may not
- * write would be taken again and again. A scalar query, because it does not change the order in which an index returns the rows.
+ * SQL condition: the service may write rows of the organization. Jobs that select rows in batches need it, because rows that they may not
+ * write would be selected again and again. It is a scalar subquery, because that does not change the order in which an index returns the
+ * rows.
  * @param orgId SQL expression for its id, with the name of its table
  */
 export const isWritableSql = (orgId: string): string =>
   `coalesce((select cell.state = 'draining' from cell_organizations cell where cell.org_id = ${orgId}), true)`;
 
-/** SQL condition: no move of the organization is under way, so that callers may write its rows. @param orgId as in `isWritableSql` */
+/** SQL condition: the organization is not moving, so callers may write its rows. @param orgId as in `isWritableSql` */
 export const isStayingSql = (orgId: string): string =>
   `coalesce((select false from cell_organizations cell where cell.org_id = ${orgId}), true)`;
 
-/** Runs work of the move itself, which the guard lets write. */
+/** Runs work of the move itself, which the guard allows to write. */
 export const asMover = <T>(work: () => Promise<T>): Promise<T> => asService('operator', 'mover', 'org:move', work);

@@ -1,9 +1,9 @@
-// The bounds of provisioning by an identity provider (SCIM 2.0).
+// Limits of provisioning by an identity provider (SCIM 2.0).
 
-/** Maximum records of one organization; a user is counted in each of their groups. */
+/** Maximum numbers of records in one organization. A user counts once in each of their groups. */
 export const directoryCounts = { users: 10_000, groups: 1_000, groupMembers: 100_000 } as const;
 
-/** Bounds of texts, in characters. */
+/** Limits of texts, in characters. */
 export const directoryText = {
   userName: { min: 1, max: 320 },
   externalId: { min: 1, max: 200 },
@@ -11,10 +11,10 @@ export const directoryText = {
 } as const;
 
 /**
- * Maximum resources on a page, and default; groups with their members are large, so that a page has fewer. A page ends before the resource
- * with which it would have more than `related` groups or members, unless that resource is the first of the page.
+ * Maximum and default number of resources on a page. Groups include their members and are large, so a page has fewer of them. A page ends
+ * before the resource with which it would exceed `related` groups or members, unless that resource is the first on the page.
  */
 export const directoryPage = { max: 200, default: 100, groupsWithMembers: 20, related: 10_000 } as const;
 
-/** Maximum size of a body in bytes, operations of a PATCH, characters and comparisons of a filter. */
+/** Maximum size of a body in bytes, number of operations in a PATCH, and length (in characters) and number of comparisons of a filter. */
 export const scimBounds = { bodyBytes: 1024 * 1024, operations: 1_000, filter: 1_000, comparisons: 20 } as const;

@@ -1,4 +1,4 @@
-// The transaction of a change of a directory: changes are serialized per organization, together with changes of its memberships.
+// Runs changes of a directory, each in a transaction. They are serialized per organization, together with changes of its memberships.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -9,8 +9,8 @@ import { lockOrganization } from '../organizations/operations.ts';
 
 /**
  * Runs a change in a transaction that has locked the organization.
- * @param unique Names of unique indexes, with the attribute that each refers to
- * @throws 409 naming an attribute whose value another record has
+ * @param unique Names of unique indexes, each with its attribute
+ * @throws 409 naming the attribute, if another record has its value
  */
 export async function changeDirectory<T>(
   caller: Caller,

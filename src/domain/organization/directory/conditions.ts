@@ -1,15 +1,15 @@
-// SQL conditions of SCIM filters, and the columns of attributes. Values are always parameters.
+// SQL conditions for SCIM filters, and the columns of attributes. Values are always passed as parameters.
 import { invalid } from '#foundation/problem.ts';
 import type { Comparator, Filter, FilterValue } from './filter.ts';
 
 export interface FilterCondition {
-  /** SQL with `?` for each value. */
+  /** SQL with a `?` for each value. */
   text: string;
   values: FilterValue[];
 }
 
 type Kind = 'text' | 'exact' | 'boolean' | 'time';
-/** The value of a constant column is the same for all records. */
+/** A constant column has the same value for all records. */
 type Column = { sql: string; kind: Kind; isConstant?: true } | { exists: string };
 type Columns = Readonly<Record<string, Column>>;
 
@@ -26,7 +26,7 @@ const memberOf = (mine: string, other: string, of: string): Column => ({
   exists: `exists (select from directory_group_members m where m.org_id = ${of}.org_id and m.${mine} = ${of}.id and m.${other} = ?)`,
 });
 
-/** Columns of the attributes by which users can be filtered. */
+/** Columns of the attributes that can be used to filter users. */
 export const userColumns: Columns = {
   ...common,
   username: text('user_name'),

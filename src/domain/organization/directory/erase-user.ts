@@ -1,10 +1,13 @@
-// The erasure of a person from the directory.
+// Erases a person from the directory.
 import type { Id } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { DirectoryUser } from './model.ts';
 
-/** Deletes the inactive user with this address; returns how many there were. @throws 409 for an active one, whom the directory would restore */
+/**
+ * Deletes the inactive user with this address; returns the number of deleted users. @throws 409 for an active user, because the directory
+ * would restore them
+ */
 export async function deleteInactiveUser(trx: Transaction, orgId: Id<'organization'>, email: string): Promise<number> {
   const user = await DirectoryUser.find({ orgId, email }, trx);
   if (!user) return 0;

@@ -10,9 +10,9 @@ export type FilterValue = string | number | boolean | null;
 export type Filter =
   | { kind: 'and' | 'or'; of: Filter[] }
   | { kind: 'not'; of: Filter }
-  /** The value of `pr` is null. */
+  /** The value is null for the operator `pr` (present). */
   | { kind: 'compare'; attribute: string; comparator: Comparator; value: FilterValue }
-  /** A value of a multi-valued attribute for which `of` holds. */
+  /** Requires that a multi-valued attribute has a value that satisfies `of`. */
   | { kind: 'value'; attribute: string; of: Filter };
 
 /** The name of an attribute in lower case, without the prefix of its schema. */
@@ -23,7 +23,7 @@ export const attributeName = (name: string): string => {
 
 const token = /\s*(?:([()[\]])|("(?:[^"\\]|\\.)*")|([\w$:.+-]+))/y;
 
-/** Parses a filter. @param path Name of the parameter in errors. @throws 400 for a text that is no filter, or is too long */
+/** Parses a filter. @param path Name of the parameter in errors. @throws 400 for text that is not a filter, or is too long */
 export function parseFilter(text: string, path = 'filter'): Filter {
   const wrong = (why: string) => invalid.field(path, why);
   if (text.length > scimBounds.filter) throw wrong(`must be at most ${scimBounds.filter} characters`);
@@ -64,7 +64,7 @@ export function parseFilter(text: string, path = 'filter'): Filter {
     const attribute = attributeName(take());
     if (peek() !== '[') return compare(attribute);
     const selected: Filter = { kind: 'value', attribute, of: grouped('[', ']') };
-    // Entra ID compares a part of the selected value: emails[type eq "work"].value eq "a@b.example".
+    // Entra ID compares a sub-attribute of the selected value: emails[type eq "work"].value eq "a@b.example".
     return peek()?.startsWith('.')
       ? { kind: 'and', of: [selected, compare(attribute + take().toLowerCase())] }
       : selected;
@@ -97,7 +97,7 @@ function tokensOf(text: string, wrong: (why: string) => Error): string[] {
   return tokens;
 }
 
-/** A value is JSON (RFC 7644, section 3.4.2.2, `compValue`). */
+/** A comparison's value is JSON (RFC 7644, section 3.4.2.2, `compValue`). */
 function readValue(text: string, wrong: (why: string) => Error): FilterValue {
   let value: unknown;
   try {

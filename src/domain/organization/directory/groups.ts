@@ -1,4 +1,4 @@
-// Operations of the identity provider on the groups of its directory, and the roles that an owner gives to groups.
+// Operations of the identity provider on the groups of its directory, and of owners on the roles of groups.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -17,7 +17,7 @@ export type GroupInput = Pick<DirectoryGroup, 'displayName' | 'externalId'>;
 /** A change of the members of a group. `set` replaces all of them. */
 export interface MemberChange {
   kind: 'set' | 'add' | 'remove';
-  /** Ids of users of the directory. */
+  /** Ids of directory users. */
   ids: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export const changeGroup = (
     return { ...group, ...changes };
   });
 
-/** Deletes a group; its members lose the role that it gave. @param check Throws to refuse. @throws 404 */
+/** Deletes a group; its members lose the role that it gave. @param check Throws to prevent the deletion. @throws 404 */
 export const deleteGroup = (caller: Caller, id: string, check: (group: DirectoryGroup) => void): Promise<void> =>
   changeDirectory(caller, unique, async (trx, orgId) => {
     const group = await lockGroup(trx, orgId, id);
@@ -75,7 +75,7 @@ export const deleteGroup = (caller: Caller, id: string, check: (group: Directory
     await applyGroupRoles(trx, orgId, members);
   });
 
-/** Sets the role that the group gives to its members, which applies to them at once. @throws 403 unless the caller is an owner, 404 */
+/** Sets the role that the group gives to its members; it applies at once. @throws 403 unless the caller is an owner, 404 */
 export function setGroupRole(caller: Caller, id: string, role: GroupRole | null): Promise<DirectoryGroup> {
   requireOwner(caller);
   return changeDirectory(caller, unique, async (trx, orgId) => {
@@ -103,7 +103,10 @@ const removeSql = `delete from directory_group_members where org_id = $1 and gro
 const removeOthersSql = `delete from directory_group_members where org_id = $1 and group_id = $2 and directory_user_id <> all($3)
   returning directory_user_id as id`;
 
-/** Returns the ids of the users who were added or removed; their roles follow. @throws 400 for an unknown user, 409 at the limit */
+/**
+ * Changes the members, and the roles of the users who were added or removed. Returns the ids of these users. @throws 400 for an unknown
+ * user, 409 at the limit
+ */
 async function changeMembers(
   trx: Transaction,
   { id, orgId, role }: DirectoryGroup,

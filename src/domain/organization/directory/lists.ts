@@ -23,7 +23,7 @@ export interface Listed<Row> {
 
 const kinds = {
   users: { model: DirectoryUser, columns: userColumns },
-  // Both models have the type of the model of users, because a list needs only the members that both have.
+  // Both models are typed as the model of users, because lists use only members that both have.
   groups: { model: DirectoryGroup as unknown as typeof DirectoryUser, columns: groupColumns },
 };
 
@@ -36,7 +36,7 @@ async function list<Row>(caller: Caller, kind: keyof typeof kinds, request: List
   const sort = request.sortBy
     ? `${sortExpression(request.sortBy, columns)} ${request.descending ? 'desc' : 'asc'}, `
     : '';
-  // The text of the statement depends on the filter, so it is not prepared: knex sends it.
+  // The statement's text depends on the filter, so it is sent by knex and not prepared.
   const matching = () =>
     model
       .query()
@@ -58,7 +58,7 @@ export const listGroups = (caller: Caller, request: ListRequest): Promise<Listed
   list(caller, 'groups', request);
 
 export interface Related {
-  /** Id of the group or user whose members or groups were read. */
+  /** Id of the group whose members were read, or of the user whose groups were read. */
   of: string;
   id: string;
   name: string | null;
@@ -74,7 +74,7 @@ const groupsSql = `select m.directory_user_id as of, g.id, g.display_name as nam
 const countsSql = (side: 'group_id' | 'directory_user_id') =>
   `select ${side} as of, count(*)::int as count from directory_group_members where org_id = $1 and ${side} = any($2) group by ${side}`;
 
-/** The first records that fit on a page together with their members or groups; at least one record. */
+/** The records that fit on a page together with their members or groups; at least one record. */
 const fitting =
   (countSql: string) =>
   async <Row extends { id: string }>(caller: Caller, rows: readonly Row[]): Promise<readonly Row[]> => {

@@ -1,5 +1,6 @@
-// Users and groups of an organization as its identity provider maintains them (SCIM 2.0, RFC 7643). A user names an email address; the
-// account of that address is a person, whose record the directory never changes (docs/decisions/0075-a-directory-manages-memberships.md).
+// Users and groups of an organization as its identity provider maintains them (SCIM 2.0, RFC 7643). A user has an email address; the person
+// whose account has this address is a separate record, which the directory never changes
+// (docs/decisions/0075-a-directory-manages-memberships.md).
 import { orgWide } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -20,9 +21,9 @@ export class DirectoryUser extends table('directory_users', {
   familyName: column<string | null>(),
   /** Whether the person may be a member. */
   active: column<boolean>(),
-  /** Whether the person may join: from provisioning until they join, are removed or are deactivated. */
+  /** Whether the person may join. True from provisioning until the person joins, is removed or is deactivated. */
   isOffered: column<boolean>(),
-  /** Counts the changes; the entity tag of the user. */
+  /** Number of changes, used as the user's entity tag. */
   version: column<number>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
@@ -31,7 +32,7 @@ export class DirectoryUser extends table('directory_users', {
   static visibleTo = orgWide;
 }
 
-/** Roles that a group can give. Owners are appointed by owners only. */
+/** Roles that a group can give. Only owners can make somebody an owner, so groups cannot. */
 export const groupRoles = ['admin', 'member', 'viewer'] as const satisfies readonly OrgRole[];
 export type GroupRole = (typeof groupRoles)[number];
 
@@ -41,7 +42,7 @@ export class DirectoryGroup extends table('directory_groups', {
   /** Unique in the organization, without regard to case. */
   displayName: column<string>(),
   externalId: column<string | null>(),
-  /** The role of its members in the organization; null when the group gives none. */
+  /** The role that the group gives to its members; null when it gives none. */
   role: column<GroupRole | null>(),
   version: column<number>(),
   createdAt: column<number>(),

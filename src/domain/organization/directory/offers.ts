@@ -1,5 +1,5 @@
-// Offers of a directory: a person whom an identity provider has provisioned, and who is no member yet, joins with one click after sign-in,
-// which proves that the address is theirs (docs/decisions/0075-a-directory-manages-memberships.md).
+// Offers of a directory: a person whom an identity provider has provisioned, but who is not a member yet, can join with one click. The
+// sign-in before has proved that the address is theirs (docs/decisions/0075-a-directory-manages-memberships.md).
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { notFound } from '#foundation/problem.ts';
@@ -17,7 +17,7 @@ export interface DirectoryOffer {
   organizationName: string;
 }
 
-/** Maximum offers that a person is shown. */
+/** Maximum number of offers that a person is shown. */
 const shown = 50;
 
 const offersSql = `select u.org_id, o.name as organization_name from directory_users u ${joinOpenOrganizationSql('u.org_id')}
@@ -43,15 +43,15 @@ export const acceptDirectoryOffer = (
   });
 
 /**
- * Takes the offer to this address, and returns the role of its groups: null when the directory has no offer to a user that it contains,
- * because the user is inactive or was removed; undefined for an address that it does not contain.
+ * Uses up the offer to this address, and returns the role that the user's groups give. Null means that the directory contains the user but
+ * offers nothing, because the user is inactive or was removed; undefined means that it does not contain the address.
  */
 export async function takeOffer(
   trx: Transaction,
   orgId: Id<'organization'>,
   email: string,
 ): Promise<GroupRole | null | undefined> {
-  // The lock waits for a concurrent creation of an inactive user, so that the person does not join meanwhile.
+  // The lock waits for a concurrent creation of an inactive user, so that the person cannot join at the same time.
   await lockOrganization(trx, orgId);
   if (!(await DirectoryUser.find({ orgId, email }, trx))) return undefined;
   const offered = { orgId, email, active: true, isOffered: true };

@@ -1,4 +1,4 @@
-// The directory of an organization belongs to its owners.
+// Only owners manage the directory of an organization.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject } from '#access/reach.ts';
 import { forbidden } from '#foundation/problem.ts';

@@ -1,4 +1,4 @@
-// The users and groups of a directory as the organization sees them.
+// The users and groups of a directory, as the organization's own pages show them.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -16,7 +16,7 @@ export interface ListedUser extends DirectoryUser {
   state: (typeof userStates)[number];
 }
 
-/** The addresses whose accounts are members. */
+/** The addresses among the given ones whose accounts are members. */
 async function membersAmong(orgId: Id<'organization'>, emails: readonly string[]): Promise<ReadonlySet<string>> {
   const people = await Person.findByKeys('email', emails);
   const ids = people.map(({ id }) => id);
@@ -24,7 +24,7 @@ async function membersAmong(orgId: Id<'organization'>, emails: readonly string[]
   return new Set(people.filter(({ id }) => members.has(id)).map(({ email }) => email));
 }
 
-/** A page of the users with the state of each. */
+/** A page of users, each with a state. */
 export async function listDirectoryUsers(
   caller: Caller,
   { query, ...request }: PageRequest & { query?: string | null | undefined },

@@ -15,12 +15,12 @@ interface RoleOfAddress {
   role: GroupRole | null;
 }
 
-/** The highest role that their groups give to active users; null without one. */
+/** The highest role that an active user's groups give; null without one. */
 export const rolesByGroups = (trx: Transaction, orgId: string, userIds: readonly string[]): Promise<RoleOfAddress[]> =>
   sql(rolesSql, [orgId, userIds], trx);
 
 /**
- * Gives members the roles of their groups. Owners keep theirs. The organization must be locked.
+ * Gives members the roles of their groups; owners stay owners. The organization must be locked.
  * @param otherwise The role of members whose groups give no role; null leaves their roles unchanged
  */
 export async function applyGroupRoles(

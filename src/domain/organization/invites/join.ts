@@ -1,4 +1,4 @@
-// SQL fragments that read invites in statements of other nouns.
+// SQL fragments that read invites in statements about other resource types.
 
 /** SQL condition: the organization has an invite to the email address, with any status. */
 export const hasInviteSql = (orgId: string, email: string): string =>

@@ -1,4 +1,4 @@
-// Operations on invites: list, send and revoke; for the invited person, list and accept.
+// Operations on invites. Members list, send and revoke them; the invited person lists and accepts them.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -55,8 +55,8 @@ async function insertInvite(
   const createdAt = now();
   const { orgId, email } = input;
   await admitInvite(trx, { orgId, email, invitedByUserId: caller.userId });
-  // The unique index on open invites still includes an expired one. Setting `revokedAt` removes it from the index; its status stays
-  // expired.
+  // The unique index on open invites also includes expired invites. Setting `revokedAt` removes an expired invite from the index; its
+  // status stays expired.
   await Invite.query(trx)
     .where({ orgId, email, acceptedAt: null, revokedAt: null })
     .where('expiresAt', '<=', createdAt)
@@ -99,7 +99,7 @@ export async function revokeInvitesTo(trx: Transaction, orgId: string, email: st
     .patch({ revokedAt: now() });
 }
 
-/** Deletes all invites of the organization to this address, after pending ones were revoked; returns how many there were. */
+/** Deletes all invites of the organization to this address; pending ones are revoked before. Returns the number of deleted invites. */
 export async function deleteInvitesTo(trx: Transaction, orgId: string, email: string): Promise<number> {
   await revokeInvitesTo(trx, orgId, email);
   return Invite.query(trx)
@@ -138,8 +138,8 @@ export async function pendingInvitesFor(email: string): Promise<PendingInvite[]>
 }
 
 /**
- * Accepts the pending invite of the organization to an address, and returns its role; undefined without an invite. Locks the organization
- * first, as a removal of a member does before it revokes invites: otherwise the two could wait for each other.
+ * Accepts the organization's pending invite to an address, and returns its role; undefined without an invite. Locks the organization first,
+ * as the removal of a member does before it revokes invites; otherwise the two could deadlock.
  */
 export async function acceptInviteTo(
   trx: Transaction,

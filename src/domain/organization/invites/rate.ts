@@ -1,5 +1,5 @@
-// Limits on the invites sent in 24 hours: by an organization, by one person, to one address. Rows are counted under a lock for
-// each of the three, so that the limits hold across all processes.
+// Limits on invites sent in 24 hours: by one organization, by one person, and to one address. Rows are counted while a lock for each of the
+// three is held, so that the limits apply across all processes.
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { tooMany } from '#foundation/problem.ts';
@@ -13,14 +13,14 @@ export function bindInvitesPerDay(limit: number): void {
   perOrganization = limit;
 }
 
-/** Prefix of the lock keys, which distinguishes these advisory locks from others on texts. */
+/** Prefix of the lock keys, which distinguishes these advisory locks from others whose keys are texts. */
 const lockSpace = 7_310_448;
 
-/** The time of the earliest invite that still counts: the next one is admitted a day after it. */
+/** The time of the earliest invite that still counts; a day after it, the next invite is admitted. */
 const limitingInviteSql = (column: string) =>
   `select created_at from invites where ${column} = $1 and created_at > $2 order by created_at desc offset $3 limit 1`;
 
-/** Admits an invite in the transaction that inserts it. @throws 429 with `Retry-After` */
+/** Checks the limits, in the transaction that inserts the invite. @throws 429 with `Retry-After` */
 export async function admitInvite(
   trx: Transaction,
   { orgId, invitedByUserId, email }: Pick<Invite, 'orgId' | 'invitedByUserId' | 'email'>,

@@ -1,18 +1,18 @@
-// SQL fragments that join memberships in statements of other nouns: the lookup of a credential reads its person's role,
-// and the operator's list of organizations reads their members.
+// SQL fragments that join memberships in statements about other resource types: the look-up of a credential reads its person's role, and
+// the operator's list of organizations reads their members.
 import { joinPersonSql } from '../people/join.ts';
 
 /**
  * Joins the membership `m` of the person and organization in the columns `user_id` and `org_id` of `alias`. A closed organization matches
- * no row, because no credential works there.
+ * no row, because no credential works in it.
  */
 export const joinMembershipSql = (alias: string): string =>
   `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id and m.closed_at is null`;
 
 /**
  * Joins one membership `m` of the person in column `userId`: the membership in the `requested` organization or, when `requested` is null,
- * in the `preferred` organization, or else the oldest. The columns of `m` are null without a match. A closed organization matches only for
- * an owner, when it is `requested` or `preferred`. @param by.reached SQL condition on a row of `memberships`: the session reaches the
+ * in the `preferred` organization, or else the oldest. The columns of `m` are null without a match. A closed organization matches only an
+ * owner, and only when it is `requested` or `preferred`. @param by.reached SQL condition on a row of `memberships`: the session reaches the
  * organization
  */
 export const joinOneMembershipSql = (
@@ -31,13 +31,13 @@ export const joinOneMembershipSql = (
 export const unreachedOrgIdsSql = (userId: string, reached: string): string =>
   `array(select org_id from memberships where user_id = ${userId} and not (${reached}))`;
 
-/** SQL condition: the person belongs to the organization; for a closed one, only its owners do. */
+/** SQL condition: the person belongs to the organization. Only owners still belong to a closed one. */
 export const isMemberSql = (userId: string, orgId: string): string =>
   `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId} and (closed_at is null or role = 'owner'))`;
 
 /**
- * Joins the membership `m` of a person whose organization is readable: one that is not hidden from the session; a closed one only for its
- * owners. @param hidden SQL expression for an array of ids
+ * Joins the memberships `m` of a person in readable organizations: those that are not hidden from the session, and closed ones only for
+ * their owners. @param hidden SQL expression for an array of ids
  */
 export const joinReadableMembershipSql = (userId: string, orgId: string, hidden: string): string =>
   `join memberships m on m.user_id = ${userId} and m.org_id = ${orgId} and not m.org_id = any(${hidden})

@@ -10,7 +10,7 @@ export class Membership extends table('memberships', {
   userId: column<Id<'person'>>(),
   role: column<OrgRole>(),
   createdAt: column<number>(),
-  /** When the organization was closed; a trigger copies the time to a new membership. */
+  /** When the organization was closed; a trigger copies this time into new memberships. */
   closedAt: column<number | null>(),
 }) {
   static override noun = 'membership';
@@ -25,7 +25,7 @@ export class Membership extends table('memberships', {
   }
 }
 
-/** The memberships of a person: in one organization or, without `orgId`, in all. */
+/** Finds the memberships of a person: in one organization or, without `orgId`, in all. */
 export interface PersonIn {
   userId: Id<'person'>;
   orgId?: Id<'organization'>;

@@ -1,4 +1,4 @@
-// Operations on memberships: list, add a person with an account, lock one for a new credential.
+// Operations on memberships: list members, add a person with an account, lock a membership for a new credential.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { isAtLeast, type OrgRole } from '#access/roles.ts';
@@ -33,7 +33,7 @@ export async function createMembership(caller: Caller, orgId: string, input: New
   });
 }
 
-/** Adds a person as part of a larger transaction. Returns null, and changes nothing, for a member. */
+/** Adds a person as part of a larger transaction. If the person is already a member, changes nothing and returns null. */
 export async function addMember(
   trx: Transaction,
   orgId: Id<'organization'>,
@@ -50,9 +50,9 @@ const lockMemberSql = `select ${columnsOf(Membership, 'm')}
   for key share of m for share of p`;
 
 /**
- * The membership, locked until the transaction ends. Code that creates a credential of a member calls this first, so that none is created
- * while the member is removed or disabled, or the organization is closed. Undefined for a person who is not a member, for a disabled
- * account, and in a closed organization.
+ * The membership, locked until the transaction ends. Code that creates a credential for a member calls this first, so that no credential is
+ * created while the member is being removed or disabled, or the organization is being closed. Undefined for a person who is not a member,
+ * for a disabled account, and in a closed organization.
  */
 export const lockMembership = async (
   trx: Transaction,
@@ -98,10 +98,7 @@ export async function requireMembership(trx: Transaction, orgId: string, userId:
 export const lockOwnMembership = (trx: Transaction, caller: Caller): Promise<Membership> =>
   requireMembership(trx, ownOrganization(caller), ownPerson(caller));
 
-/**
- * Ends the access of all members, and locks their memberships, so that no credential of theirs is created afterwards. Returns the
- * memberships.
- */
+/** Ends the access of all members, and locks their memberships, so that no credential is created for them afterwards. Returns the memberships. */
 export async function closeMemberships(trx: Transaction, orgId: string): Promise<Membership[]> {
   const members = await Membership.query(trx)
     .select(...Membership.columns)

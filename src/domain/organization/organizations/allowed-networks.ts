@@ -1,4 +1,4 @@
-// Networks from which an organization accepts its credentials. The condition itself is part of the look-up of credentials
+// Networks from which an organization accepts its credentials. The check itself is part of each look-up of a credential
 // (`allowsAddressSql`; docs/decisions/0079-networks-are-checked-with-the-credential.md).
 import { isIP, isIPv4 } from 'node:net';
 import type { Caller } from '#access/principal.ts';
@@ -9,7 +9,7 @@ import { invalid } from '#foundation/problem.ts';
 import { allowsAddressSql } from './join.ts';
 
 export interface AllowedNetworks {
-  /** In CIDR notation; empty when requests may come from everywhere. */
+  /** Networks in CIDR notation; empty when requests may come from any address. */
   networks: string[];
   /** The address of the present request; null when it is unknown. */
   address: string | null;
@@ -17,14 +17,14 @@ export interface AllowedNetworks {
 
 const addressOf = ({ source }: Caller): string | null => (source ? plainAddress(source.address) : null);
 
-/** A network in the spelling of PostgreSQL; null for text that is none. An address without a prefix is a network of one. */
+/** A network in PostgreSQL's notation; null for text that is not a network. An address without a prefix length is a network with one address. */
 export function readNetwork(text: string): string | null {
   const [, address, prefix] = /^([\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const plain = address === undefined ? null : plainAddress(address);
   if (plain === null) return null;
   const widest = isIP(address!) === 6 ? 128 : 32;
   const bits = prefix === undefined ? widest : Number(prefix);
-  // Networks that are mapped into IPv6 are IPv4 networks, like addresses.
+  // IPv4 networks that are mapped into IPv6 become plain IPv4 networks, as addresses do.
   const kept = widest === 128 && isIPv4(plain) ? bits - 96 : bits;
   return bits > widest || kept < 0 ? null : `${plain}/${kept}`;
 }
@@ -42,8 +42,8 @@ const setSql = `update organizations set allowed_networks = nullif($2::text[], '
   where id = $1 and ($2::text[] = '{}' or coalesce($3::inet <<= any ($2::text[]::cidr[]), false)) returning id`;
 
 /**
- * Replaces the list; an empty one ends it. @throws 400 for text that is no network, and for a list without the address of the request,
- * which would lock the caller out
+ * Replaces the list; an empty list allows every address. @throws 400 for text that is not a network, and for a list that excludes the
+ * address of the request, because it would lock the caller out
  */
 export async function setAllowedNetworks(caller: Caller, input: { networks: string[] }): Promise<AllowedNetworks> {
   beyondOneProject(caller);
@@ -66,7 +66,7 @@ export async function setAllowedNetworks(caller: Caller, input: { networks: stri
 const openSql = `update organizations o set allowed_networks = null from organizations before
   where o.id = $1 and before.id = o.id returning coalesce(before.allowed_networks::text[], '{}') as networks`;
 
-/** Ends the list of an organization, whose members can then send requests from everywhere again. Returns the networks. */
+/** Removes the list of an organization, so that its members can send requests from any address again. Returns the removed networks. */
 export const openNetworks = async (orgId: string): Promise<string[]> =>
   (await sql<{ networks: string[] }>(openSql, [orgId]))[0]?.networks ?? [];
 
@@ -76,6 +76,6 @@ export const allowsAddress = async (trx: Transaction, orgId: string, address: st
 
 const refusingSql = `select id from unnest($1::text[]) id where not ${allowsAddressSql('id', '$2')}`;
 
-/** Organizations among the given ones that do not allow the address (`plainAddress`). */
+/** The organizations among the given ones that do not allow the address (`plainAddress`). */
 export const organizationsRefusing = async (orgIds: readonly string[], address: string | null): Promise<string[]> =>
   orgIds.length === 0 ? [] : (await sql<{ id: string }>(refusingSql, [orgIds, address])).map(({ id }) => id);

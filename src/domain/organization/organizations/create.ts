@@ -1,4 +1,4 @@
-// Creates an organization for a person, in this cell or another one, where the person gets an account by the email address.
+// Creates an organization for a person, in this cell or in another one. There the person gets an account with the same email address.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownPerson, wholePerson } from '#access/reach.ts';
 import { askCell, otherCells, ownCell } from '#foundation/http/cells.ts';
@@ -13,8 +13,9 @@ import { Organization } from './model.ts';
 import { foundOrganization, type NewOrganization } from './operations.ts';
 
 /**
- * Creates an organization with the caller as its owner. @param input `cell`: the cell that stores its data; this one when absent.
- * @throws 409 for a slug in use, and beyond the quota, 400 for an unknown cell, 503 when a cell that is needed does not answer
+ * Creates an organization with the caller as its owner.
+ * @param input `cell` is the cell that stores its data; absent means this one.
+ * @throws 409 for a slug in use, and beyond the quota; 400 for an unknown cell; 503 when a required cell does not answer
  */
 export async function createOrganization(
   caller: Caller,
@@ -28,7 +29,7 @@ export async function createOrganization(
     throw invalid.field('cell', own ? `must be one of ${known}` : `must be ${known}`);
   }
   if (own === null) return foundOrganization(founder, wanted, refuseBeyondQuota);
-  // Another cell may be asked, so a repetition of the call gets the same id.
+  // The id is fixed before another cell is asked, so that a repeated call uses the same id.
   const id = (await firstStep(async () => newId('organization'))) as Organization['id'];
   return (cell ?? own) === own ? foundOnce(founder, { ...wanted, id }) : order(cell!, founder, { ...wanted, id });
 }
@@ -48,7 +49,7 @@ async function refuseBeyondQuota(trx: Transaction, createdByUserId: Id<'person'>
   }
 }
 
-/** Path of an order between cells. */
+/** Path of the request with which one cell asks another to create an organization. */
 export const creationPath = '/cells/organizations';
 
 export interface OrganizationOrder extends Chosen {
@@ -65,7 +66,7 @@ async function order(cell: string, founder: Id<'person'>, chosen: Chosen): Promi
   throw badGateway(`The cell ${cell} has not created the organization: it has answered ${status}.`);
 }
 
-/** Creates an organization that a person has ordered in another cell. @throws 409 for a slug in use, and beyond the quota */
+/** Creates an organization that a person requested in another cell. @throws 409 for a slug in use, and beyond the quota */
 export async function createOrdered({ email, personName, ...chosen }: OrganizationOrder): Promise<Organization> {
   return foundOnce((await findOrCreatePerson(email, personName)).id, chosen);
 }

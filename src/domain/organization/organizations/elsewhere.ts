@@ -4,9 +4,9 @@ import { askCell, otherCells } from '#foundation/http/cells.ts';
 import { findPersonByAddress } from '../people/operations.ts';
 import { organizationsOf } from './operations.ts';
 
-/** Path of the question between cells. */
+/** Path of the request with which a cell asks another for a person's organizations. */
 export const membershipsPath = '/cells/memberships';
-/** Time limit for the answer of a cell: a page waits for it. */
+/** Time limit for a cell's answer; it is short, because a page waits for it. */
 const answerMs = seconds(2);
 /** Maximum number of organizations of one cell that are listed. */
 const maxListed = 100;
@@ -24,7 +24,7 @@ export async function organizationsOfAddress(email: string): Promise<Omit<Organi
   return own.flatMap(({ name, slug, closedAt }) => (closedAt === null ? [{ name, slug }] : [])).slice(0, maxListed);
 }
 
-/** The organizations of the person in other cells; without those of a cell that does not answer. */
+/** The person's organizations in other cells, except in cells that do not answer. */
 export async function organizationsElsewhere(email: string): Promise<OrganizationElsewhere[]> {
   const lists = await Promise.allSettled(
     otherCells().map(async (cell) => {

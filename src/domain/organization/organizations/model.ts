@@ -20,7 +20,7 @@ export class Organization extends table('organizations', {
 }) {
   static override noun = 'organization';
 
-  /** Name of another cell that has the organization; absent for an organization of this cell. */
+  /** Name of the other cell that has the organization; absent for an organization of this cell. */
   declare cell?: string;
 
   static override order = '"created_at", "id"';

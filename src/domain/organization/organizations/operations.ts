@@ -1,4 +1,4 @@
-// Operations on organizations: list a person's own, create one with its first owner, rename, find a free slug.
+// Operations on organizations: list those of a person, create one with its first owner, rename one, find a free slug.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
@@ -62,22 +62,20 @@ export const organizationsOf = (userId: Id<'person'>, hidden: readonly string[] 
 export interface NewOrganization {
   name: string;
   slug?: string | undefined;
-  /** The id, if it was chosen before. */
+  /** The id, if the caller has already chosen it. */
   id?: Organization['id'];
 }
 
-/** Maximum number of derived slugs that are tried although other cells have them. */
+/** Maximum number of attempts to find a derived slug that no other cell has. */
 const maxOtherSlugs = 20;
 
-/**
- * Creates an organization for a person who is not the caller, without their quota. Without a slug one is derived from the name.
- */
+/** Creates an organization for its founder, who need not be the caller. `admitIn` may refuse. Without a slug, one is derived from the name. */
 export async function foundOrganization(
   founder: Id<'person'>,
   { name, slug, id = newId('organization') }: NewOrganization,
   admitIn?: (trx: Transaction, founder: Id<'person'>) => Promise<void>,
 ): Promise<Organization> {
-  // A derived slug may come into use between the read and the insert; then another slug is derived.
+  // Another organization may take a derived slug between the read and the insert; then another slug is derived.
   const elsewhere = new Set<string>();
   for (;;) {
     const chosen = slug ?? (await slugFor(name, elsewhere));
@@ -126,7 +124,7 @@ export async function updateOrganization(
   orgId: string,
   changes: OrganizationChanges,
 ): Promise<Organization> {
-  // A session changes only its current organization: its scopes follow from the role there.
+  // A session can change only its current organization, because its scopes follow from the role there.
   if (orgId !== caller.orgId) Organization.refuse();
   const organization = await findOrganization(caller, orgId);
   manageOrganization(caller);
@@ -145,14 +143,14 @@ export async function updateOrganization(
   }
 }
 
-/** The former slugs after a change of the slug. At most 20 are kept, which continue to redirect. */
+/** The former slugs after a change of the slug. At most 20 are kept; they continue to redirect. */
 const formerSlugsSql =
   'case when slug = ? then former_slugs else (array_prepend(slug, array_remove(former_slugs, slug)))[1:20] end';
 
 const slugTaken = (slug: string) =>
   conflict.field('slug', `${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability`);
 
-/** Locks the organization until the transaction ends: changes that must not run concurrently call this first. */
+/** Locks the organization until the transaction ends. Changes that must not run concurrently call this first. */
 export async function lockOrganization(trx: Transaction, orgId: string): Promise<void> {
   await Organization.query(trx).select('id').findById(orgId).forNoKeyUpdate();
 }

@@ -1,4 +1,4 @@
-// Addresses of console pages for mails, issues and answers. They contain the organization, so that a link works whichever organization
+// URLs of console pages, for mails, issues and responses. They contain the organization's slug, so that a link works whichever organization
 // its reader has open.
 import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -7,13 +7,13 @@ import { Organization } from './model.ts';
 
 type OrgId = Id<'organization'>;
 
-/** The address of a page of the organization, such as `/runs/run_1`; '' for the base of all pages. */
+/** The URL of a page of the organization, for a path such as `/runs/run_1`; '' means the base URL of all pages. */
 export const consolePage = async (orgId: OrgId, path: string): Promise<string> =>
   pageOfSlug((await Organization.get({ id: orgId })).slug, path);
 
 export const pageOfSlug = (slug: string, path: string): string => addresses().issuer + organizationPath(slug) + path;
 
-/** The slugs of the organizations, read in a transaction. */
+/** Slugs of the organizations, read in a transaction. */
 export async function slugsOf(trx: Transaction, orgIds: readonly OrgId[]): Promise<ReadonlyMap<OrgId, string>> {
   if (orgIds.length === 0) return new Map();
   type Named = { id: OrgId; slug: string };

@@ -1,12 +1,13 @@
-// Registers a cell: the slugs of its organizations, some of which may be older than the cells, are reserved in the directory.
+// Registers a cell: reserves the slugs of its organizations in the directory, because some organizations may be older than the division
+// into cells.
 import { askCell, directoryCell, ownCell } from '#foundation/http/cells.ts';
 import { badGateway } from '#foundation/problem.ts';
 import { organizationsAfter } from './operations.ts';
 import { reserveSlug, slugPaths } from './reserved-slugs.ts';
 
 /**
- * Reserves the slugs of all organizations of this cell, and returns those that another cell has. Without any, the cell is registered. The
- * slugs of organizations that are created meanwhile are reserved as they are created.
+ * Reserves the slugs of all organizations of this cell, and returns those that another cell has. If there are none, the cell is registered.
+ * Organizations that are created meanwhile reserve their slugs themselves.
  */
 export async function registerSlugs(): Promise<{ reserved: number; taken: string[] }> {
   const [cell, directory] = [ownCell(), directoryCell()];

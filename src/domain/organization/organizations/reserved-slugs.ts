@@ -1,5 +1,5 @@
-// Slugs are unique over all cells: the first cell is the directory, whose database reserves them. Without the directory, organizations are
-// neither created nor renamed; everything else works.
+// Slugs are unique across all cells. The first cell is the directory, whose database reserves them. While the directory is unavailable,
+// organizations can be neither created nor renamed; everything else works.
 import { minutes, now } from '#foundation/clock.ts';
 import { askCell, directoryCell, otherCells, ownCell } from '#foundation/http/cells.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -7,7 +7,7 @@ import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { badGateway, conflict } from '#foundation/problem.ts';
 import { Organization } from './model.ts';
 
-/** Paths of questions between cells about slugs. */
+/** Paths of requests between cells about slugs. */
 export const slugPaths = {
   reserve: '/cells/slugs',
   use: '/cells/slugs/use',
@@ -21,10 +21,13 @@ export interface SlugClaim {
   cell: string;
 }
 
-/** Age after which a reservation counts only if its cell has the organization: its creation has failed. */
+/** Age after which a reservation counts only if its cell really has the organization; otherwise the creation has failed. */
 const reservationMs = minutes(10);
 
-/** Reserves a slug for an organization of this cell. Returns false for a slug of another organization. @throws 503 without the directory */
+/**
+ * Reserves a slug for an organization of this cell. Returns false if another organization has the slug. @throws 503 when the directory is
+ * unavailable
+ */
 export async function reserveSlug(slug: string, orgId: string): Promise<boolean> {
   const [cell, directory] = [ownCell(), directoryCell()];
   if (cell === null || directory === null) return true;
@@ -42,9 +45,9 @@ const readSql = 'select slug, org_id, cell, reserved_at from cell_slugs where sl
 const replaceSql = `update cell_slugs set org_id = $2, cell = $3, reserved_at = $4
   where slug = $1 and org_id = $5 and reserved_at = $6 returning slug`;
 
-/** Reserves a slug in the directory. @throws 503 when a cell does not answer whose slugs are not reserved */
+/** Reserves a slug in the directory. @throws 503 when a cell that has not registered its slugs does not answer */
 export async function admitSlug({ slug, orgId, cell }: SlugClaim): Promise<boolean> {
-  // An organization that is older than the cells has no reservation.
+  // An organization that is older than the division into cells has no reservation.
   if (await isTaken({ slug, orgId })) return false;
   const at = now();
   const [held] = await sql<SlugClaim & { reservedAt: number }>(readSql, [slug]);
@@ -65,7 +68,7 @@ async function isTaken({ slug, orgId }: Wanted): Promise<boolean> {
   return found !== undefined && found.id !== orgId;
 }
 
-/** Conflicts in this cell with an organization that is created, or joins, elsewhere. */
+/** Conflicts in this cell with an organization that is being created in, or joins, another cell. */
 export const findWanted = async (wanted: Wanted): Promise<{ isTaken: boolean; isHere: boolean }> => ({
   isTaken: await isTaken(wanted),
   isHere: (await Organization.find({ id: wanted.orgId as Organization['id'] })) !== undefined,
@@ -90,7 +93,7 @@ export async function reserveForJoin({ id: orgId, slug }: { id: string; slug: st
 }
 
 const registeredSql = 'select cell from cell_registrations';
-/** The cells other than the directory and `asking` whose slugs may not be reserved. */
+/** The cells, other than the directory and `asking`, that may have slugs without a reservation. */
 async function unregisteredCells(asking: string): Promise<string[]> {
   const registered = new Set((await sql<{ cell: string }>(registeredSql, [])).map(({ cell }) => cell));
   return otherCells().filter((cell) => cell !== asking && !registered.has(cell));
@@ -103,7 +106,7 @@ export async function noteRegistered(cell: string): Promise<object> {
   return { ok: true };
 }
 
-/** Whether the organization of a reservation has the slug, now or formerly. A cell that does not answer keeps its reservations. */
+/** Whether the organization of a reservation has or formerly had the slug. A cell that does not answer keeps its reservations. */
 async function isUsed(claim: SlugClaim): Promise<boolean> {
   if (claim.cell === ownCell()) return hasSlug(claim);
   await releaseTransaction();

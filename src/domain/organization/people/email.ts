@@ -1,4 +1,4 @@
-// Email addresses: the syntax that a browser's email field accepts (WHATWG HTML, "valid email address"), with bounds.
+// Email addresses: the syntax that a browser's email field accepts (WHATWG HTML, "valid email address"), with length limits.
 import { z } from 'zod';
 import { text } from '#limits.ts';
 

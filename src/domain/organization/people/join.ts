@@ -1,4 +1,4 @@
-// SQL fragments that join a person in statements of other nouns.
+// SQL fragments that join a person in statements about other resource types.
 
 /** Joins the person `p` whose id is in `column`, unless the account is disabled. */
 export const joinEnabledPersonSql = (column: string): string =>

@@ -9,11 +9,11 @@ export class Person extends table('people', {
   email: column<string>(),
   name: column<string>(),
   createdAt: column<number>(),
-  /** When the operator disabled the account; null means it may sign in. */
+  /** When the operator disabled the account; null means that it may sign in. */
   disabledAt: column<number | null>(),
 }) {
   static override noun = 'person';
 
-  /** No condition: a caller who can read a record can read the person to whom the record refers. */
+  /** There is no condition: a caller who can read a record can also read the person to whom it refers. */
   static visibleTo = () => ({});
 }

@@ -1,4 +1,4 @@
-// Operations on people: find or create the account of an email address, lock one, change one's own name.
+// Operations on people: find or create the account of an email address, lock an account, change one's own name.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, wholePerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -9,7 +9,7 @@ import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
 
-/** The account of an email address; created if there is none, with the given name or the part before the `@`. */
+/** The account of an email address. If there is none, it is created with the given name or the part before the `@`. */
 export const findOrCreatePerson = (address: string, name?: string): Promise<Person> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
@@ -19,7 +19,7 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
   const person = await Person.find({ email }, trx);
   if (person) return person;
   const defaultName = email.slice(0, email.indexOf('@')).slice(0, text.personName.max);
-  // Only one of several concurrent first sign-ins inserts a row: the others wait here for the commit, and then find the row.
+  // Only one of several concurrent first sign-ins inserts a row; the others wait here for its commit and then find the row.
   await Person.query(trx)
     .insert({ id: newId('person'), email, name: name ?? defaultName, createdAt: now() })
     .onConflict('email')
@@ -35,7 +35,7 @@ export const peopleOf = (ids: readonly string[]): Promise<Person[]> => Person.fi
 
 const listSql = `${selectionOf(Person)} where $1::text[] is null or id = any($1) order by created_at desc, id desc limit $2`;
 
-/** The newest accounts, or only the accounts with the given ids. */
+/** The newest accounts, or the accounts with the given ids. */
 export const listPeople = (ids: readonly string[] | null, limit: number): Promise<Person[]> =>
   sql(listSql, [ids, limit]);
 

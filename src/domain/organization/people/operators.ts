@@ -3,14 +3,14 @@ import type { Caller } from '#access/principal.ts';
 
 let operators: ReadonlySet<string> = new Set();
 
-/** Binds the email addresses, in lower case. */
+/** Binds the email addresses of the operators, in lower case. */
 export function bindOperators(emails: readonly string[]): void {
   operators = new Set(emails);
 }
 
 /**
- * Whether the person runs the installation, and has proved the address in this session. A sign-in through the provider of an organization
- * is no such proof.
+ * Whether the person runs the installation and has proved their email address in this session. A sign-in through an organization's identity
+ * provider is not such a proof.
  */
 export const isOperator = ({ email }: { email: string }, { isOrgOnly }: Pick<Caller, 'isOrgOnly'>): boolean =>
   !isOrgOnly && operators.has(email);

@@ -1,5 +1,5 @@
-// Challenges of WebAuthn ceremonies (Web Authentication Level 3, §13.4.3). A challenge contains its expiry and a keyed digest that binds
-// it to one browser and one purpose, so that creating one stores nothing; the digest of a used one is stored.
+// Challenges of WebAuthn ceremonies (Web Authentication Level 3, §13.4.3). A challenge contains its expiry and a keyed digest that binds it
+// to one browser and one purpose, so that creating a challenge stores nothing. Only the digest of a used challenge is stored.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
@@ -8,7 +8,7 @@ import { lifetimesMs } from '#limits.ts';
 
 export interface Ceremony {
   purpose: 'create' | 'sign-in';
-  /** The secret in the browser's cookie, or the id of its session. */
+  /** The secret in the browser's cookie, or the id of the browser's session. */
   browser: string;
 }
 
@@ -31,7 +31,7 @@ export function isChallenge(encoded: string, ceremony: Ceremony): boolean {
 const useChallengeSql = `insert into used_passkey_challenges (digest, expires_at) values ($1, $2)
   on conflict do nothing returning digest`;
 
-/** Consumes a challenge that `isChallenge` accepted. @throws 401 for a used one */
+/** Consumes a challenge that `isChallenge` accepted. @throws 401 for a challenge that was already used */
 export async function useChallenge(trx: Transaction, encoded: string): Promise<void> {
   const text = textOf(encoded);
   const used = await sql(useChallengeSql, [digest(text), Number(text.split('.')[1])], trx);

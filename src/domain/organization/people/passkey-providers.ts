@@ -14,5 +14,5 @@ const providers: Record<string, string> = {
   '53414d53-554e-4700-0000-000000000000': 'Samsung Pass',
 };
 
-/** The name of the provider; undefined for an unknown AAGUID, and for the zeros of an authenticator without one. */
+/** The name of the provider; undefined for an unknown AAGUID, and for the all-zero AAGUID of an authenticator without one. */
 export const passkeyProvider = (aaguid: string): string | undefined => providers[aaguid];

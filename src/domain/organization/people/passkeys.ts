@@ -23,7 +23,7 @@ import { passkeyProvider } from './passkey-providers.ts';
 
 const maxPasskeys = 20;
 
-/** The library of WebAuthn, loaded at first use: its certificate parsers would slow down the start of every program. */
+/** The WebAuthn library, loaded at first use, because its certificate parsers would slow down the start of every program. */
 const webauthn = () => import('@simplewebauthn/server');
 
 /** A passkey as shown to its owner. */
@@ -41,7 +41,7 @@ export function arePasskeysPossible(): boolean {
   return protocol === 'https:' || /(^|\.)localhost$/.test(hostname);
 }
 
-/** The relying party: the domain of the console, and the one origin that may use its passkeys. */
+/** The relying party: the domain of the console, and the only origin that may use its passkeys. */
 const relyingParty = () => {
   const { origin, hostname } = new URL(addresses().issuer);
   return { origin, id: hostname, name: 'Agent Engineering Platform' };
@@ -63,7 +63,7 @@ export async function personOfPasskey(credentialId: string): Promise<Person | un
   return key && Person.find({ id: key.personId });
 }
 
-/** The options of the browser's WebAuthn call that creates a passkey for the person of a session. */
+/** Options for the browser's WebAuthn call that creates a passkey for the person of a session. */
 export async function passkeyCreationOptions(
   caller: Caller,
   person: { email: string; name: string },
@@ -101,7 +101,7 @@ const insertPasskeySql = `insert into passkeys
 
 /**
  * Stores the passkey that the browser created, and notifies the person by email. `device` names it when its provider is unknown.
- * @throws 401 for a passkey that cannot be verified, 409 for a known one or above the maximum number.
+ * @throws 401 for a passkey that cannot be verified, 409 for a known passkey or beyond the maximum number.
  */
 export async function createPasskey(
   caller: Caller,
@@ -127,7 +127,7 @@ export async function createPasskey(
   const personId = ownPerson(caller);
   await transaction(async (trx) => {
     await useChallenge(trx, challenge());
-    // Creations are serialized per person, so that the count is exact.
+    // New passkeys are stored one at a time per person, so that the count is exact.
     await lockPerson(trx, personId);
     const [before] = await sql<{ count: number }>(
       'select count(*)::int as count from passkeys where person_id = $1',
@@ -171,7 +171,7 @@ export async function removePasskey(caller: Caller, passkeyId: string): Promise<
   if (removed.length === 0) throw notFound('passkey');
 }
 
-/** The options of the browser's WebAuthn call that signs in with any passkey of this service. `browser` is the secret in its cookie. */
+/** Options for the browser's WebAuthn call that signs in with any passkey of this service. `browser` is the secret in the browser's cookie. */
 export async function passkeySignInOptions(browser: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({
@@ -236,7 +236,7 @@ function expecting(ceremony: Ceremony) {
   return { accepts, challenge: () => accepted };
 }
 
-/** Waits for a verification of the library. An invalid answer is a 401, whether the library throws or returns `verified: false`. */
+/** Waits for a verification by the library. An invalid response becomes a 401, whether the library throws or returns `verified: false`. */
 async function verifying<R extends { verified: boolean }>(work: Promise<R>): Promise<R> {
   const result = await work.catch(() => null);
   if (!result?.verified) throw refusedPasskey();

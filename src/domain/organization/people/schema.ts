@@ -1,4 +1,4 @@
-// People in the graph, reachable only through relations: no route or query lists accounts.
+// People in GraphQL, reachable only through relations: no route or query lists accounts.
 import { builder } from '#graph/builder.ts';
 import { epochMs, members, string } from '#graph/members.ts';
 import { Person } from './model.ts';

@@ -21,7 +21,7 @@ const maxReturnToChars = 8_000;
 
 /** The browser in which a person signs in. */
 export interface SignInBrowser extends SignInSource {
-  /** The secret in the browser's cookie. Null for a browser without one, which has requested no code. */
+  /** The secret in the browser's cookie; null for a browser that has requested no code. */
   secret: string | null;
 }
 
@@ -31,7 +31,7 @@ const putCodeSql = `insert into sign_in_codes (id, email, binding, code_digest, 
   on conflict (email, binding) do update set id = excluded.id, code_digest = excluded.code_digest, try_count = 0,
     created_at = excluded.created_at, expires_at = excluded.expires_at, used_at = null`;
 
-/** Mails a code and a link to the address, with or without an account. @throws 429 */
+/** Mails a code and a link to the address, whether or not it has an account. @throws 429 */
 export async function sendSignInCode(
   address: string,
   browser: SignInSource & { secret: string },
@@ -66,7 +66,8 @@ const digestOf = (id: string, code: string): Buffer => codeDigest('sign-in', `${
 const findBindingSql = 'select 1 from sign_in_codes where email = $1 and binding = $2';
 const countTrySql = `update sign_in_codes set try_count = try_count + 1
   where email = $1 and binding = $2 and used_at is null and expires_at > $3 and try_count < $4 returning id, code_digest`;
-// Links are locked before codes, here and in sign-in-links.ts, which prevents deadlocks; using one of the two also ends the other.
+// Links are locked before codes, both here and in sign-in-links.ts, which prevents deadlocks. Using either the link or the code also ends
+// the other.
 const endLinksSql = `update sign_in_links set used_at = $3
   where email = $1 and binding = $2 and used_at is null`;
 const useCodeSql = `update sign_in_codes set used_at = $2
@@ -78,7 +79,7 @@ export async function useSignInCode(address: string, browser: SignInBrowser, cod
   await admitSignInTry(browser);
   const binding = browser.secret === null ? null : digest(browser.secret);
   if (!binding || (await sql(findBindingSql, [email, binding])).length === 0) throw foreignCode();
-  // The attempt is counted and committed before the comparison, so that parallel guesses share the same five attempts.
+  // The attempt is counted and committed before the comparison, so that concurrent guesses share the same five attempts.
   const [live] = await sql<{ id: string; codeDigest: Buffer }>(countTrySql, [
     email,
     binding,

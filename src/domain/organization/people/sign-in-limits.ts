@@ -1,5 +1,5 @@
-// Limits on requests and attempts to sign in, shared by all processes. Requests from elsewhere cannot lock a person out of a browser in
-// which they have signed in before: each limit counts only a stranger's own use.
+// Limits on requests and attempts to sign in, shared by all processes. Strangers cannot lock a person out of a browser in which the person
+// has signed in before, because their requests and attempts are counted separately.
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
@@ -39,7 +39,7 @@ const triesOfNetwork = createSharedThrottle(
   'Too many codes were tried from this network.',
 );
 
-/** Origin of a sign-in request. */
+/** Where a sign-in request comes from. */
 export interface SignInSource {
   /** The client's address. */
   address: string;

@@ -1,5 +1,5 @@
-// Links that sign in any browser that opens them: mailed with a code, or issued by the operator. Each expires after ten minutes and works
-// once; only its digest is stored.
+// Links that sign in whichever browser opens them. They are mailed with a code, or issued by the operator. Each expires after ten minutes
+// and works once; only its digest is stored.
 
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -24,7 +24,7 @@ const findLinkSql = `select email, created_at from sign_in_links
   where digest = $1 and used_at is null and expires_at > $2`;
 const useLinkSql = `update sign_in_links set used_at = $2
   where digest = $1 and used_at is null and expires_at > $2 returning email, binding, return_to`;
-/** The address of a page that signs its visitor in as that person: it must be kept secret. */
+/** The URL of a page that signs its visitor in as that person. It must be kept secret. */
 export async function createSignInLink(address: string, origin?: Origin, trx?: Transaction): Promise<string> {
   const secret = newSecret('');
   const createdAt = now();
@@ -46,8 +46,8 @@ export async function findSignInLink(secret: string): Promise<{ email: string; c
 }
 
 /**
- * The person that a link was created for; the code of the same mail ends with it. `returnTo` is null in any browser other than the one
- * that requested the mail: a stranger who requests a link cannot choose the person's destination. @throws 401
+ * Uses up a link and returns the person that it was created for; the code in the same mail ends too. `returnTo` is null in any browser
+ * other than the one that requested the mail, so that a stranger who requests a link cannot choose where the person lands. @throws 401
  */
 export const useSignInLink = (
   secret: string,

@@ -1,10 +1,10 @@
-// Erasures of people by organizations: the erased person, and the last number of the audit log at that time.
+// Erasures of people by organizations: the erased person, and the audit log's last event number at that time.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isMemberSql } from '../memberships/join.ts';
 
 export interface Erasure {
   subject: string;
-  /** The last number of the audit log at the erasure. */
+  /** The audit log's last event number at the time of the erasure. */
   number: number;
   createdAt: number;
 }
@@ -12,7 +12,7 @@ export interface Erasure {
 const recordSql = `insert into person_erasures (org_id, subject, number, created_at) select $1, s, $3, $4 from unnest($2::text[]) s
   on conflict (org_id, subject) do update set number = excluded.number, created_at = excluded.created_at`;
 
-/** Replaces earlier erasures of the subjects. */
+/** Replaces earlier erasures of the same subjects. */
 export const recordErasure = async (
   trx: Transaction,
   orgId: string,
@@ -30,8 +30,8 @@ const namelessSql = `select e.subject, e.number, ${isMemberSql('e.subject', '$1'
   from person_erasures e where e.org_id = $1 and e.subject = any($2)`;
 
 /**
- * Returns a function that says whether the event with a number must not show the name of a person. A member who was erased before is named
- * in later events.
+ * Returns a function that tells whether the event with a given number must not show a person's name. If an erased person has become a
+ * member again, events after the erasure show the name.
  */
 export async function namelessIn(
   orgId: string,
@@ -47,7 +47,7 @@ export async function namelessIn(
   };
 }
 
-/** Whether one of the people was erased, and has not become a member again. */
+/** Whether any of the people was erased and has not become a member again. */
 export async function isAnyErased(trx: Transaction, orgId: string, people: readonly string[]): Promise<boolean> {
   const isNameless = await namelessIn(orgId, people, trx);
   return people.some((person) => isNameless(person, Number.MAX_SAFE_INTEGER));

@@ -1,5 +1,5 @@
 // A data key for each organization and person, sealed with the service key. The key seals personal values that are kept after the person
-// has left the organization; nothing sealed with it can be read after its destruction
+// has left the organization; once it is destroyed, nothing sealed with it can be read
 // (docs/decisions/0073-personal-values-are-sealed-per-person.md).
 import { randomBytes } from 'node:crypto';
 import { days } from '#foundation/clock.ts';
@@ -20,7 +20,7 @@ export interface Subject {
 
 export const subjectOfPerson = (id: string): Subject => ({ id, address: null });
 
-/** The subject of an email address. Its id differs in each organization, and reveals the address only to a holder of the service key. */
+/** The subject for an email address. Its id differs in each organization, and reveals the address only to a holder of the service key. */
 export function subjectOfAddress(orgId: string, address: string): Subject {
   const email = normalizeEmail(address);
   return { id: `adr_${signature('address of a person', `${orgId} ${email}`).toString('base64url')}`, address: email };
@@ -33,10 +33,10 @@ export interface PersonKey {
 }
 
 export const personKeyPurpose = (orgId: string) => `person in ${orgId}`;
-/** Minimum time between two records of the use of a key. */
+/** Minimum time between two updates of a key's last use. */
 const usedMs = days(1);
 
-// An erased subject is present again when the person is a member again, or the address has a new invite.
+// An erased subject counts as present again when the person is a member again, or the address has a new invite.
 const findSql = `select s.id as subject, k.id, k.sealed_key, k.used_at, e.subject is not null
     and not ${isMemberSql('s.id', '$1')} and not ${hasInviteSql('$1', 's.address')} as is_erased
   from unnest($2::text[], $3::text[]) s (id, address)
@@ -51,7 +51,7 @@ type Found = { subject: string; isErased: boolean } & (
 );
 
 /**
- * Keys by the id of the subject, created for those that have none; null for an erased person who is not a member again. The counter of the
+ * Keys by the id of the subject. Missing keys are created; null for an erased person who has not become a member again. The counter of the
  * organization's log must be locked, so that no key is created or destroyed at the same time.
  */
 export async function keysOf(
@@ -88,7 +88,7 @@ const openKey = (orgId: string, sealed: string): Buffer =>
 
 const byIdSql = 'select id, sealed_key from person_keys where org_id = $1 and id = any($2)';
 
-/** The keys that still exist, by their names; null for a key that was not sealed with the service key. */
+/** The keys that still exist, by name; null for a key that was not sealed with the service key. */
 export async function keysNamed(
   orgId: string,
   ids: readonly string[],
@@ -107,7 +107,7 @@ function openedKey(orgId: string, sealed: string): Buffer | null {
   }
 }
 
-/** Destroys the keys of the subjects; returns how many there were. */
+/** Destroys the keys of the subjects; returns the number of destroyed keys. */
 export const destroyKeys = async (trx: Transaction, orgId: string, subjects: readonly string[]): Promise<number> =>
   (await sql('delete from person_keys where org_id = $1 and subject = any($2) returning id', [orgId, subjects], trx))
     .length;
@@ -122,7 +122,7 @@ const deleteUnusedSql = 'delete from person_keys where org_id = $1 and used_at <
 const deleteErasuresSql = 'delete from person_erasures where org_id = $1 and number < $2';
 
 /**
- * Deletes keys with which nothing was sealed since `before`, and erasures whose sealed events are gone. The counter of the log must be locked.
+ * Deletes keys that sealed nothing since `before`, and erasures of which no sealed event is left. The counter of the log must be locked.
  * @param firstNumber The oldest event that still exists
  */
 export async function deleteUnusedKeys(

@@ -49,7 +49,7 @@ export const refreshToken: GrantHandler = async (parameters, source) => {
   const [family] = await sql<Family>(findFamilySql, [digest(secret), plainAddress(source.address)]);
   if (!family) throw refused();
   const { signInId, resource, expiresAt } = family;
-  // A token that was used before skips the check of its scopes: the transaction below ends its sign-in.
+  // The scopes of a token that was used before are not checked, because the transaction below ends its sign-in.
   const scopes = family.usedAt === null ? requestedScopes(family, parameters, source) : [];
   // An error is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
   const outcome = await transaction(async (trx) => {

@@ -1,5 +1,6 @@
 // Erases a person who has left the organization: the keys of their personal values in the audit log, the recordings of their missions, and
-// their name and email address in other records. One transaction, which excludes the numbering of events and changes of memberships.
+// their name and email address in other records. This happens in one transaction, during which no events are numbered and no memberships
+// change.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -24,14 +25,14 @@ export interface PersonErasure {
   /** The id in the event of the erasure: the person's id, or a digest of an email address without an account. */
   personId: string;
   erasedAt: number;
-  /** Number of invites deleted by this call, and of missions whose recordings it deleted. */
+  /** Number of invites, and number of missions whose recordings were deleted, by this call. */
   invites: number;
   recordings: number;
 }
 
 /**
  * Erases the person with this id or email address. A repeated call changes nothing. @throws 403 unless the caller is an owner, 404 for a
- * person of whom the organization has nothing, 409 for a member or an active user of the directory, and in a closed organization
+ * person about whom the organization has no data, 409 for a member or an active user of the directory, and in a closed organization
  */
 export function erasePerson(caller: Caller, orgId: string, person: string): Promise<PersonErasure> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
@@ -46,10 +47,10 @@ export function erasePerson(caller: Caller, orgId: string, person: string): Prom
 
 interface Erased {
   personId: string;
-  /** The account; undefined for an email address without one. */
+  /** The account; undefined for an email address without an account. */
   account: Person | undefined;
   address: string;
-  /** Subjects whose keys are destroyed. */
+  /** Subjects (ids and email addresses) whose keys are destroyed. */
   subjects: string[];
 }
 
@@ -69,7 +70,7 @@ async function findErased(trx: Transaction, orgId: Id<'organization'>, person: s
   return { personId: account.id, account, address, subjects: [account.id, subjectOfAddress(orgId, address).id] };
 }
 
-/** The address alone, without the account. The answer must not tell whether another organization has an account with it. */
+/** The email address alone, without the account: the response must not reveal whether an account with this address exists in another organization. */
 function addressOnly(orgId: string, address: string): Erased {
   const { id } = subjectOfAddress(orgId, address);
   return { personId: id, account: undefined, address, subjects: [id] };
@@ -80,7 +81,7 @@ async function erase(
   orgId: Id<'organization'>,
   { personId, account, address, subjects }: Erased,
 ): Promise<PersonErasure> {
-  // Rows of other tables are locked before the counter, as by every writer.
+  // Rows of other tables are locked before the counter, in the same order as by every other writer.
   const invites = await deleteInvitesTo(trx, orgId, address);
   const directoryUsers = await deleteInactiveUser(trx, orgId, address);
   const recordings = account ? await deleteRecordings(trx, orgId, account.id) : 0;
@@ -119,6 +120,6 @@ const inLogSql = `select exists (select from audit_events where org_id = $1 and 
   or exists (select from audit_events where org_id = $1 and on_behalf_of = $2)
   or exists (select from audit_events where org_id = $1 and subject_id = $2) as found`;
 
-/** Whether an event names the person in plain text, as events do that were stored before personal values were sealed. */
+/** Whether an event names the person in plain text, which is possible for events from before personal values were sealed. */
 const isInLog = async (trx: Transaction, orgId: string, personId: string): Promise<boolean> =>
   (await sql<{ found: boolean }>(inLogSql, [orgId, personId], trx))[0]!.found;

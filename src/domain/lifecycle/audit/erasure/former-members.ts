@@ -16,7 +16,7 @@ export interface FormerMember {
   erasedAt: number | null;
 }
 
-/** Maximum people, and maximum removals that are read to find them. */
+/** Maximum number of listed people, and maximum number of removals that are read to find them. */
 const maxPeople = 200;
 const maxRemovals = 1_000;
 
@@ -31,7 +31,7 @@ const listSql = `with removed as (
   where not ${isMemberSql('r.user_id', '$1')}
   order by r.removed_at desc, r.user_id limit ${maxPeople}`;
 
-/** The newest former members, last removed first. @throws 404 for another organization than the caller's */
+/** Former members, most recently removed first. @throws 404 for another organization than the caller's */
 export async function listFormerMembers(caller: Caller, orgId: string): Promise<FormerMember[]> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
   await numberChanges(ownOrgId);

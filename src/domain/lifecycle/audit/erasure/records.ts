@@ -1,8 +1,8 @@
-// Other records of the organization that keep the name or the email address of a person, and stay useful without that name or address.
+// Other records of the organization that contain a person's name or email address, and remain useful without it.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { Registration } from '../../../identity/agent-identities/model.ts';
 
-/** Tables that store a person's name at an earlier time, with the column of the name and the column of the person's id. */
+/** Tables that keep a copy of a person's name, with the columns of the name and of the person's id. */
 const named = [
   ['run_messages', 'author', 'author_user_id'],
   ['issue_comments', 'author', 'author_user_id'],
@@ -16,7 +16,7 @@ const named = [
 /** The text that replaces the name of an erased person. */
 export const erasedName = 'Erased person';
 
-/** Replaces the name of the person in records that other people still read; returns the number of changed records. */
+/** Replaces the person's name in records that other people still read; returns the number of changed records. */
 export async function replaceNames(trx: Transaction, orgId: string, personId: string): Promise<number> {
   let changed = 0;
   for (const [table, name, id] of named) {

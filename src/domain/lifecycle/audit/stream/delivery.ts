@@ -1,5 +1,5 @@
-// Deliveries of audit logs: entries of the tree in the order of their numbers, and checkpoints behind the entries that they sign, as lines
-// that `aep audit verify` reads. The position is stored after the destination has accepted a batch, so each line arrives at least once.
+// Delivers audit logs as lines that `aep audit verify` reads: entries of the tree in the order of their numbers, and each checkpoint after
+// the entries that it signs. The position is stored after the destination has accepted a batch, so each line arrives at least once.
 import { hours, isoTime, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
@@ -11,12 +11,13 @@ import { checkpointLine } from '../tree/lines.ts';
 import { readTreeEntries } from '../tree/proofs.ts';
 import { type Batch, delayAfter, destinationOf, NotAccepted, sendBatch } from './destination.ts';
 
-/** Bounds of a batch, which holds at least one line. */
+/** Limits of a batch; every batch has at least one line. */
 const maxEntries = 500;
 const maxCheckpoints = 100;
 const maxCharacters = 1_048_576;
 /**
- * `roundMs`: after this time a job stops, and the next job sends the rest of the log. `streamLeaseMs`: for this time no other job begins.
+ * `roundMs`: a job stops after this time, and the next job sends the rest of the log. `streamLeaseMs`: no other job for the same log begins
+ * in this time.
  */
 const roundMs = seconds(15);
 export const streamLeaseMs = minutes(2);
@@ -30,7 +31,7 @@ const dueSql = `update audit_streams set due_at = $2 where org_id in (
     order by s.due_at limit 100 for update of s skip locked)
   returning org_id`;
 
-/** Begins a delivery for each destination that lacks lines; called periodically. */
+/** Starts a delivery for each destination that does not have all lines; called periodically. */
 export const startDeliveries = (): Promise<void> =>
   transaction(async (trx) => {
     const at = now();
@@ -55,16 +56,16 @@ interface Position {
 const positionSql = `select s.address, s.sealed_secret, s.updated_at, s.last_number, s.last_checkpoint_hour, s.failures,
     coalesce(c.tree_size, 0) as tree_size
   from audit_streams s left join audit_counters c on c.org_id = s.org_id where s.org_id = $1`;
-// Stores nothing if the destination was changed since the delivery began, or if another delivery has sent more.
+// Stores nothing if the destination has changed since the delivery began, or if another delivery has sent more.
 const advanceSql = `update audit_streams set last_number = $3, last_checkpoint_hour = $4, delivered_at = $5, due_at = $6,
     failures = 0, failing_since = null, last_error = null
   where org_id = $1 and updated_at = $2 and last_number <= $3 and last_checkpoint_hour <= $4 returning org_id`;
 const failSql = `update audit_streams set failures = failures + 1, failing_since = coalesce(failing_since, $3), last_error = $4, due_at = $5
   where org_id = $1 and updated_at = $2 and last_number = $6 and last_checkpoint_hour = $7`;
-// The next delivery is due from the end of this one, so destinations that have waited longer are served first.
+// The next delivery is due when this one ends, so that destinations that have waited longer are served first.
 const releaseSql = 'update audit_streams set due_at = $3 where org_id = $1 and updated_at = $2 and failures = 0';
 
-/** Sends the missing lines to the organization's destination, until none is missing, an attempt fails, or the time of the job is over. */
+/** Sends missing lines to the organization's destination until none is missing, an attempt fails, or the job's time is over. */
 export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> {
   const end = now() + roundMs;
   let position: Position | undefined;
@@ -74,7 +75,7 @@ export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> 
   if (position) await sql(releaseSql, [orgId, position.updatedAt, now()]);
 }
 
-/** Sends one batch. Returns whether it was accepted; if so, the log may have further lines. */
+/** Sends one batch. Returns whether it was accepted, in which case the log may have further lines. */
 async function deliverNext(orgId: string, position: Position): Promise<boolean> {
   const batch = await readBatch(orgId, position);
   if (!batch) return false;
@@ -120,7 +121,7 @@ async function readBatch(orgId: string, position: Position): Promise<ReadBatch |
   return { text, key: keyOf(after, lastNumber, lastHour), lastNumber, lastCheckpointHour: lastHour };
 }
 
-/** Members with the personal values that can be read, by the number of the event. In a line they come before the entry, whose bytes are the leaf. */
+/** JSON members with the readable personal values, by event number. In a line they precede the entry, because the bytes of the entry are the leaf. */
 async function personalTexts(orgId: string, events: readonly AuditEvent[]): Promise<Map<number, string>> {
   const opened = await openPersonal(orgId, events);
   return new Map(
@@ -134,7 +135,7 @@ async function personalTexts(orgId: string, events: readonly AuditEvent[]): Prom
 const checkpointsSql = `select hour, note, key_id from audit_checkpoints
   where org_id = $1 and hour > $2 and size <= $3 order by hour limit ${maxCheckpoints}`;
 
-/** The checkpoints after `hour` as lines, if the destination already has all entries that they sign: those up to `number`. */
+/** The checkpoints after `hour` as lines, but only those that sign no entry after `number`: the destination already has these entries. */
 async function readCheckpoints(orgId: string, hour: number, number: number): Promise<{ hour: number; line: string }[]> {
   const found = await sql<{ hour: number; note: string; keyId: string }>(checkpointsSql, [orgId, hour, number]);
   if (found.length === 0) return [];
@@ -142,7 +143,7 @@ async function readCheckpoints(orgId: string, hour: number, number: number): Pro
   return found.map(({ hour, note, keyId }) => ({ hour, line: `${checkpointLine(note, keys.get(keyId)!)}\n` }));
 }
 
-/** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`: the day is the day of the attempt. */
+/** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`: the date is that of the attempt. */
 function keyOf(after: number, lastNumber: number, checkpointHour: number): string {
   const day = isoTime(now()).slice(0, 10).replaceAll('-', '/');
   const padded = (number: number) => String(number).padStart(12, '0');

@@ -1,5 +1,5 @@
-// Destinations of the audit log: an https collector with a bearer token, or a bucket with keys. Messages contain the status of a response
-// or the kind of a failure, never text from the destination.
+// Destinations of the audit log: an https collector with a bearer token, or a bucket with keys. Error messages contain the status of a
+// response or the kind of failure, never text from the destination.
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { checkAddress, OutboundError, openResponse } from '#foundation/http/outbound.ts';
 import { delayOf, reasonOf } from '#foundation/http/outbound-failures.ts';
@@ -7,7 +7,7 @@ import { invalid } from '#foundation/problem.ts';
 import { type Bucket, readBucket } from '#foundation/storage/s3.ts';
 import { type BucketCredentials, putObject } from '#foundation/storage/s3-put.ts';
 
-/** Time for a destination to answer. */
+/** Time limit for a destination's response. */
 const answerMs = seconds(15);
 const checkMs = seconds(5);
 const maxRetryAfterMs = hours(1);
@@ -15,7 +15,7 @@ const maxRetryAfterMs = hours(1);
 export type Destination = { kind: 'collector'; address: string } | { kind: 'bucket'; bucket: Bucket; server: string };
 export type DestinationSecret = { token: string } | BucketCredentials;
 
-/** Parses the address of a destination. @throws 400 */
+/** Parses the URL of a destination. @throws 400 */
 export function destinationOf(address: string): Destination {
   const bucket = readBucket(address);
   if (bucket) {
@@ -33,17 +33,17 @@ export function destinationOf(address: string): Destination {
   return { kind: 'collector', address };
 }
 
-/** Amazon's server of a region; servers in China have a domain of their own. */
+/** Amazon's server for a region; servers in China have a separate domain. */
 const serverIn = (region: string): string =>
   `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
-/** Identifies the server, or the bucket on it, that gets the secret. A stored secret is not sent to another receiver. */
+/** Identifies the receiver of the secret: a server, or a bucket on it. A stored secret is never sent to a different receiver. */
 export const receiverOf = (destination: Destination): string =>
   destination.kind === 'bucket'
     ? `${destination.server} ${destination.bucket.name}`
     : new URL(destination.address).origin;
 
-/** Checks that the destination is a public host. @throws 400 for a host that is unknown or not public */
+/** Checks that the destination's host is public. @throws 400 for a host that is unknown or not public */
 export async function requirePublicDestination(destination: Destination): Promise<void> {
   try {
     const server = destination.kind === 'bucket' ? destination.server : destination.address;
@@ -58,7 +58,7 @@ export async function requirePublicDestination(destination: Destination): Promis
 export interface Batch {
   /** The lines of the batch, each ended by a line feed. */
   text: string;
-  /** The key of the object in a bucket. It contains the day of the attempt, so a repeated batch may have another key. */
+  /** The key of the object in a bucket. It contains the date of the attempt, so a repeated batch may have a different key. */
   key: string;
 }
 
@@ -92,10 +92,10 @@ async function send(destination: Destination, secret: DestinationSecret, { text,
   const { token } = secret as { token: string };
   const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` };
   const answer = await openResponse(destination.address, { method: 'POST', headers, text, signal });
-  // Only the status of the response counts, so its body is not read.
+  // Only the response's status matters, so its body is not read.
   answer.destroy();
   return { status: answer.statusCode!, retryAfter: answer.headers['retry-after'] };
 }
 
-/** Delay after failures in sequence: 5 s, doubled each time, up to ten minutes. */
+/** Delay after consecutive failures: 5 s, doubled each time, up to ten minutes. */
 export const delayAfter = (failures: number): number => Math.min(seconds(5) * 2 ** Math.min(failures, 20), minutes(10));

@@ -1,17 +1,17 @@
-// The destination of the audit log of an organization, with the position up to which it has the log.
+// The destination of an organization's audit log, with the position up to which the log has been delivered.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
 export class AuditStream extends table('audit_streams', {
   orgId: column<Id<'organization'>>(),
-  /** An https address, or `s3://bucket/prefix` (foundation/storage/s3.ts). */
+  /** An https URL, or `s3://bucket/prefix` (foundation/storage/s3.ts). */
   address: column<string>(),
   /** The number of the last entry that the destination has accepted. */
   lastNumber: column<number>(),
   deliveredAt: column<number | null>(),
   failingSince: column<number | null>(),
-  /** Failed attempts in sequence. */
+  /** Number of consecutive failed attempts. */
   failures: column<number>(),
   lastError: column<string | null>(),
   /** When the next delivery may begin. */

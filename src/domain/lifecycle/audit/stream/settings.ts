@@ -1,4 +1,4 @@
-// The destination of an audit log: chosen, replaced and removed by an admin who may read the log.
+// The destination of an audit log. An admin who may read the log can choose, replace and remove it.
 import { manageOrganization } from '#access/authority.ts';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -29,7 +29,7 @@ export interface AuditStreamInput {
 
 export interface SavedAuditStream {
   stream: AuditStream;
-  /** The token that was created; null when the caller gave one, or the stored one stays. */
+  /** The created token; null when the caller provided one, or when the stored one is kept. */
   token: string | null;
 }
 
@@ -38,11 +38,11 @@ export async function findAuditStream(caller: Caller): Promise<AuditStream | nul
   return (await AuditStream.find({ orgId: ownOrganization(caller) as AuditStream['orgId'] })) ?? null;
 }
 
-/** Number of entries of the tree that were not delivered yet. */
+/** Number of entries of the tree that have not been delivered yet. */
 export const countPending = async ({ orgId, lastNumber }: AuditStream): Promise<number> =>
   Math.max(0, (await readTree(orgId)).treeSize - lastNumber);
 
-/** The caller's organization, if the caller may change it and read its audit log. @throws 403 */
+/** The caller's organization, if the caller may change its settings and read its audit log. @throws 403 */
 function mayStream(caller: Caller, operation: string): string {
   beyondOneProject(caller);
   admit(caller, 'organizations:write', operation);
@@ -66,7 +66,7 @@ interface Stored {
 const storedSql = `select address, sealed_secret, updated_at, last_number, last_checkpoint_hour from audit_streams
   where org_id = $1 for update`;
 
-/** Sets or replaces the destination. @throws 400 for an address that is not public, for missing keys, and for a number beyond the log */
+/** Sets or replaces the destination. @throws 400 for a URL that is not public, for missing keys, and for a number beyond the end of the log */
 export async function setAuditStream(caller: Caller, input: AuditStreamInput): Promise<SavedAuditStream> {
   const orgId = mayStream(caller, 'setAuditStream');
   const destination = destinationOf(input.address);
@@ -87,7 +87,7 @@ export async function setAuditStream(caller: Caller, input: AuditStreamInput): P
   return { stream: await AuditStream.get({ orgId: orgId as AuditStream['orgId'] }), token };
 }
 
-/** The credentials in the input; null when there are none. @throws 400 for credentials of another kind of destination */
+/** The credentials in the input; null without any. @throws 400 for credentials of another kind of destination */
 function secretIn(
   { kind }: Destination,
   { token, accessKeyId, secretAccessKey }: AuditStreamInput,
@@ -107,7 +107,10 @@ interface Secrets {
   stored: Stored | undefined;
 }
 
-/** The sealed credentials: those given, the stored ones if the receiver stays, or a new token. @throws 400 for a bucket without keys */
+/**
+ * The sealed credentials: those in the request, or the stored ones if the receiver is unchanged, or else a new token. @throws 400 for a
+ * bucket without keys
+ */
 function secretFor(orgId: string, destination: Destination, { given, stored }: Secrets) {
   const sealed = (secret: DestinationSecret) => seal(sealPurpose(orgId), JSON.stringify(secret));
   if (given) return { secret: sealed(given), created: null };
@@ -118,7 +121,7 @@ function secretFor(orgId: string, destination: Destination, { given, stored }: S
   return { secret: sealed({ token }), created: token };
 }
 
-/** Ends the deliveries; without a destination nothing changes. */
+/** Removes the destination, which ends the deliveries; without a destination nothing changes. */
 export async function deleteAuditStream(caller: Caller): Promise<{ ok: true }> {
   await sql('delete from audit_streams where org_id = $1', [mayStream(caller, 'deleteAuditStream')]);
   return { ok: true };
@@ -126,7 +129,7 @@ export async function deleteAuditStream(caller: Caller): Promise<{ ok: true }> {
 
 const retrySql = 'update audit_streams set due_at = 0 where org_id = $1 and failures > 0 returning org_id';
 
-/** Makes a delivery that waits after a failure due. Returns null without a destination. */
+/** Makes a delivery that is waiting after a failure due at once. Returns null without a destination. */
 export async function retryAuditStream(caller: Caller): Promise<AuditStream | null> {
   await sql(retrySql, [mayStream(caller, 'retryAuditStream')]);
   return findAuditStream(caller);

@@ -11,7 +11,7 @@ import { growTree, lockTreeSql, type TreeState } from './growth.ts';
 import { type SigningKey, signingKey } from './keys.ts';
 import { readNodes } from './tiles.ts';
 
-/** Age up to which the checkpoint of every hour is kept; of older ones, one per day is kept. */
+/** Age up to which the checkpoint of every hour is kept; afterwards one per day is kept. */
 export const hourlyMs = days(30);
 
 /** The name of an organization's log in checkpoints: the host of the service and the id of the organization. */
@@ -41,8 +41,8 @@ const insertSql = `insert into audit_checkpoints (id, org_id, created_at, hour, 
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`;
 
 /**
- * Signs and stores a checkpoint, if this hour has none. @throws when the tree does not begin with the tree of the last checkpoint; then
- * nothing is signed
+ * Signs and stores a checkpoint, if this hour has none. @throws when the tree does not begin with the tree of the last checkpoint; nothing
+ * is signed then
  */
 async function insertCheckpoint(trx: Transaction, orgId: string, at: number, key: SigningKey): Promise<void> {
   const [state] = await sql<TreeState>(lockTreeSql, [orgId], trx);
@@ -59,11 +59,11 @@ async function insertCheckpoint(trx: Transaction, orgId: string, at: number, key
   await sql(insertSql, [newId('auditCheckpoint'), orgId, at, hourOf(at), size, ...signed], trx);
 }
 
-// The first checkpoint of each day is kept.
+// Keeps the first checkpoint of each day.
 const thinSql = `delete from audit_checkpoints c where c.hour < $1 and exists (
   select 1 from audit_checkpoints b where b.org_id = c.org_id and b.hour / 24 = c.hour / 24 and b.hour < c.hour)`;
 
-/** Deletes all but the first checkpoint of each day that is more than thirty days ago; called periodically. */
+/** For days more than thirty days ago, deletes all checkpoints but the first of each day; called periodically. */
 export async function deleteHourlyCheckpoints(): Promise<void> {
   await sql(thinSql, [hourOf(now() - hourlyMs)]);
 }

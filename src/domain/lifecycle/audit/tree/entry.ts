@@ -9,12 +9,12 @@ const columns = [
   ...(['credentialId', 'surface', 'operation', 'requestId', 'sourceAddress', 'projectId'] as const),
   ...(['targetType', 'targetId', 'targetName', 'subjectId', 'changes'] as const),
 ];
-/** Columns that later releases have added, omitted while they are null, so that existing leaves stay valid. */
+/** Columns that later releases added. They are omitted while they are null, so that existing leaves stay valid. */
 const laterColumns = ['traceId'] as const;
 export type StoredEvent = Pick<AuditEvent, (typeof columns)[number] | (typeof laterColumns)[number]>;
 
 const isLater: ReadonlySet<string> = new Set(laterColumns);
-/** The names in the order of canonical JSON, each printed once. */
+/** The column names in the order of canonical JSON, each serialized once. */
 const members = [...columns, ...laterColumns].sort().map((name) => [name, `${JSON.stringify(name)}:`] as const);
 
 export function entryText(event: StoredEvent): string {

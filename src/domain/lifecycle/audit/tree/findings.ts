@@ -1,6 +1,6 @@
 // Collects the findings of a verification; consecutive entries become one range.
 
-/** Maximum findings that are listed one by one; the remaining ones are only counted. */
+/** Maximum number of findings that are listed one by one; further ones are only counted. */
 const maxNamed = 100;
 
 const texts = {
@@ -21,7 +21,7 @@ export function openFindings() {
       else ranges.push({ kind, first: number, last: number });
     },
     add: (text: string): void => void others.push(text),
-    /** The findings as sentences: at most a hundred, and one with the number of further findings. */
+    /** The findings as sentences: at most a hundred, and one more with the number of further findings. */
     list(): string[] {
       const all = [
         ...ranges.map(({ kind, first, last }) =>

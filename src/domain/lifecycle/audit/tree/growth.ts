@@ -1,4 +1,5 @@
-// Adds numbered events to the Merkle tree of their organization: mostly with the numbering itself (../numbers.ts), otherwise in the background.
+// Adds numbered events to the Merkle tree of their organization: usually while they are numbered (../numbers.ts), otherwise in the
+// background.
 
 import { leafHash } from '#foundation/merkle/tree.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -6,7 +7,7 @@ import { forEachOrganization } from '../each-organization.ts';
 import { entryText, readEntries, type StoredEvent } from './entry.ts';
 import { appendHashes } from './tiles.ts';
 
-/** Maximum entries that one transaction adds. */
+/** Maximum number of entries that one transaction adds. */
 const batch = 1_000;
 
 export interface TreeState {
@@ -23,7 +24,7 @@ export const readTree = async (orgId: string, trx?: Transaction): Promise<TreeSt
 export const lockTreeSql = `${treeSql} for update`;
 const growSql = 'update audit_counters set tree_size = $2 where org_id = $1';
 
-/** The leaf in place of an event that was already deleted by the retention when the tree was created. */
+/** The leaf in place of an event that the retention had already deleted when the tree was created. */
 export const absentLeaf = leafHash('');
 
 /** Adds all numbered events of the organization to its tree. @throws when the stored tree was changed by another program */
@@ -44,7 +45,7 @@ async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
 
 /**
  * Adds the leaves of the entries with numbers greater than `size` and at most `end`. Leaves are computed from the stored events, because
- * later verifications read the stored values too.
+ * verifications will read the stored values too.
  */
 export async function appendEvents(
   trx: Transaction,
@@ -52,7 +53,7 @@ export async function appendEvents(
   { size, end, events }: { size: number; end: number; events: readonly StoredEvent[] },
 ): Promise<void> {
   const leaves = new Map<number, Buffer>();
-  // The first one of two events with the same number counts.
+  // If two events have the same number, the first one counts.
   for (const event of events) if (!leaves.has(event.number)) leaves.set(event.number, leafHash(entryText(event)));
   const hashes = Array.from({ length: end - size }, (_, i) => leaves.get(size + 1 + i) ?? absentLeaf);
   await appendHashes(trx, orgId, { level: 0, size, hashes });

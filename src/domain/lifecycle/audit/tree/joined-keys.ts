@@ -19,7 +19,7 @@ const insertSql = `insert into audit_joined_keys (org_id, id, algorithm, public_
   values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (org_id, id) do update set retired_at = greatest(audit_joined_keys.retired_at, excluded.retired_at)`;
 
-/** Adds a key. An organization that returns to an installation may have the key of the other installation already. */
+/** Adds a key. An organization that returns to an installation may already have the key of the other installation. */
 export const insertJoinedKey = async (
   trx: Transaction,
   orgId: string,
@@ -34,7 +34,7 @@ export const insertJoinedKey = async (
 const columns = 'id, algorithm, public_key, created_at, retired_at';
 const findSql = `select ${columns}, sealed_public_key from audit_joined_keys where org_id = $1 order by id`;
 
-/** The keys that a join has added, and the ids of other ones: somebody has written those to the database without the service key. */
+/** The keys that a join has added, and separately the ids of all others, which somebody wrote to the database without the service key. */
 export async function joinedKeysOf(
   orgId: string,
   trx?: Transaction,

@@ -1,5 +1,5 @@
-// Keys that sign checkpoints: one is active, and retired ones stay published, because their checkpoints remain valid. The private part is
-// stored encrypted.
+// Keys that sign checkpoints. One is active; retired ones stay published, because the checkpoints that they signed remain valid. The
+// private part is stored encrypted.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
@@ -31,7 +31,7 @@ const insertSql = `insert into audit_keys (id, algorithm, public_key, sealed_pri
 export async function signingKey(): Promise<SigningKey> {
   const [key] = await sql<AuditKey>(findActiveSql);
   if (key) return opened(key);
-  // A unique index allows one active key, so that concurrent processes insert only one.
+  // A unique index allows only one active key, even when concurrent processes insert one.
   await sql(insertSql, newKey());
   return signingKey();
 }
@@ -54,7 +54,7 @@ function opened({ id, algorithm, publicKey, sealedPrivateKey }: AuditKey): Signi
   return { id, algorithm, publicKey: raw, privateKey };
 }
 
-/** Makes a new key the signing key. Of concurrent rotations one takes effect. */
+/** Makes a new key the signing key. Of concurrent rotations, only one takes effect. */
 export async function rotateAuditKey(): Promise<{ id: string }> {
   const [active] = await sql<AuditKey>(findActiveSql);
   await transaction(async (trx) => {
@@ -74,7 +74,7 @@ export interface PublishedKey {
   retiredAt: number | null;
 }
 
-/** The keys of this installation, the newest first. */
+/** The keys of this installation, newest first. */
 export const installationKeys = async (): Promise<PublishedKey[]> =>
   (await sql<AuditKey>(findSql)).map(({ sealedPrivateKey: _, ...key }) => key);
 
@@ -85,10 +85,7 @@ export async function publishedKeys(): Promise<PublishedKey[]> {
   return [...own, ...joined];
 }
 
-/**
- * The keys whose private part this service can decrypt. The other ones are `foreign`: somebody has written them to the database without the
- * service key.
- */
+/** The keys whose private part this service can decrypt. The others are `foreign`: somebody wrote them to the database without the service key. */
 export async function ownKeys(): Promise<{ keys: SigningKey[]; foreign: string[] }> {
   const keys: SigningKey[] = [];
   const foreign: string[] = [];

@@ -9,7 +9,7 @@ import { publishedKeys } from './keys.ts';
 import { AuditCheckpoint } from './model.ts';
 import { readTile } from './tiles.ts';
 
-/** Lines without their ends, as the transaction sees the log. */
+/** The log as the transaction sees it, as lines without line feeds. */
 export async function* linesOfLog(trx: Transaction, orgId: AuditCheckpoint['orgId']): AsyncGenerator<string> {
   const { treeSize } = await readTree(orgId, trx);
   for (let size = 0; size < treeSize; size += tileWidth) {

@@ -1,4 +1,4 @@
-// Signed checkpoints of the audit log of an organization: one per hour, also of hours without entries.
+// Signed checkpoints of an organization's audit log: one per hour, even for hours without entries.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

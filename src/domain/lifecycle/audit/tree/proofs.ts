@@ -22,7 +22,7 @@ export function listCheckpoints(caller: Caller, request: PageRequest): Promise<P
   return AuditCheckpoint.page({ orgId: ownOrganization(caller) }, request);
 }
 
-/** The tree after every change that was committed before the call has been added. */
+/** The tree, after adding every change that was committed before the call. */
 async function currentTree(caller: Caller): Promise<TreeState & { orgId: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -73,10 +73,7 @@ export interface Consistency {
   hashes: string[];
 }
 
-/**
- * The proof that the second tree begins with the first. @throws 400 for a size beyond the tree, and for a second tree smaller than the
- * first
- */
+/** The proof that the second tree begins with the first. @throws 400 for a size beyond the tree, or for a second tree smaller than the first */
 export async function proveConsistency(
   caller: Caller,
   { first, second }: { first: number; second: number },
@@ -114,7 +111,7 @@ export async function listEntries(caller: Caller, { limit, cursor }: PageRequest
   return { data, nextCursor: end < treeSize ? packCursor(binding, end, 'n') : null };
 }
 
-/** The entries of the tree with numbers above `after`, up to `end`, with the events as they are stored. */
+/** Entries of the tree with numbers above `after` and at most `end`, with the events as stored. */
 export async function readTreeEntries(
   orgId: string,
   after: number,

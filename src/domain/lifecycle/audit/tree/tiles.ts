@@ -14,20 +14,20 @@ export async function readTile(orgId: string, level: number, index: number, trx?
 export const readNodes = (orgId: string, trx?: Transaction): ReadNode =>
   nodesOf((level, index) => readTile(orgId, level, index, trx));
 
-/** A stored tile has another size than the tree: another program has changed it. */
+/** Error for a stored tile whose size does not fit the tree, because another program has changed it. */
 export class TreeChangedError extends Error {
   constructor(orgId: string, tile: string) {
     super(`the tree of ${orgId} was changed: tile ${tile}`);
   }
 }
 
-// The condition on the length prevents an append to a tile that has another size than expected.
+// The condition on the length prevents an append to a tile of unexpected size.
 const appendSql = `insert into audit_tiles (org_id, level, index, hashes) values ($1, $2, $3, $4)
   on conflict (org_id, level, index) do update set hashes = audit_tiles.hashes || excluded.hashes
     where octet_length(audit_tiles.hashes) = $5 returning octet_length(hashes) as length,
       case when octet_length(hashes) = ${tileBytes} then hashes end as full`;
 
-/** Appends hashes to a level that has `size` hashes. For each tile that becomes full, its hash is appended to the level above. */
+/** Appends hashes to a level that has `size` hashes. The hash of each tile that becomes full is appended to the level above. */
 export async function appendHashes(
   trx: Transaction,
   orgId: string,

@@ -9,7 +9,7 @@ import type { Findings } from './findings.ts';
 import { absentLeaf, type TreeState } from './growth.ts';
 import { readTile } from './tiles.ts';
 
-/** Maximum differing entries that are compared with each other, to detect swapped ones. */
+/** Maximum number of differing entries that are compared with each other to detect swaps. */
 const maxCompared = 50;
 
 const addedSql = `select number from audit_events where org_id = $1 and (number < 1 or number > $2) order by number limit 1000`;
@@ -19,7 +19,7 @@ interface Differing {
   leaf: Buffer;
 }
 
-/** Calls `onLeaf` with the stored hash of each leaf, and reports events whose own hash differs from their leaf. */
+/** Calls `onLeaf` with the stored hash of each leaf, and reports each event whose computed hash differs from its leaf. */
 export async function verifyEntries(
   trx: Transaction,
   orgId: string,
@@ -75,6 +75,6 @@ function reportDiffering(differing: readonly Differing[], findings: Findings): v
   for (const one of differing) if (!swapped.has(one)) findings.entry('edited', one.event.number);
 }
 
-/** Whether the leaf of the first entry was computed from the content of the second, with the number of the first and the time of either. */
+/** Whether the first entry's leaf matches the content of the second entry, with the number of the first and the time of either entry. */
 const fits = ({ event: { number, createdAt }, leaf }: Differing, { event }: Differing): boolean =>
   [event.createdAt, createdAt].some((time) => leafHash(entryText({ ...event, number, createdAt: time })).equals(leaf));

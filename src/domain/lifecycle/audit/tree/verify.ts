@@ -30,11 +30,11 @@ export interface Verification {
 
 interface Expected {
   checkpoint: SignedCheckpoint;
-  /** Text by which findings refer to the checkpoint. */
+  /** Text with which findings refer to the checkpoint. */
   name: string;
 }
 
-/** Verifies the log in one snapshot of the database. @param given Checkpoints kept outside the service; those of other logs are ignored */
+/** Verifies the log in one snapshot of the database. @param given Checkpoints kept outside the service; checkpoints of other logs are ignored */
 export const verifyLog = (orgId: string, given: readonly SignedCheckpoint[]): Promise<Verification> =>
   transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
@@ -70,7 +70,7 @@ export async function verifyLogIn(
   };
 }
 
-/** Checkpoints with valid signatures, ordered by size. Each other checkpoint causes a finding. */
+/** Checkpoints with valid signatures, ordered by size. Every other checkpoint causes a finding. */
 async function expectedOf(
   trx: Transaction,
   orgId: string,
@@ -181,8 +181,8 @@ function reportTruncation(expected: readonly Expected[], { treeSize }: TreeState
 }
 
 /**
- * Reports missing events that are younger than the shortest allowed retention. The age is estimated from checkpoints, of which each day has
- * at least one.
+ * Reports missing events that are younger than the shortest allowed retention. Their age is estimated from the checkpoints, because each
+ * day has at least one.
  */
 function reportEarlyDeletion(expected: readonly Expected[], { firstNumber }: TreeState, findings: Findings): void {
   const first = expected.find(({ checkpoint }) => checkpoint.size >= firstNumber - 1);

@@ -1,4 +1,4 @@
-// Notices about credentials: tokens that expire, and connectors that the vendor rejects.
+// Notices about credentials: tokens that expire soon, and connectors whose credentials the vendor rejects.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { days, isoTime, now } from '#foundation/clock.ts';
@@ -6,7 +6,7 @@ import { listExpiringTokens } from '../../../identity/tokens/operations.ts';
 import { listBrokenIntegrations } from '../../../projects/integrations/operations.ts';
 import { type Condition, inQuotes } from '../model.ts';
 
-/** Numbers of days before a token expires; only the smallest one that applies causes a notice. */
+/** Days before the expiry of a token at which a notice appears; of several that apply, only the smallest counts. */
 const tokenDays = [1, 7, 14] as const;
 
 /** Notices about tokens that expire soon: all tokens of the person for a console session, only the token itself for a token. */

@@ -1,4 +1,4 @@
-// Notices about events that do not arrive: of the audit log and of webhooks.
+// Notices about failing deliveries of the audit log and of webhooks.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { isoTime, minutes, now } from '#foundation/clock.ts';
@@ -6,7 +6,7 @@ import { AuditStream } from '../../audit/stream/model.ts';
 import { listDisabledEndpoints } from '../../webhooks/operations.ts';
 import { type Condition, inQuotes } from '../model.ts';
 
-/** How long deliveries of the audit log fail before they cause a notice. */
+/** Time for which deliveries of the audit log must fail before they cause a notice. */
 const streamFailsMs = minutes(15);
 
 /** A destination that is only briefly unavailable causes no notice. */

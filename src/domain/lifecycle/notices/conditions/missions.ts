@@ -1,4 +1,4 @@
-// Notices about missions: recurring ones that keep failing, waiting ones, and those that need a person.
+// Notices about missions: recurring missions that keep failing, missions that wait for a runtime, and missions that need a person.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { isoTime, minutes } from '#foundation/clock.ts';
@@ -7,7 +7,7 @@ import { findRunsAwaitingPerson, parkedNeed } from '../../../work/runs/needs.ts'
 import { findFailureStreaks, findWaitingRuns } from '../../../work/runs/trouble.ts';
 import { type Condition, inQuotes } from '../model.ts';
 
-/** How long a run waits for a runtime before it causes a notice. */
+/** Time for which a run must wait for a runtime before it causes a notice. */
 const longWaitMs = minutes(5);
 
 export async function failingSchedules(caller: Caller): Promise<Condition[]> {
@@ -37,7 +37,7 @@ export async function waitingRuns(caller: Caller): Promise<Condition[]> {
   const many = count === 1 ? 'A mission waits' : `${count}${count === 100 ? ' or more' : ''} missions wait`;
   return [
     {
-      // One notice per day, for any number of waiting runs.
+      // There is one notice per day, for any number of waiting runs.
       id: `run_waiting:${isoTime(since).slice(0, 10)}`,
       kind: 'action',
       title: `${many} for a runtime`,

@@ -10,7 +10,7 @@ import { dayOf } from '../../../work/mission-costs/cap.ts';
 import { findOrchestrator } from '../../../work/orchestrator/operations.ts';
 import type { Condition } from '../model.ts';
 
-/** Shares of the daily cost cap or a budget, in percent; only the highest one reached causes a notice. */
+/** Thresholds of the daily cost cap or a budget, in percent; only the highest threshold reached causes a notice. */
 const spentPercents = [100, 80] as const;
 
 export async function lowCredits(caller: Caller): Promise<Condition[]> {
@@ -81,7 +81,10 @@ export async function usedBudgets(caller: Caller): Promise<Condition[]> {
   });
 }
 
-/** Warns before the creation of a project is refused with 402. An upgrade of the service may also introduce a limit. */
+/**
+ * Warns before the creation of a project is refused with 402. An organization can also be above the limit, because an upgrade of the
+ * service may introduce one.
+ */
 export async function planLimit(caller: Caller): Promise<Condition[]> {
   const orgId = ownOrganization(caller);
   const { plan, projects: limit } = await currentPlan(orgId);

@@ -1,5 +1,5 @@
-// Notices about the sign-in of an organization: domains without their TXT record, metadata that cannot be used, and the expiry of
-// certificates and directory tokens.
+// Notices about the sign-in of an organization: domains whose TXT record is missing, unusable metadata, and the expiry of certificates and
+// directory tokens.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { days, isoTime, now } from '#foundation/clock.ts';
@@ -12,7 +12,7 @@ import {
 import { findLastDirectoryToken } from '../../../identity/tokens/directory-tokens.ts';
 import { type Condition, inQuotes } from '../model.ts';
 
-/** Numbers of days before an expiry; only the smallest one that applies causes a notice. */
+/** Days before an expiry at which a notice appears; of several that apply, only the smallest counts. */
 const daysLeft = [7, 30] as const;
 
 export const missingDomainRecords = async (caller: Caller): Promise<Condition[]> =>
@@ -48,7 +48,7 @@ export async function expiringCertificates(caller: Caller): Promise<Condition[]>
   });
 }
 
-/** An address that is only briefly unavailable causes no notice. */
+/** A metadata URL that is only briefly unavailable causes no notice. */
 export const failingMetadata = async (caller: Caller): Promise<Condition[]> =>
   (await listFailingMetadata(ownOrganization(caller), now() - samlBounds.metadataFailsMs)).map(
     ({ id, name, since }) => ({
@@ -61,7 +61,10 @@ export const failingMetadata = async (caller: Caller): Promise<Condition[]> =>
     }),
   );
 
-/** The last directory token, without which the directory adds and removes nobody. A token that has expired long ago is no longer in use. */
+/**
+ * The directory token that expires last; without a valid token, the directory can add and remove nobody. A token that expired long ago is
+ * no longer in use and causes no notice.
+ */
 export async function expiringDirectory(caller: Caller): Promise<Condition[]> {
   const at = now();
   const token = await findLastDirectoryToken(ownOrganization(caller));
@@ -80,7 +83,7 @@ export async function expiringDirectory(caller: Caller): Promise<Condition[]> {
   ];
 }
 
-/** The text of a notice about an expiry. @param left The number of days that applies; the smallest one needs action */
+/** The text of a notice about an expiry. @param left The applicable number of days; the smallest number makes the notice one that needs action */
 function expiryOf(
   subject: string,
   { left, expiresAt, advice }: { left: number; expiresAt: number; advice: string },
