@@ -1,4 +1,4 @@
-// `npm run build`, after the types: builds the service and the console into `dist`.
+// `npm run build`, after the type check: builds the service and the console into `dist`.
 import { buildConsole } from './console-build.ts';
 import { buildService } from './service-build.ts';
 

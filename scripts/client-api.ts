@@ -32,7 +32,7 @@ const introduction = `// The operations of the API and their records, generated 
 interface Operation {
   name: string;
   description: string;
-  /** Names of TypeScript types. */
+  /** Names of the TypeScript types of the input. */
   inputs: string[];
   output: string;
   /** The request: `POST /projects`, or the GraphQL document. */
@@ -197,7 +197,7 @@ function referenced(part: Json): string | undefined {
   return (content?.['application/json']?.schema.$ref as string | undefined)?.split('/').at(-1);
 }
 
-/** Names of all records that the operations and the requests of webhooks reach. */
+/** Names of all records that the operations and the webhook requests use. */
 function referencedFrom(operations: Operation[], definitions: Record<string, Json>): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {
@@ -214,7 +214,7 @@ function referencedFrom(operations: Operation[], definitions: Record<string, Jso
   return [...found].sort();
 }
 
-/** Rewrites references for the generator of types. */
+/** Rewrites references into the form that the type generator expects. */
 function local(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(local);
   if (value === null || typeof value !== 'object') return value;
@@ -223,7 +223,7 @@ function local(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, local(one)]));
 }
 
-/** Statuses by error code. The client chooses the class of an error by them, because GraphQL answers 200. */
+/** The HTTP status of each error code. The client chooses the class of an error by it, because GraphQL answers with 200. */
 const errorStatuses = (): string =>
   `/** The HTTP status of each code, even where GraphQL answers with it. */\nexport const errorStatuses = {\n${Object.entries(
     problemCodes,

@@ -1,8 +1,10 @@
-// The members of records that hold a time, by the scalar types of the schema: the typed client makes dates of them.
+// The members of records that hold a time, by scalar type of the schema: the typed client converts them to dates.
 import { getNamedType, isIntrospectionType, isObjectType } from 'graphql';
 import { schema } from '#schema.ts';
 
-/** Milliseconds of one unit; ISO texts count as milliseconds, because Date reads both. The content of Json is left as it is. */
+/**
+ * Milliseconds per unit of each scalar. An ISO text counts as milliseconds, because `Date` reads both; values of Json are not converted.
+ */
 const units: Record<string, number> = { EpochMs: 1, IsoTime: 1, EpochSec: 1_000, Json: 0 };
 
 export function clientTimes(): string {

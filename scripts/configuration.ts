@@ -15,13 +15,16 @@ type RunnerSetting = (typeof namesOfRunnerSettings)[number] | RunnerOnly;
 
 const schemas = { ...settings.shape, ...upstreamSettings.shape, ...stripeSettings.shape, ...cellSettings.shape };
 
-/** The default in the code, as it is typed in an environment. */
+/** The default in the code, as it would be set in an environment. */
 function defaultOf(schema: { safeParse(value: unknown): { success: boolean; data?: unknown } }): string | null {
   const { success, data } = schema.safeParse(undefined);
   return success && (typeof data === 'string' || typeof data === 'number') ? `\`${data}\`` : null;
 }
 
-/** Numbers of `setting('POLL_MS', 1_000)` in the runner's sources, by name; null where the machine decides. */
+/**
+ * Numeric defaults of the runner's settings by name, read from calls such as `setting('POLL_MS', 1_000)` in its sources; null where the
+ * machine determines the default.
+ */
 function readRunnerDefaults(): Map<string, string | null> {
   const folder = `${root}src/runner`;
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -1,6 +1,6 @@
-// `npm run demo:agent`: a mission of a real harness on a sample repository, without a key, because its model is a script. Starts a
-// separate service on a temporary folder until Ctrl-C, and uses operator commands and the public API. With `--dependencies` the
-// repository needs a package of npm: a first mission installs it, and a second one starts in the environment that it has prepared.
+// `npm run demo:agent`: a mission of a real harness on a sample repository. It needs no key, because its model is a script. Starts a
+// separate service on a temporary folder until Ctrl-C, and uses operator commands and the public API. With `--dependencies`, the repository
+// needs an npm package: a first mission installs it, and a second mission starts in the environment that the first has prepared.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -102,7 +102,7 @@ function offered(): Promise<string | undefined> {
     let isStarting = true;
     // The output is read to the end, because a full pipe would block the service.
     createInterface({ input: service.stdout! }).on('line', (line) => {
-      // The address of the console is not printed, because it leads to another organization than that of the demo.
+      // The address of the console is not printed, because it leads to a different organization than the demo's.
       isStarting &&= !line.startsWith('Console ');
       if (isStarting || /Installing|not installed|\bnpm error/.test(line)) console.log(line);
       const found = /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];
@@ -113,7 +113,7 @@ function offered(): Promise<string | undefined> {
 }
 
 async function run(harness: string): Promise<void> {
-  // The demo has a separate owner: a person gets trial credits once, and the demo's missions use those of its owner.
+  // The demo has its own owner: a person gets trial credits only once, and the demo's missions spend their owner's credits.
   const owner = 'workshop@example.com';
   admin('org:create', '--name', 'Workshop', '--owner', owner, '--slug', 'workshop');
   for (const [kind, ...more] of [

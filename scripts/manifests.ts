@@ -24,7 +24,7 @@ export const manifestFiles: Record<string, string[]> = {
   'runner-scaling.yaml': option('autoscaling.keda.enabled', 'runner-scaling.yaml'),
 };
 
-/** The first line of a file: who writes it, from which chart. */
+/** The first line of a file: the command that writes it, and a digest of its sources. */
 export function headingOf(file: string): string {
   const names = readdirSync(chart, { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name));
   const texts = [values, ...names.sort().map((name) => path.join(chart, name))].map((name) => readFileSync(name));

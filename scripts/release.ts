@@ -8,7 +8,7 @@ import { signEnvelope } from '../src/foundation/merkle/envelope.ts';
 import { output, root } from './output.ts';
 
 const folder = path.join(output, 'release');
-/** The service, `aep` and the typed client. */
+/** Packages of a release: the service, `aep` and the typed client. */
 const packages = ['.', 'clients/cli', 'clients/typescript'];
 
 const run = (program: string, args: string[], cwd = root): string => {
@@ -62,7 +62,7 @@ function componentsOf(): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** How the files were made, as an in-toto statement (https://slsa.dev/spec/v1.0/provenance). */
+/** Provenance of the files, as an in-toto statement (https://slsa.dev/spec/v1.0/provenance). */
 function provenanceOf(files: readonly string[], version: string, commit: string): string {
   const npm = run('npm', ['--version']).trim();
   return JSON.stringify({

@@ -5,16 +5,18 @@ import path from 'node:path';
 import { build, type RolldownOutput } from 'rolldown';
 import { isFresh, output, root } from './output.ts';
 
-/** Libraries loaded from node_modules, where they have files or threads of their own. */
+/** Libraries loaded from node_modules, because they have their own files or threads. */
 const apart = ['pino', 'pino-pretty'];
 /** Drivers that knex and pg would load and that are not installed. */
 const absent = /^(pg-native|pg-query-stream|better-sqlite3|mariadb|mysql2?|oracledb|sqlite3|tedious)(\/|$)/;
-/** Modules that libraries load for unused features: a parser of cron, other databases. */
+/** Modules that libraries load for unused features: a cron parser, other databases. */
 const unused =
   /node_modules.(cron-parser|knex.lib.dialects.(?!postgres\W|index)\w|rate-limiter-flexible.lib.RateLimiter(?!Cluster|Memory|Res|\w*Abstract))/;
 const emptied = { name: 'emptied', load: { filter: { id: unused }, handler: () => 'module.exports = {};' } };
 
-/** Bundles programs (by name, with sources below the root) into a folder, where they share files with their content in the name. */
+/**
+ * Bundles programs (by name, with sources below the root) into a folder. Code that they share is in files named by a hash of their content.
+ */
 export const bundle = (input: Record<string, string>, dir = output): Promise<RolldownOutput> =>
   build({
     cwd: root,

@@ -3,7 +3,7 @@ import type { cellSettings } from '#foundation/settings/cell-settings.ts';
 import type { namesOfRunnerSettings, stripeSettings, upstreamSettings } from '#foundation/settings/setting-groups.ts';
 import type { settings } from '../src/config.ts';
 
-/** A default that the code derives, in words (null means the code's constant), and the meaning. */
+/** The default in words, where the code computes it (null: the constant in the code is shown), and the meaning of the setting. */
 export type Description = [told: string | null, text: string];
 
 type ServiceSetting = keyof (typeof settings.shape &
@@ -35,9 +35,9 @@ export const service: Record<ServiceSetting, Description> = {
   ],
   DATABASE_REPLICA_URL: [
     null,
-    'streaming standby of `DATABASE_URL` that serves reads; each process may have another one',
+    'streaming standby of `DATABASE_URL` that serves reads; processes may use different standbys',
   ],
-  DATABASE_POOL_MAX: [null, 'maximum of connections per process to the database, and to the replica'],
+  DATABASE_POOL_MAX: [null, 'maximum number of connections per process to the database, and to the replica'],
   DATABASE_POOLER: [
     null,
     '`transaction`: the database is behind a pooler in transaction mode, so statements are not prepared',
@@ -69,34 +69,37 @@ export const service: Record<ServiceSetting, Description> = {
   ],
   LINEAR_API_URL: [null, 'endpoint of Linear'],
   GITHUB_API_URL: [null, 'endpoint of GitHub'],
-  REGISTRATIONS_PER_HOUR: [null, 'maximum of agents that register from one network, across all processes'],
-  INVITES_PER_DAY: [null, 'maximum of invites per organization; half of it per person, and 5 per recipient'],
-  REQUESTS_PER_MINUTE: [null, 'maximum of requests per credential and process; the workers of one process share it'],
+  REGISTRATIONS_PER_HOUR: [null, 'maximum number of agents that register from one network, across all processes'],
+  INVITES_PER_DAY: [null, 'maximum number of invites per organization; half of it per person, and 5 per recipient'],
+  REQUESTS_PER_MINUTE: [
+    null,
+    'maximum number of requests per credential and process; the workers of one process share it',
+  ],
   REQUESTS_PER_MINUTE_ORGANIZATION: [
     null,
-    'maximum of requests per organization and process; the workers of one process share it',
+    'maximum number of requests per organization and process; the workers of one process share it',
   ],
   REQUESTS_PER_MINUTE_RUNTIME: [
     null,
-    'maximum of requests per runtime and process, and of all runtimes of an organization; they do not count as requests of the organization',
+    'maximum number of requests per runtime and process, and also of all runtimes of an organization together; these requests do not count as requests of the organization',
   ],
   SUBSCRIPTIONS_PER_ORGANIZATION: [
     null,
-    'maximum of open subscriptions per organization. Each process, also each of the `WORKERS`, counts its own, here and in the limits per credential and person',
+    'maximum number of open subscriptions per organization. Each process, including each of the `WORKERS`, counts only its own subscriptions, as it does for the limits per credential and person',
   ],
-  TOKENS_PER_PERSON: [null, 'maximum of valid personal access tokens; creating another one is a 409'],
+  TOKENS_PER_PERSON: [null, 'maximum number of valid personal access tokens; creating one more is a 409'],
   INSTANCE_PRICES: [
     'none',
     'prices of instance types in US dollars per started minute of a mission’s sandbox, as JSON: `{"standard-1": 0.01}` ([Prices of instance types](environments.md#prices-of-instance-types))',
   ],
   MISSION_MINUTES: [
     null,
-    'maximum of the minutes that a mission may use its sandbox, and the limit of missions that set none',
+    'maximum number of minutes for which a mission may use its sandbox; also the limit of missions that set none',
   ],
-  MISSION_MODEL_CALLS: [null, 'maximum of the model calls of a mission, and the limit of missions that set none'],
+  MISSION_MODEL_CALLS: [null, 'maximum number of model calls of a mission; also the limit of missions that set none'],
   MISSION_TOKENS: [
     null,
-    'maximum of the input and output tokens of a mission, and the limit of missions that set none',
+    'maximum number of input and output tokens of a mission; also the limit of missions that set none',
   ],
   LOG_ARCHIVE_HOURS: [
     null,
@@ -128,7 +131,10 @@ export const service: Record<ServiceSetting, Description> = {
     'none',
     '`gen_ai_latest_experimental`: attributes and metrics of missions have the names of the latest conventions',
   ],
-  SLOW_STATEMENT_MS: [null, 'statements of the database that take as long are logged, without their values; `0`: none'],
+  SLOW_STATEMENT_MS: [
+    null,
+    'database statements that take at least this long are logged, without their values; `0`: none',
+  ],
   BACKUP_URL: [
     'none: no scheduled backups',
     'where backups of the embedded database are written, encrypted with `SECRET_KEY`: `file:///folder`, or a bucket as in `STORAGE_URL` ([Operate it](operate.md#back-up-and-restore))',
@@ -157,7 +163,7 @@ export const service: Record<ServiceSetting, Description> = {
   STRIPE_WEBHOOK_SECRET: ['none', 'signing secret of the webhook endpoint at Stripe'],
   STRIPE_API_URL: [null, 'endpoint of Stripe, for tests'],
   CELL_NAME: [
-    'none: an installation of its own',
+    'none: a standalone installation',
     'name of this installation among the `CELLS`; set all three or none ([Cells](cells.md))',
   ],
   CELLS: [
@@ -253,7 +259,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   KUBERNETES_NAMESPACE: ['that of the service account or of `KUBECONFIG`', 'namespace of missions'],
   KUBERNETES_RELAY_URL: [
     'none',
-    'required: address of this runner for pods, without a name to resolve: `http://10.0.0.5:8080`',
+    'required: address of this runner for pods, with an IP address instead of a name: `http://10.0.0.5:8080`',
   ],
   KUBERNETES_RELAY_PORT: [null, 'port on which the runner listens for pods'],
   KUBERNETES_RUNNER_IMAGE: ['none', 'required: image of the runner, for its container in each pod'],
@@ -262,21 +268,27 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   KUBERNETES_SERVICE_ACCOUNT: ['`default` of the namespace', 'service account of pods, which get no token of it'],
   KUBERNETES_PULL_SECRETS: ['none', 'Secrets for the registries of images, separated by commas'],
   KUBERNETES_USER: [null, 'id of the user of all containers'],
-  KUBERNETES_CPUS: [null, 'maximum of CPUs of a mission, and those of a mission whose template names none'],
+  KUBERNETES_CPUS: [
+    null,
+    'maximum number of CPUs of a mission; also the number for missions whose template names none',
+  ],
   KUBERNETES_NETWORK_POLICY: [
     '`required`',
     '`ignored`: the runner starts although its pods reach the API server, because the cluster enforces no NetworkPolicy',
   ],
-  KUBERNETES_START_MS: [null, 'maximum of milliseconds until a pod has started, which includes the pull of its image'],
+  KUBERNETES_START_MS: [
+    null,
+    'maximum number of milliseconds until a pod has started, including the pull of its image',
+  ],
   KUBERNETES_KEEP_SECONDS: [null, 'seconds after which a finished Job or `SandboxClaim` is removed'],
-  KUBERNETES_DRAIN_MS: [null, 'milliseconds in which a runner that ends finishes the open requests of missions'],
+  KUBERNETES_DRAIN_MS: [null, 'milliseconds that a stopping runner has to finish the open requests of missions'],
   KUBERNETES_SANDBOXES: [
     '`auto`',
     'whether missions have a `SandboxClaim` in place of a Job: where agent-sandbox is installed and the runner has the rights (`auto`), always (`required`), or never (`off`)',
   ],
   KUBERNETES_WARM_PODS: [
     null,
-    'number of pods per image and size that have started before their mission; needs `SandboxClaim`',
+    'number of warm pods per image and size, which start before their mission; needs `SandboxClaim`',
   ],
   KUBERNETES_WARM_KEEP_SECONDS: [
     null,
@@ -285,7 +297,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   CONTAINER_PROGRAM: ['`docker` in `PATH` if its engine runs, else `podman`', 'engine for `ISOLATION=container`'],
   CONTAINER_IMAGE: [
     '`node:22-bookworm`',
-    'image of missions without one of their own: Linux with Node.js, git, a shell and the tools that missions need',
+    'image of missions that have none of their own: Linux with Node.js, git, a shell and the tools that missions need',
   ],
   CONTAINER_RUNTIME: [
     'the engine’s own',
@@ -299,17 +311,20 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   CONTAINER_HOST: ['none', 'passed to Podman'],
   XDG_RUNTIME_DIR: ['none', 'passed to a rootless engine'],
   HOME: ['that of the user', 'passed to the engine and to git'],
-  RUNS_AT_ONCE: ['one for each free GB of memory, at most four for each processor', 'maximum of concurrent missions'],
+  RUNS_AT_ONCE: [
+    'one for each free GB of memory, at most four for each processor',
+    'maximum number of concurrent missions',
+  ],
   RUNNER_LABELS: [
     'none',
-    'labels of the runner, separated by commas, such as `gpu,arm64`: [sandbox templates](environments.md#labels) can ask for them',
+    'labels of the runner, separated by commas, such as `gpu,arm64`: [sandbox templates](environments.md#labels) can require them',
   ],
-  MEMORY_MB: ['the memory that is free at the start', 'maximum of the memory of a mission, whatever its instance type'],
+  MEMORY_MB: ['the memory that is free at the start', 'maximum memory of a mission, whatever its instance type'],
   DISK_MB: [
     '10240, at most half of the disk space that is free at the start',
-    'maximum of the disk space of the folder of a mission, and of each file',
+    'maximum disk space of the folder of a mission, and maximum size of each file',
   ],
-  PROCESSES: [null, 'maximum of processes of a mission'],
+  PROCESSES: [null, 'maximum number of processes of a mission'],
   MIRRORS_DIR: [
     'a temporary folder, removed at the end',
     'folder in which mirrors of repositories are kept between missions; other users must not be able to write to it',
@@ -323,10 +338,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     'none',
     'hosts at private addresses that network policies may name, as `host:port`, separated by commas',
   ],
-  SETUP_TIMEOUT_MS: [null, 'maximum of milliseconds of the setup of an environment'],
+  SETUP_TIMEOUT_MS: [null, 'maximum number of milliseconds for the setup of an environment'],
   ENVIRONMENTS_MB: [
     null,
-    'maximum of the disk space of prepared environments in `DATA_DIR`; the runner deletes the environments that were unused for longest',
+    'maximum disk space of prepared environments in `DATA_DIR`; the runner deletes the least recently used environments first',
   ],
   KEEP_ENVIRONMENTS_MS: [null, 'milliseconds after its last use until a prepared environment is deleted'],
   WORKSPACES_DIR: [
@@ -336,7 +351,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   KEEP_WORKSPACES_MS: [null, 'milliseconds until a workspace in `WORKSPACES_DIR` is deleted'],
   RUNNER_UPDATE: [
     '`off`',
-    '*own*: `on`: the runner installs the release of the service with npm into `releases` next to `HARNESSES_DIR`, and continues as this release between missions',
+    '*own*: `on`: the runner installs the release of the service with npm into `releases` next to `HARNESSES_DIR`, and switches to that release between missions',
   ],
   PLATFORM_URL: ['`http://localhost:4000`', '*own*: address of the service'],
   POLL_MS: [null, '*own*: milliseconds between two claims of an idle runner'],
@@ -346,6 +361,6 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     null,
     '*own*: milliseconds between two batches of log lines on average; after a pause the first line is sent at once',
   ],
-  TIMEOUT_MS: [null, '*own*: maximum of milliseconds of a step, whatever its template says'],
-  GRACE_MS: [null, '*own*: milliseconds that a harness has for ending before it is killed'],
+  TIMEOUT_MS: [null, '*own*: maximum number of milliseconds for a step, whatever its template says'],
+  GRACE_MS: [null, '*own*: milliseconds that a harness has to end before it is killed'],
 };
