@@ -66,7 +66,7 @@ const beside = {
   webhooks: webhookRequests,
 };
 
-/** Every surface, in the order in which a request's address is matched, and the handler of addresses that no surface has. */
+/** Every surface, in the order in which surfaces are matched with the path of a request, and the handler of all other paths. */
 function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Surface } {
   const { version, log } = settings;
   const report: Report = (exchange, error) => log.failure(exchange, error);

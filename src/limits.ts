@@ -1,5 +1,5 @@
-// The limits that clients encounter: those of docs/contract.md#limits and those shared by several nouns. Limits of one noun are in its
-// folder; internal tuning is next to the code that it tunes. Units are part of the name.
+// The limits that clients encounter: those of docs/contract.md#limits and those shared by several folders of the domain. Other limits are
+// in their folder; internal tuning is next to the code that it tunes. Units are part of the name.
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 
 /** Bounds of texts, in characters (docs/contract.md#limits; docs/decisions/0031-runtimes-report-over-graphql.md). */
@@ -171,7 +171,7 @@ export const lifetimesMs = {
   idempotencyKey: hours(24),
 } as const;
 
-/** Number of wrong codes that locks a code (docs/contract.md#limits). */
+/** Number of wrong attempts that locks a code (docs/contract.md#limits). */
 export const tries = { wrongUserCodes: 5, wrongSignInCodes: 5 } as const;
 
 /** Interval between polls of a claim, and the increase by `slow_down` (RFC 8628, section 3.5). */
@@ -243,7 +243,7 @@ export const rates = {
   paymentEventsPerMinute: 600,
   /** Metadata documents of OAuth clients that are fetched because of requests from one client address. */
   clientDocumentsPerMinute: 120,
-  /** Requests of a credential, an organization, a runtime (a mission sends about five a second), all runtimes of an organization. */
+  /** Requests of a credential, of an organization, of a runtime (about five a second per mission), of all runtimes of an organization. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
   requestsPerMinuteRuntime: 24_000,

@@ -101,11 +101,11 @@ async function open(): Promise<void> {
 function requireEmbedded({ backups, databaseUrl }: Config): void {
   if (backups && databaseUrl && cluster.isPrimary)
     throw new SettingsError(
-      'BACKUP_URL: is for the embedded PostgreSQL; back up the server of DATABASE_URL with its own tools (docs/operate.md)',
+      'BACKUP_URL: supports only the embedded PostgreSQL; back up the server of DATABASE_URL with its own tools (docs/operate.md)',
     );
 }
 
-/** The job of scheduled backups, in the process that owns the embedded database. */
+/** The scheduled backup job, which runs in the process that owns the embedded database. */
 function backupJobs({ backups, dataDir, ...config }: Config, { embedded }: Services): Job[] {
   if (!backups || !embedded) return [];
   const place = backupPlace(backups.url);

@@ -83,7 +83,8 @@ function readArguments(args: string[]): { file: string; secretFile: string | und
     allowPositionals: true,
   });
   const [file, more] = positionals;
-  if (file === undefined || more !== undefined) throw new Error('open needs one file, which org:pack has written.');
+  if (file === undefined || more !== undefined)
+    throw new Error('open needs the path of one file that org:pack has written.');
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
   return {
     file,
@@ -118,7 +119,7 @@ async function freePort(): Promise<number> {
 
 async function ownerOf({ organization }: Joined): Promise<string> {
   const [email] = await ownersOf(organization.id);
-  if (email === undefined) throw new Error(`${organization.name} has no owner who could be shown its console.`);
+  if (email === undefined) throw new Error(`${organization.name} has no owner to sign in as.`);
   return email;
 }
 

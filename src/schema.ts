@@ -1,4 +1,4 @@
-// The schema of all nouns. Importing a noun's schema registers it with the builder.
+// The schema of the whole graph. Importing the schema file of a folder registers its types with the builder.
 import './domain/organization/people/schema.ts';
 import './domain/organization/organizations/schema.ts';
 import './domain/organization/organizations/schema-networks.ts';

@@ -1,4 +1,4 @@
-// The caller of an operation. Each request has one, of one of five kinds, which surfaces pass to the operations.
+// The caller of an operation. Each request has one caller, of one of five kinds; surfaces pass it to the operations.
 import type { Refusal } from '#foundation/http/refusal.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
@@ -34,13 +34,13 @@ export interface Caller {
   /** The only project that the credential reaches; null when it is not bound to one. */
   readonly projectId: Id<'project'> | null;
   /**
-   * Organizations of the person that this session does not reach: all others for a session that reaches one only, else those that require
-   * their own identity provider.
+   * Organizations of the person that this session cannot reach. For a session limited to one organization, these are all others; otherwise,
+   * those that require their own identity provider.
    */
   readonly hiddenOrgIds?: readonly string[];
   /**
-   * Whether the session, or the one that has created the credential, reaches one organization only: nobody but its provider vouches for the
-   * person.
+   * Whether the session, or the one that created the credential, reaches only one organization: only that organization's identity provider
+   * vouches for the person.
    */
   readonly isOrgOnly?: boolean;
   /**

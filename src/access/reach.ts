@@ -15,11 +15,14 @@ export function ownPerson(caller: Caller): Id<'person'> {
   throw forbidden('This credential does not act for a person.');
 }
 
-/** Checks that the caller may act for the person in every organization. @throws 403 for a session of one organization, and for what it has created */
+/**
+ * Checks that the caller may act for the person in every organization. @throws 403 for a session limited to one organization, and for
+ * credentials that such a session created
+ */
 export function wholePerson({ isOrgOnly }: Caller): void {
   if (isOrgOnly)
     throw forbidden(
-      'This sign-in, or the one that created this credential, was through the provider of one organization. Sign in with an emailed code or a passkey to do this.',
+      'This credential comes from a sign-in through the identity provider of one organization. Sign in with an emailed code or a passkey to do this.',
     );
 }
 

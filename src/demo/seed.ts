@@ -1,5 +1,5 @@
-// Seeds the demo organization, for a first look. Repeated calls add only what is missing. Projects are inserted in bulk, one
-// statement per many rows; everything else is created by the functions of its noun.
+// Seeds the demo organization, for a first look. Repeated calls add only what is missing. Projects are inserted in bulk, with many rows per
+// statement; everything else is created by the domain's own functions.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { Organization } from '#domain/organization/organizations/model.ts';

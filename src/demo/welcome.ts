@@ -13,7 +13,8 @@ import { missionName } from './recurring-missions.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './seed.ts';
 
 /**
- * Seeds the demo if no account exists yet, but not in a cell, whose first start must not need another cell. Every start creates a new token, which expires after a day.
+ * Seeds the demo if no account exists yet, but not in a cell, whose first start must not need another cell. Every start
+ * creates a new token, which expires after a day.
  * @param hasModelKey whether the local runner has a model vendor's key
  */
 export async function welcome(hasModelKey: boolean): Promise<string> {
@@ -42,7 +43,8 @@ export async function welcome(hasModelKey: boolean): Promise<string> {
     `  curl ${authorization} ${baseUrl()}/projects`,
   );
   const unmet = (await readRequirements(demo.organization.id)).filter(({ isMet }) => !isMet);
-  // A local runner with a key of a model counts, too: it reports its keys only with its first claim, possibly later than this check.
+  // A local runner with the key of a model vendor counts too: it reports its keys only with its first claim, possibly later than this
+  // check.
   const missing = unmet.filter(({ id }) => id !== 'model' || !hasModelKey);
   const names = { model: 'a model', source_host: 'a source host with credentials' };
   if (missing.length > 0)

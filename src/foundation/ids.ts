@@ -1,5 +1,5 @@
-// Ids, typed by noun: a project's id cannot be passed where an organization's is expected. After the prefix, an id is a UUIDv7 in hex,
-// which sorts by time and cannot be guessed.
+// Ids, typed by the kind of record: a project's id cannot be passed where an organization's is expected. After the prefix, an id is a
+// UUIDv7 in hex, which sorts by time and cannot be guessed.
 import { createHash, randomFillSync } from 'node:crypto';
 import { now } from './clock.ts';
 
@@ -72,7 +72,7 @@ export const prefixes = {
 export type Noun = keyof typeof prefixes;
 export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 
-/** The id if its prefix is that of the noun, else null. */
+/** The id if its prefix is that of the kind, else null. */
 export const idOfNoun = <N extends Noun>(noun: N, id: string | null): Id<N> | null =>
   id?.startsWith(`${prefixes[noun]}_`) ? (id as Id<N>) : null;
 

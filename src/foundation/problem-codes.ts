@@ -25,7 +25,7 @@ const entries = {
   },
   daily_cost_cap: {
     status: 402,
-    meaning: 'The missions of today have cost as much as the daily cost cap of the organization.',
+    meaning: "Today's missions have reached the daily cost cap of the organization.",
     remedy: 'Wait until midnight UTC, or have an admin raise the cap (`PATCH /orchestrator`).',
   },
   budget_exhausted: {
@@ -117,7 +117,7 @@ const entries = {
   payload_too_large: {
     status: 413,
     meaning: 'The body has more bytes than the endpoint accepts.',
-    remedy: 'The description has the limit. Send less.',
+    remedy: 'The description states the limit. Send less.',
   },
   unsupported_media_type: {
     status: 415,

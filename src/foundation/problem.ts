@@ -75,7 +75,7 @@ function problemFactory(category: Category, title: string, code: ProblemCode, re
   return Object.assign(create, { field, fields });
 }
 
-/** 400: unreadable, of a wrong type, out of bounds, or an unknown value. The description names each field. */
+/** 400: the input is unreadable, or a value is unknown, of a wrong type or out of bounds. The description names each field. */
 export const invalid = problemFactory('validation', 'Invalid request', 'invalid_request');
 /** 401: no credential, or an invalid one. */
 export const unauthenticated = problemFactory('auth', 'Unauthenticated', 'unauthenticated');
@@ -213,7 +213,7 @@ export const organizationMoving = () =>
 
 const internal = problemFactory('unknown', 'Internal error', 'internal', false);
 
-/** The problem of any thrown value. Database failures become 503 and unexpected errors 500, without internal details. */
+/** Converts any thrown value to a problem. Database failures become 503 and unexpected errors 500, without internal details. */
 export function toProblem(error: unknown): Problem {
   for (let e = error; e instanceof Error; e = (e as GraphQLError).originalError ?? e.cause) {
     if (e instanceof Problem) return e;

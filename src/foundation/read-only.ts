@@ -1,4 +1,4 @@
-// Whether this process shows data that nobody may change: the organization of a file that was opened. Bound once at start.
+// Whether the data of this process is read-only: it shows the organization of an opened file. Bound once at start.
 import { readOnly } from './problem.ts';
 
 let bound = false;
@@ -14,7 +14,7 @@ export function requireWritable(): void {
   if (bound) throw readOnly();
 }
 
-/** Requests that change nothing of the data: queries, and those with which a person signs in and out. */
+/** Requests that do not change the data: queries, and requests for signing in and out. */
 const harmless: ReadonlySet<string> = new Set([
   ...['/graphql', '/sign-in/link', '/sign-out', '/console/passkeys/skip'],
 ]);

@@ -1,4 +1,4 @@
-// The Pothos builder and its plugins. Nouns are defined in domain/*/schema.ts.
+// The Pothos builder and its plugins. Each folder of the domain defines its types in its schema.ts.
 import SchemaBuilder from '@pothos/core';
 import './exposure.ts';
 import './relations.ts';

@@ -21,7 +21,7 @@ export interface Context {
 export type Follow = (...ids: readonly string[]) => AsyncIterable<() => Promise<Caller>>;
 
 const unsupported: Follow = () => {
-  throw new Error('this surface has no subscriptions');
+  throw new Error('subscriptions are not supported here');
 };
 
 export const createContext = (caller: Caller, requestId: string, follow: Follow = unsupported): Context => ({

@@ -26,7 +26,7 @@ export interface RestExposure {
   linksNext?: true;
   /** A `Link` header of the response (RFC 8288): its description, and the function that writes it from the returned record. */
   link?: { description: string; of(record: never): string };
-  /** Statuses in addition to those of every route, for the OpenAPI document. */
+  /** Error statuses in addition to those of every route, for the OpenAPI document. */
   errors?: number[];
   /** Arguments only in GraphQL and in tools, because the contract specifies the arguments of the route. */
   without?: readonly string[];
@@ -153,7 +153,7 @@ const audited =
     );
   };
 
-/** Refusals by the operation of a query or subscription are recorded in the audit log, too. */
+/** Refusals by the resolver of a query or subscription are recorded in the audit log, too. */
 const noting =
   <Types extends SchemaTypes>(name: string, resolver: Resolver<Types>): Resolver<Types> =>
   (parent, args, context, info) => {

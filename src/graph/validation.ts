@@ -59,7 +59,7 @@ const bounded = (schema: z.ZodString, { min = 0, max }: { min?: number; max: num
   schema
     .min(min)
     .check(({ value, issues }) => {
-      // Code units are never fewer than characters: most texts need no counting.
+      // A text never has fewer code units than characters, so most texts need no counting.
       if (value.length <= max || [...value].length <= max) return;
       issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
     })

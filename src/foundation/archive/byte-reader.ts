@@ -6,7 +6,7 @@ export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #truncated: () => Error;
 
-  /** `truncated` makes the error for a stream that ends too early. */
+  /** `truncated` creates the error for a stream that ends too early. */
   constructor(source: AsyncIterable<Uint8Array>, truncated: () => Error) {
     this.#chunks = source[Symbol.asyncIterator]();
     this.#truncated = truncated;

@@ -10,7 +10,7 @@ const tar = () => import('tar');
 
 export class ArchiveError extends Error {}
 
-/** One header for one name and size: owner, time and mode do not vary. */
+/** The header for a name and a size. Owner, time and mode do not vary. */
 async function headerOf(path: string, size: number): Promise<Buffer> {
   const { Header } = await tar();
   const block = Buffer.alloc(blockBytes);
@@ -44,11 +44,14 @@ export const endOfArchive = (): Buffer => end;
 export interface ArchiveEntry {
   name: string;
   size: number;
-  /** Has to be read completely before the next entry. */
+  /** Must be read completely before the next entry. */
   content: AsyncIterable<Buffer>;
 }
 
-/** The entries of an archive in their order. @throws ArchiveError for a truncated archive, or one that `writeEntry` has not written */
+/**
+ * The entries of an archive in their order.
+ * @throws ArchiveError for an archive that is truncated or was not written by `writeEntry`
+ */
 export async function* readArchive(source: AsyncIterable<Uint8Array>): AsyncGenerator<ArchiveEntry> {
   const reader = new ByteReader(source, () => new ArchiveError('the file is truncated'));
   const { Header } = await tar();
@@ -57,7 +60,7 @@ export async function* readArchive(source: AsyncIterable<Uint8Array>): AsyncGene
     if (block.equals(end.subarray(0, blockBytes))) break;
     const { path, size } = new Header(block, 0);
     if (path === undefined || size === undefined || !(await headerOf(path, size)).equals(block))
-      throw new ArchiveError('the file is damaged: it has an entry with a wrong header');
+      throw new ArchiveError('the file is damaged: the header of an entry is invalid');
     const before = reader.position;
     yield { name: path, size, content: reader.stream(size) };
     if (reader.position !== before + size) throw new Error(`${path} was not read completely`);
@@ -66,5 +69,5 @@ export async function* readArchive(source: AsyncIterable<Uint8Array>): AsyncGene
       throw new ArchiveError(`the file is damaged after ${path}`);
   }
   if (!(await reader.read(blockBytes)).equals(end.subarray(0, blockBytes)) || !(await reader.isAtEnd()))
-    throw new ArchiveError('the file is damaged: it has bytes after its end');
+    throw new ArchiveError('the file is damaged: it continues after its end mark');
 }

@@ -34,7 +34,7 @@ const maxBytes = 48 * 2 ** 30;
 const newestFirst = (backups: KeptBackup[]): KeptBackup[] =>
   backups.sort((a, b) => (a.name.slice(13) < b.name.slice(13) ? 1 : -1));
 
-/** The storage at an address, which was validated with the settings. */
+/** The backup storage at a URL, which was validated with the settings. */
 export function backupPlace(url: string): BackupPlace {
   const bucket = readBucket(url);
   return bucket ? bucketPlace(bucketStorage(bucket)) : folderPlace(fileURLToPath(url));

@@ -19,7 +19,7 @@ export function bindAddresses(addresses: Addresses): void {
 }
 
 export function addresses(): Addresses {
-  if (!bound) throw new Error('the addresses are not bound');
+  if (!bound) throw new Error('the public addresses are not set');
   return bound;
 }
 
@@ -30,7 +30,7 @@ export const organizationPath = (slug: string): string => `/console/o/${slug}`;
 /** RFC 9728: the metadata that a 401 of the API refers to. */
 export const apiResourceMetadata = (): string => `${addresses().baseHost}/.well-known/oauth-protected-resource`;
 
-/** An http(s) address without user, query and fragment; a bare `?` or `#` counts as one. */
+/** Whether the text is an http(s) URL without user, query and fragment. A bare `?` or `#` is not allowed either. */
 export const isPlainAddress = (value: string): boolean =>
   /^https?:\/\/[^/]/i.test(value) && !/[?#@\\\s]/.test(value) && URL.canParse(value);
 
@@ -47,6 +47,6 @@ export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 export const identifier = 'an https address without query or fragment (http on loopback only)';
-/** A valid issuer identifier (RFC 8414 §2) or address to fetch keys from, which is compared as written. */
+/** Whether the text can be an issuer identifier (RFC 8414 §2), or the URL to fetch keys from. Both are compared as written. */
 export const isIdentifier = (value: string): boolean =>
   isPlainAddress(value) && (value.startsWith('https:') || isLoopback(new URL(value).hostname));

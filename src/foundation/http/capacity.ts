@@ -24,7 +24,7 @@ export interface Capacity {
   /**
    * Occupies an amount of the capacity for the key. An amount above the share of one key is reduced to that share. With a signal, the
    * caller waits until the signal is aborted, and does not count towards the length of the queue. @throws 503 with `Retry-After` when the
-   * capacity stays full; the reason of the signal
+   * capacity stays full; the signal's reason when the signal is aborted
    */
   take(key: string, amount?: number, signal?: AbortSignal): Promise<Hold>;
 }

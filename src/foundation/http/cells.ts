@@ -21,29 +21,32 @@ export const arrivalMs = hours(6);
 /** Maximum size of a question between cells. */
 export const maxQuestionBytes = 16 * 1024 ** 2;
 const maxAnswerBytes = 256 * 1024;
-/** Maximum connections to each cell: more than the forwarded requests of a cell (surfaces/cells/forward.ts), so that questions find one. */
+/**
+ * Maximum connections to each cell: more than the forwarded requests of a cell (surfaces/cells/forward.ts), so that one is free for
+ * questions.
+ */
 const maxSockets = 1_500;
 
 let bound: CellConfig | null = null;
-/** Binds the cells at start; null for an installation of its own. */
+/** Binds the cells at start; null for a standalone installation. */
 export function bindCells(config: CellConfig | null): void {
   bound = config;
 }
 
-/** Name of this cell; null for an installation of its own. */
+/** Name of this cell; null for a standalone installation. */
 export const ownCell = (): string | null => bound?.name ?? null;
 /** Names of the other cells. */
 export const otherCells = (): string[] => [...(bound?.cells.keys() ?? [])].filter((name) => name !== bound?.name);
-/** The cell that reserves slugs; null for an installation of its own. */
+/** The cell that reserves slugs; null for a standalone installation. */
 export const directoryCell = (): string | null => bound?.cells.keys().next().value ?? null;
 /** The origin of a cell. @throws for an unknown name */
 export function addressOfCell(name: string): string {
   const address = bound?.cells.get(name);
-  if (!address) throw new Error(`${name} is not one of CELLS`);
+  if (!address) throw new Error(`${name} is not a cell: the setting CELLS lists the cells`);
   return address;
 }
 
-/** A key of 32 bytes for a purpose, which all cells know. */
+/** A 32-byte key for one purpose, which every cell can derive. */
 export const cellSecretFor = (purpose: string): Buffer => createHmac('sha256', bound!.secret).update(purpose).digest();
 
 /** The content of the signed header. */
@@ -60,13 +63,13 @@ export interface Statement {
 
 const signatureOf = (purpose: string, text: string): Buffer => cellSecretFor(`sign ${purpose}\n${text}`);
 
-/** A text that only cells can create, and read. It counts for one purpose and a minute. */
+/** A text that only cells can create and read. It is valid for one purpose and one minute. */
 export function signForCells(purpose: string, content: object): string {
   const encoded = Buffer.from(JSON.stringify({ ...content, until: now() + validForMs })).toString('base64url');
   return `${encoded}.${signatureOf(purpose, encoded).toString('base64url')}`;
 }
 
-/** The content of a text of `signForCells`; null for another purpose, an old text, and one that no cell has signed. */
+/** The content of a text from `signForCells`; null if the text is for another purpose, has expired or was not signed by a cell. */
 export function readSigned<Content>(purpose: string, text: string): Content | null {
   const [encoded = '', presented = ''] = text.split('.');
   if (!bound || !sameBytes(Buffer.from(presented, 'base64url'), signatureOf(purpose, encoded))) return null;
@@ -122,7 +125,7 @@ export function sendToCell(
   };
   return new Promise((resolve, reject) => {
     const sent = request(address, options, resolve).on('error', reject);
-    if (silenceMs) sent.setTimeout(silenceMs, () => sent.destroy(new Error(`the cell ${cell} sends nothing`)));
+    if (silenceMs) sent.setTimeout(silenceMs, () => sent.destroy(new Error(`the cell ${cell} has stopped responding`)));
     if (body === undefined || typeof body === 'string') sent.end(body);
     else pipeline(body, sent).catch(reject);
   });

@@ -24,7 +24,7 @@ export function ownHosts(): (host: string | undefined) => boolean {
   };
 }
 
-/** Whether the client sent several Host headers, of which a proxy before this service may have used another one (RFC 9112, 3.2). */
+/** Whether the client sent several Host headers. A proxy in front of this service may have used a different one of them (RFC 9112, 3.2). */
 export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

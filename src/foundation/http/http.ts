@@ -63,7 +63,8 @@ export type Handler = (exchange: Exchange) => Promise<void> | void;
 
 /** The HTTP server of the service, with limits for each connection; not listening yet. */
 export function createHttpServer(handle?: RequestListener): Server {
-  // Files of organizations from other cells, and else uploads, have the longest time limit; readBody allows less for other bodies.
+  // The longest time limit is that of organization files from other cells or, without cells, of uploads. `readBody` allows less for other
+  // bodies.
   const requestTimeout = ownCell() === null ? lifetimesMs.uploadAddress : arrivalMs;
   const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout });
   if (handle) server.on('request', handle);

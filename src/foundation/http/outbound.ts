@@ -153,7 +153,7 @@ export async function readTxtRecords(name: string, signal: AbortSignal): Promise
   }
 }
 
-/** Checks an address as far as that is possible without resolving a name, for an address that is used later. @throws OutboundError */
+/** Checks an address that is used later, as far as possible without resolving its name. @throws OutboundError */
 export function checkAddressText(address: string): void {
   try {
     requireAllowed(new URL(address), literalOf(new URL(address)));
@@ -165,7 +165,7 @@ export function checkAddressText(address: string): void {
 /** The resolved IP addresses of the host. @throws OutboundError when one of them is not allowed */
 async function addressesOf(url: URL): Promise<Resolved[]> {
   const found = isIP(hostOf(url)) ? literalOf(url) : await (bound.resolve ?? resolve)(hostOf(url));
-  if (found.length === 0) throw new OutboundError(`${hostOf(url)} has no address`);
+  if (found.length === 0) throw new OutboundError(`${hostOf(url)} does not resolve to an IP address`);
   requireAllowed(url, found);
   return found;
 }
@@ -177,7 +177,7 @@ const literalOf = (url: URL): Resolved[] =>
 
 /** Checks that requests to the address may be sent. @throws OutboundError */
 function requireAllowed({ protocol, hostname, port, username, password }: URL, found: Resolved[]): void {
-  if (username || password) throw new OutboundError('an address with a user is not allowed');
+  if (username || password) throw new OutboundError('a URL with a username is not allowed');
   if (bound.allowLoopback && found.every((one) => isLoopbackAddress(one.address)) && /^https?:$/.test(protocol)) return;
   const refused = found.find((one) => !isPublicAddress(one.address));
   if (refused) throw new OutboundError(`${hostname} is at ${refused.address}, which is not public`);

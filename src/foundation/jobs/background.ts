@@ -172,7 +172,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
       again = false;
       const room = concurrency - runningJobs.size;
       const jobs = await boss.fetch<object>(queue, { batchSize: room, includeMetadata: true });
-      // The jobs are sorted, because an `update … returning` returns the oldest ones in any order.
+      // The jobs are sorted here, because `update … returning` returns rows in no particular order.
       for (const job of jobs.sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())) {
         const work = once(job).finally(() => {
           runningJobs.delete(work);
@@ -219,7 +219,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
 const waitSql = `update background.job set state = 'retry', started_on = null, start_after = now() + make_interval(secs => $3)
   where name = $1 and id = $2 and state = 'active'`;
 
-/** Delays a job of an organization that is moving, or until a vendor's rate limit ends. Returns false for any other error. */
+/** Delays a job whose organization is moving, or that has reached a vendor's rate limit. Returns false for any other error. */
 async function postpone(error: unknown, queue: Queue, id: string): Promise<boolean> {
   const problem = isMovingError(error) ? organizationMoving() : error;
   if (!(problem instanceof Problem) || !/^(upstream_busy|organization_moving)$/.test(problem.body.code ?? ''))

@@ -1,9 +1,10 @@
-// Background jobs of one organization while it moves: they are taken out of their queues, and written where it is served afterwards.
+// Background jobs of one organization while it moves: they are removed from their queues, and written again where the organization is
+// served next.
 import { sql, type Transaction } from '../postgres/database.ts';
 import { enqueue } from './background.ts';
 import { type Queue, queues } from './queues.ts';
 
-/** A job out of its queue. */
+/** A job that was taken out of its queue. */
 export interface WaitingJob {
   queue: string;
   payload: object;
@@ -12,7 +13,7 @@ export interface WaitingJob {
 const hasOpenSql = (isOwn: string): string => `select 1 as open from background.job
   where state in ('created', 'retry', 'active') and (${isOwn}) limit 1`;
 
-/** Whether jobs have not ended. @param isOwn SQL condition on the payload `data` of a job; `$1` is the value */
+/** Whether a queue has a job that has not ended. @param isOwn SQL condition on the payload `data` of a job; `$1` is the value */
 export const hasOpenJobs = async (isOwn: string, value: string): Promise<boolean> =>
   (await sql(hasOpenSql(isOwn), [value])).length > 0;
 
@@ -20,7 +21,10 @@ const takeSql = (isOwn: string): string => `with taken as (
     delete from background.job where state in ('created', 'retry') and (${isOwn}) returning id, name, data, created_on)
   select name as queue, data as payload from taken order by created_on, id`;
 
-/** Takes the jobs that are not running out of their queues. @param isOwn as in `hasOpenJobs` */
+/**
+ * Removes the waiting jobs from their queues, and returns them.
+ * @param isOwn as in `hasOpenJobs`
+ */
 export const takeJobs = (trx: Transaction, isOwn: string, value: string): Promise<WaitingJob[]> =>
   sql(takeSql(isOwn), [value], trx);
 

@@ -56,7 +56,7 @@ export async function deliverMail({ sealed, until }: QueuedMail): Promise<void> 
 
 /** Sends the mail to the SMTP server or the mailbox. */
 export async function sendMail(mail: Mail): Promise<void> {
-  if (!deliver) throw new Error('mail is not open');
+  if (!deliver) throw new Error('the mail transport is not open');
   await deliver(mail);
 }
 

@@ -55,7 +55,7 @@ export const checkpointsIn = (text: string): SignedCheckpoint[] =>
 /** The DER prefix that turns 32 bytes into an Ed25519 public key (RFC 8410, section 4). */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The first of the keys that has a valid signature under the name of the log's origin; undefined when no key has one. */
+/** The first key that has a valid signature under the name of the log's origin; undefined when no key has one. */
 export function signerOf<Key extends { publicKey: Buffer }>(
   { origin, body, signatures }: SignedCheckpoint,
   keys: readonly Key[],

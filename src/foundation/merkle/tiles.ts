@@ -1,5 +1,5 @@
-// Stored hashes of a Merkle tree, in tiles of 256: level 0 has leaves, each level above the hashes of the full tiles below it
-// (C2SP tlog-tiles). The inner hashes of a tile are computed when they are needed.
+// Stored hashes of a Merkle tree, in tiles of 256: level 0 contains the hashes of leaves, each higher level the hashes of the full tiles
+// below it (C2SP tlog-tiles). The inner hashes of a tile are computed when they are needed.
 import { completeHash, hashBytes, type ReadNode } from './tree.ts';
 
 export const tileWidth = 256;

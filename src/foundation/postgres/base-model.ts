@@ -44,13 +44,13 @@ export class BaseModel extends Model {
     return database();
   }
 
-  /** The noun in the message of a 404. */
+  /** The name of the record type in the message of a 404. */
   static noun: string;
   /** Identifies the lists of the model in their cursors; the table when absent. */
   static listName?: string;
   /** Every column that a read returns, in wire order. */
   static columns: readonly string[];
-  /** The order of `findAll` and of a relation to many without a limit. */
+  /** The order of `findAll` and of a to-many relation without a limit. */
   static order = '"id"';
   /** Objection's own declaration; filled by `belongsTo` and `hasMany`. */
   static override relationMappings = function (this: typeof BaseModel): RelationMappings {
@@ -68,8 +68,8 @@ export class BaseModel extends Model {
   }
 
   /**
-   * Declares that several records of `child` may refer to one of these records by their column `by`. @param column The column of these
-   * records that they refer to
+   * Declares that many records of `child` may refer to one record of this model by their column `by`.
+   * @param column The column of this model that they refer to
    */
   static hasMany(this: Statics, name: string, child: Statics, by: string, column = 'id'): void {
     const join = { from: `${this.tableName}.${column}`, to: `${child.tableName}.${by}` };
@@ -232,7 +232,7 @@ export const column = <T>(): Column<T> => untyped;
 type Columns = Readonly<Record<string, Column<unknown>>>;
 type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
 /**
- * The statics of a model. The type of its records has columns only, without Objection's methods, because finders return plain rows and
+ * Static members of a model. The type of its records has columns only, without Objection's methods, because finders return plain rows and
  * queries return instances: both have one type.
  */
 export type Statics = Omit<Pick<typeof BaseModel, keyof typeof BaseModel>, 'query' | 'prototype'> & {

@@ -1,5 +1,5 @@
 // COPY of rows as text, on the connection of a transaction. The text format keeps each value exactly; `\N` is null, fields end with a tab
-// and rows with a line feed, which values contain escaped only.
+// and rows with a line feed, both of which are escaped in values.
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

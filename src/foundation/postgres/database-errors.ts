@@ -1,5 +1,5 @@
-// Classifies failed database calls for the caller: whether the work was applied, may be repeated, or failed because of the caller.
-// SQLSTATEs are PostgreSQL's (Appendix A); errors of pg and knex themselves have no code and are recognized by their message.
+// Classifies failed database calls: whether the work was applied, may be repeated, or failed because of the caller. SQLSTATEs are
+// PostgreSQL's (Appendix A); errors of pg and knex themselves have no code and are recognized by their message.
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**

@@ -49,10 +49,7 @@ function pool(): Pool {
 /** Whether the database accepts no connections at present, as observed by the pool. */
 export const isDatabaseAway = (): boolean => pool().outage.isOn;
 
-/**
- * Calls the listener with the text of every statement and the number of its repetitions in the message, until the returned function is
- * called.
- */
+/** Calls the listener with the text of every statement and how often the message repeats it, until the returned function is called. */
 export function watchStatements(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

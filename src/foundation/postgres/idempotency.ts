@@ -57,9 +57,9 @@ export interface KeyedRequest {
 }
 
 /**
- * Runs `work` once per key and credential in its organization, or returns the recorded response. All writes of `work` and its response
- * are one transaction; work that needs several begins with `firstStep`.
- * @throws 400 for a malformed key, 409 while the first call runs, 422 for another body, 503 while the organization has too many
+ * Runs `work` once per key and credential in its organization, or returns the recorded response. All writes of `work` and its response are
+ * one transaction; work that needs several begins with `firstStep`.
+ * @throws 400 for a malformed key, 409 while the first call runs, 422 for another body, 503 while the organization has too many open calls
  */
 export async function once(
   { credentialId, orgId, key, route, path, input, isAlone }: KeyedRequest,
@@ -152,7 +152,7 @@ async function end(trx: Transaction, { connection }: Call): Promise<void> {
   connection.release();
 }
 
-/** The previous release treats a key that was started this long ago as abandoned. */
+/** Age after which the previous release treats an unfinished key as abandoned. */
 const abandonedAfterMs = minutes(1);
 
 // The process that executes a call holds the lock until its transaction ends. A row without an answer belongs to a
@@ -208,6 +208,6 @@ export const keyedAnswerPurpose = (id: Buffer): string => `idempotency:${id.toSt
 export const sweepIdempotencyKeys = (): Promise<unknown> =>
   sql('delete from idempotency_keys where expires_at <= $1', [now()]);
 
-/** Forgets the keys of an organization, which has left this installation with them. */
+/** Deletes the keys of an organization that has moved to another installation together with its keys. */
 export const forgetKeysOf = (orgId: string): Promise<unknown> =>
   sql('delete from idempotency_keys where org_id = $1', [orgId]);

@@ -94,8 +94,8 @@ export interface Applied {
 }
 
 /**
- * The applied migrations of a later release: their names follow all of this release's, which are applied. Empty when one of this release
- * is pending, because diverging releases cannot be ordered.
+ * The applied migrations of a later release: their names sort after those of this release, which are all applied. Empty when one of this
+ * release is pending, because diverging releases cannot be ordered.
  */
 export function newerThan(files: MigrationFile[], applied: Applied[]): string[] {
   const last = files.at(-1)?.name ?? '';

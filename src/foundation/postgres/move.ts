@@ -80,7 +80,10 @@ async function refuseUnlessEmpty(to: pg.Client): Promise<void> {
   }
 }
 
-/** The tables of the schema, the roots of partitioned ones, and the job table; without the tables of knex and pg-boss. */
+/**
+ * The tables to copy: all tables of the schema (of partitioned tables only the root) and the job table, but no other table of knex or
+ * pg-boss.
+ */
 async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query(`
     select c.oid::regclass::text as name,

@@ -14,7 +14,9 @@ const maxKept = 5_000;
 
 const firstTable = /\bfrom\s+"?([\w.]+)/i;
 
-/** A query without the texts in parentheses, so that the first table is its own; one that begins with WITH stays as it is. */
+/**
+ * A query without the texts in parentheses, so that the first table in it is the query's own. A query that begins with WITH is unchanged.
+ */
 function withoutSubqueries(text: string): string {
   let [outer, shorter] = ['', text];
   while (outer !== shorter && !/^\s*with\b/i.test(text)) {
@@ -40,7 +42,7 @@ function summaryOf(text: string): string {
   return summary;
 }
 
-/** The span of a statement, if the caller has one: statements of no request and no job are not traced. */
+/** The span of a statement, if the caller is in a span: statements outside of requests and jobs are not traced. */
 function begin(text: string): OpenSpan | undefined {
   const on = tracing();
   if (!on?.isRecording()) return undefined;

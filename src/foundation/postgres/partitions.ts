@@ -9,7 +9,7 @@ export interface PartitionedTable {
   timeColumn: string;
   /** The period that one partition covers, in whole days. */
   rangeMs: number;
-  /** An arbitrary constant, the same in all processes. */
+  /** Key of the advisory lock for creating partitions: an arbitrary constant, the same in all processes. */
   lockKey: number;
 }
 

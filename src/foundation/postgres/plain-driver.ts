@@ -7,8 +7,8 @@ import type { FreeConnections } from './free-connections.ts';
 import { camel, forgetName, nameOf, parameter, type Repeated } from './statement.ts';
 
 /**
- * Sends statements like `send` of statement.ts, but with pg's own query object: one by one. Several statements outside a transaction get one of
- * their own, whose end would otherwise be that of the transaction around them.
+ * Sends statements like `send` of statement.ts, but one by one, with pg's own query object. Several statements outside a transaction get a
+ * transaction. Within one they get none, because its end would also end the enclosing transaction.
  */
 export async function sendPlain<Row>(
   client: pg.ClientBase,

@@ -37,7 +37,7 @@ export interface Pool {
   send: typeof sendPlain;
 }
 
-/** Names the connections of this process in pg_stat_activity; a name in the address of the database takes its place. */
+/** Names the connections of this process in pg_stat_activity; a name in the connection string of the database overrides it. */
 export const nameConnections = (name: string): void => {
   pg.defaults.application_name = name;
 };

@@ -22,7 +22,7 @@ export const ignoringCase = comparison('~');
 /** Condition that the column contains the words of the text, case-insensitive. It reads every row that satisfies the other conditions. */
 export const containsWords = comparison('*');
 
-/** Equality of the column or, where it is null, of the `other` one. */
+/** Equality with the column or, where it is null, with the column `other`. */
 export const firstOf = (text: string | null | undefined, other: string): Comparison | undefined =>
   text == null ? undefined : { how: 'first', text, or: other };
 
@@ -58,7 +58,7 @@ interface Readable {
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 export const quoted = (name: string): string => `"${snake(name)}"`;
 
-/** The columns that refer to the owner of a record. Each paged model has an index by each of them in the order of its pages. */
+/** The columns that refer to the owner of a record. For each such column, a paged model has an index in the order of its pages. */
 export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();
@@ -121,7 +121,7 @@ function valuesOf(source: Source, where: Conditions): unknown[] {
  */
 const textsOfModels = new WeakMap<Readable, Map<string, string>>();
 
-/** A read with `tail` after its conditions. */
+/** The text of a read, with `tail` after its conditions. */
 export function read(model: Readable, where: Conditions, tail: string) {
   const source = model.source();
   const texts = textsOfModels.get(model) ?? new Map<string, string>();

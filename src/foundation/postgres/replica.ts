@@ -40,7 +40,7 @@ export function openReplica({ connection, report, ...settings }: ReplicaSettings
   const forget = async () => {
     const lost = pool;
     pool = undefined;
-    for (const client of clients) cut(client, new Error('the replica is gone'));
+    for (const client of clients) cut(client, new Error('the connections to the replica were closed'));
     await lost?.knex.destroy();
   };
   const standby = watchStandby({
@@ -65,7 +65,7 @@ export function openReplica({ connection, report, ...settings }: ReplicaSettings
   };
 }
 
-/** Statements that look up a credential, extended by the position. */
+/** Statements that look up a credential, extended to return the position too. */
 const positioned = new Map<string, string>();
 
 /** The text of a `select` that, with a standby, also returns the position. */

@@ -131,7 +131,7 @@ const runningSql = `select pid, application_name as client, state,
       or state <> 'idle' and xact_start < clock_timestamp() - interval '5 seconds')
   order by coalesce(xact_start, query_start) limit $1`;
 
-/** Statements and transactions that have taken long and have not ended. */
+/** Statements and transactions that have been running for a long time. */
 export const readRunningStatements = async (limit: number): Promise<RunningStatement[]> =>
   masked(await sql<RunningStatement>(runningSql, [limit]));
 

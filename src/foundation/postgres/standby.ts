@@ -47,7 +47,10 @@ interface Answer extends Position {
 export interface Standby {
   /** Whether reads use the standby at present. */
   isInUse(): boolean;
-  /** Whether the standby has replayed this position, or does so within 20 ms. After a delay, reads do not wait until it has caught up. */
+  /**
+   * Whether the standby has replayed this position, or does so within 20 ms. Once a read has waited in vain, later reads do not wait until
+   * the standby has caught up.
+   */
   reached(position: Position): boolean | Promise<boolean>;
   close(): void;
 }
@@ -159,7 +162,7 @@ function watchLag(look: () => Promise<void>, replayed: () => number | null, say:
   };
 }
 
-/** One connection that asks for the position, reopened when it is lost. Callers at the same time share one answer. */
+/** One connection that asks for the position, reopened when it is lost. Concurrent callers share one answer. */
 function askStandby(connectionString: string, onLost: (reason: string) => void, onAnswer: (answer: Answer) => void) {
   let client: pg.Client | null = null;
   let asking: Promise<void> | null = null;

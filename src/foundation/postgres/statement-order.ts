@@ -35,8 +35,8 @@ interface Message {
 const waitingIn = new WeakMap<Knex.Transaction, Message>();
 
 /**
- * Sends statements in order, together with those that are sent until the previous message is answered. An error of one statement is that of
- * all in its message: PostgreSQL then refuses every further statement of the transaction.
+ * Sends statements in order, together with those that are sent until the previous message is answered. If one statement fails, all
+ * statements of its message fail with the same error: PostgreSQL then refuses every further statement of the transaction.
  */
 export function sendTogether(
   trx: Knex.Transaction,

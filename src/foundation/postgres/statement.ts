@@ -1,6 +1,6 @@
-// Prepared statements on a connection. pg accepts foreign query objects (`Submittable`; pg-cursor is one), and this one does less than
-// pg's own: columns are described once per connection and not with every response, a row is built in one step with its wire names, and
-// nothing is copied: a fifth of the cost of reading one record (bench/README.md).
+// Prepared statements on a connection. pg accepts foreign query objects (`Submittable`; pg-cursor is one), and this one does less than pg's
+// own: columns are described once per connection and not with every response, a row is built in one step with its wire names, and nothing
+// is copied. The difference is a fifth of the cost of reading one record (bench/README.md).
 import pg from 'pg';
 import { isStalePlan } from './database-errors.ts';
 
@@ -28,7 +28,7 @@ export function nameOf(text: string): string {
   return name;
 }
 
-/** Makes the statement be prepared again on every connection, under a new name. */
+/** Forgets the name of a statement, so that every connection prepares the statement again, under a new name. */
 export const forgetName = (text: string): void => void names.delete(text);
 
 /**

@@ -21,14 +21,14 @@ export function bindSecretKey(secretKey: Buffer): void {
 }
 
 function serviceKey(purpose: string): Buffer {
-  if (!key) throw new Error('the service key is not bound');
+  if (!key) throw new Error('the service key is not set');
   return createHmac('sha256', key).update(purpose).digest();
 }
 
 /** The key that encrypts backups, which contain everything but the service key. */
 export const keyOfBackups = (): Buffer => serviceKey('backups');
 
-/** Names the key of backups without disclosing it. */
+/** Identifies the key of backups without disclosing it. */
 export const backupKeyId = (): string => serviceKey('backups id').toString('hex', 0, 4);
 
 /** Creates a bearer secret such as `pat_…`: a prefix, then 256 random bits in base64url. */

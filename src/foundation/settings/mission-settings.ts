@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hours } from '../clock.ts';
 import { integer, jsonText } from './setting-values.ts';
 
-/** Limits of a whole mission: the values that a setting may have, and the operator's bound when no setting exists. */
+/** Limits of a whole mission: the bounds of each setting, and its default. */
 export const missionLimits = {
   maxMinutes: { min: 1, max: 43_200, default: 1_440 },
   maxModelCalls: { min: 1, max: 1_000_000, default: 50_000 },

@@ -45,7 +45,7 @@ export interface SettingGroups {
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
   /** The account at Stripe; null means that the built-in provider takes test money. */
   readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
-  /** The cells; null for an installation of its own. */
+  /** The cells; null for a standalone installation. */
   readonly cells: CellConfig | null;
 }
 

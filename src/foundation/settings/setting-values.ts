@@ -36,7 +36,7 @@ const isDatabaseUrl = (value: string): boolean =>
 export const isSender = (value: string): boolean =>
   /^(?:[^\s@<>,;]+@[^\s@<>,;]+|[^<>\r\n]*<[^\s@<>,;]+@[^\s@<>,;]+>)$/.test(value);
 const isEmail = (value: string): boolean => /^[^\s@<>,;]{1,64}@[^\s@<>,;]{1,255}$/.test(value);
-/** Email addresses of accounts, converted to lower case, because accounts store them so. */
+/** Email addresses of accounts, converted to lower case, because accounts store them in lower case. */
 export const emailAddresses = parsedSetting('up to 100 email addresses, separated by commas', (value) => {
   const addresses = value.toLowerCase().split(/\s*,\s*/);
   return addresses.length <= 100 && addresses.every(isEmail) ? Object.freeze(addresses) : undefined;

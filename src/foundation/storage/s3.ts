@@ -150,7 +150,7 @@ function measure(content: AsyncIterable<Uint8Array>, maxBytes: number) {
           handedOn = false;
         }
       } catch (error) {
-        // If the storage stops reading early, it throws into this generator; that is no error of the source.
+        // If the storage stops reading early, it throws into this generator; that is not an error of the source.
         if (!handedOn) failure = { error };
         throw error;
       }

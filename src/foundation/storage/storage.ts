@@ -34,5 +34,5 @@ export function storage(): Storage {
 
 /** Keys are ids of the service; any other text could escape the storage. */
 export function checkKey(key: string): void {
-  if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is not a key of the storage`);
+  if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is not a valid storage key`);
 }

@@ -55,7 +55,7 @@ export function flatArguments(field: GraphQLField<unknown, unknown>): FlatArgume
   const body = field.args.find(({ name }) => name === bodyArgument);
   const members = body ? requestRecords.get(getNamedType(body.type).name)!.zod.shape : {};
   const both = plainArguments.find(({ name }) => name in members);
-  if (both) throw new Error(`${field.name}: ${both.name} is an argument and a member of the request record`);
+  if (both) throw new Error(`${field.name}: ${both.name} is both an argument and a member of the request record`);
   const zod = z.strictObject({ ...shapeOf(plainArguments), ...members });
   return {
     json: inlinedSchema(zod),

@@ -36,7 +36,10 @@ export type Plan<T = string> = (run: PlanRun) => Promise<T>;
 
 interface Producer<T> {
   produce: Produce<T>;
-  /** The members of an object that has only scalar ones: its list is one `JSON.stringify`, which takes a quarter less CPU. */
+  /**
+   * The members of an object that has only scalar members. A list of such objects is written by one `JSON.stringify`, which takes a quarter
+   * less CPU.
+   */
   members?: Members | undefined;
 }
 /** Compiles a plan; null for a document with introspection, or anything but one query. Ignores directives (conditions.ts). */
@@ -139,7 +142,7 @@ class Planner<T> {
     return { produce: this.#eachOnce((rows, run) => this.produceRows(parts, rows as PlanRow[], run)), members };
   }
 
-  /** Converts each distinct value only once, and null without the conversion. */
+  /** Converts each distinct value only once. Null stays null. */
   #eachOnce(produce: Produce<T>): Produce<T> {
     return async (values, run) => {
       const distinct = [...new Set(values)].filter((value) => value != null);

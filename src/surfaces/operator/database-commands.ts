@@ -127,7 +127,7 @@ async function openScheduled(from: string, to: string, { backupUrl, secretKey }:
   if (!secretKey) throw new Error('set SECRET_KEY to that of the installation whose backup this is');
   bindSecretKey(secretKey);
   const content = place ? await place.read(from) : createReadStream(from);
-  if (!content) throw new Error(`${from} is not at BACKUP_URL: database:backups lists what is`);
+  if (!content) throw new Error(`${from} is not a backup at BACKUP_URL: database:backups lists the backups`);
   await openBackup(content, to);
 }
 
