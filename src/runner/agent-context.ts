@@ -193,7 +193,7 @@ function connectServers(
     const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool), mask: platform.mask };
     add(server, { base, headers, approval });
   }
-  // The server for questions to people needs another name if a server of the project has its name.
+  // The server for questions to people is renamed if a server of the project has the same name.
   const isTaken = [...servers, ...commands].some(({ serverName }) => serverName === 'people');
   add(isTaken ? 'people-of-the-mission' : 'people', { own: peopleServer(questions) });
   return { gateway: { url, key }, mcp, add };

@@ -31,7 +31,7 @@ export const podIsolation = (containers?: Containers): Isolation => ({
   ...(containers && { containers }),
 });
 
-/** Isolation in which harnesses for pods are tested here: none, because the images of templates are used only in pods. */
+/** Isolation for the tests of harnesses for pods: none, because the images of templates are used only in pods. */
 const unisolated: Isolation = { level: 'none', description: '' };
 
 export interface Capabilities {

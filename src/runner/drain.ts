@@ -2,13 +2,16 @@
 import { leaveRuntime } from './generated/operations.ts';
 import type { Connection } from './protocol/platform.ts';
 
-/** @param askMs Interval of the question */
+/** @param askMs Minimum interval between questions to the platform */
 export function openDrain(platform: Connection, runtime: string, askMs: number, log: (line: string) => void) {
   let isDraining = false;
   let release = '';
   let askedAt = Number.NEGATIVE_INFINITY;
 
-  /** Asks the platform at most once per interval. Without an answer, the last one counts: an older platform rejects the question. */
+  /**
+   * Asks the platform at most once per interval. If the platform does not answer, the previous answer counts: an older platform rejects the
+   * question.
+   */
   async function ask(at: number): Promise<{ isDraining: boolean; release: string }> {
     if (at - askedAt < askMs) return { isDraining, release };
     askedAt = at;

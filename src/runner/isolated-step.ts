@@ -37,7 +37,10 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
     };
   }
 
-  /** The isolation of a person's shell, without the network of the services, where the ports of the running agent are in use. */
+  /**
+   * The isolation of a person's shell. The shell does not join the network of the services, because the running agent already uses its
+   * ports there.
+   */
   const openShell = (isReadOnly: boolean, hasDevice: boolean) =>
     open(false, isReadOnly, {}, hasDevice, containers && { ...containers, network: undefined });
 

@@ -1,6 +1,6 @@
 // The pause between two claims: a runner with more free places claims sooner, so that missions spread over runners by their free places.
 
-/** Pause of a runner with one free place after a claim that has got a mission: longer than other runners take for a claim. */
+/** Pause of a runner with one free place after a successful claim. Other runners need less time for a claim. */
 const spreadMs = 100;
 
 /** Milliseconds until the next claim. */

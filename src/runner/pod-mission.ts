@@ -39,7 +39,7 @@ export async function runInPod(
   if (wrong.length > 0) throw new Error(wrong.join(' '));
 }
 
-/** Waits for the mission of a pod that has started before it. Returns false when the pod is to end. */
+/** Waits for the mission of a warm pod. Returns false when the pod is to end. */
 async function waitForMission(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<boolean> {
   const { relayUrl, folder } = JSON.parse(env.WAITING!);
   const { POD_NAME: name = '', POD_UID: uid = '', POD_TOKEN: token = '' } = env;

@@ -1,4 +1,4 @@
-// The recording of a step: its beginning has everything that a replay needs to begin it again, without secrets.
+// The recording of a step. It begins with everything that a replay needs to repeat the step, without secrets.
 import type { Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import type { Recorder } from './protocol/recorder.ts';

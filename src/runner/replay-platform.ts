@@ -26,7 +26,7 @@ type Reported = Record<string, unknown> & {
 /** Opens the platform of a replay. @param repository Address of a repository at the recorded commit; null without one. */
 export function openReplayPlatform({ steps }: RecordedRun, repository: string | null): Connection {
   let at = 0;
-  /** The newest session of each role: it has another id than the recorded one. */
+  /** The newest session of each role, whose id differs from the recorded one. */
   const sessions = new Map<string, string>();
   const { start } = steps[0]!.step;
 
@@ -74,7 +74,7 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
   } as Connection;
 }
 
-/** The step as a replay of the runner carries it out, also one of a fork that has itself replayed a recording. */
+/** The step that the replay carries out. A step that was itself a replay, in the recording of a fork, becomes an ordinary step. */
 function orderOf({ step: { order } }: RecordedPart, sessions: ReadonlyMap<string, string>): Step {
   const resumeSessionId = order.resumeSessionId && (sessions.get(order.agent.role) ?? null);
   return { ...order, resumeSessionId, isRecorded: false, replay: null };

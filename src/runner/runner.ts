@@ -89,7 +89,7 @@ const input = createInterface({ input: process.stdin });
 const token = await new Promise<string>((resolve) => {
   input.once('line', resolve).once('close', () => resolve(''));
 });
-// A runner started by the platform ends with it, however the platform ended.
+// A runner that the platform has started ends with the platform, even if the platform is killed.
 if (EXIT_WITH_PARENT) input.once('close', () => stopping.abort());
 if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);

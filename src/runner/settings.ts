@@ -7,7 +7,7 @@ export function isOn(name: string, defaultValue: boolean): boolean {
   return value ? value === 'on' : defaultValue;
 }
 
-/** Reads a setting whose value is a positive integer, or also 0. */
+/** Reads a setting whose value is a positive integer or, if allowed, 0. */
 export function setting(name: string, defaultValue: number, least: 0 | 1 = 1): number {
   const value = Number(process.env[name] ?? defaultValue);
   // The upper bound is the maximum delay of a timer in milliseconds.

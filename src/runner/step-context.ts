@@ -84,7 +84,7 @@ export interface StepContext {
   services: Pick<Services, 'diskBytes'> | null;
   /** Prepares the environment of the step, or uses one that was prepared before. @returns the reason for a failure; empty on success */
   setUp(report: SetupReport): Promise<string>;
-  /** Resolves with the reason when a service of the environment ends, and never without services. */
+  /** Resolves with the reason when a service of the environment ends; never resolves without services. */
   broken: Promise<string>;
   /** Starts a shell of a person beside the harness. */
   openShell: OpenShell;

@@ -104,7 +104,7 @@ function chooseServers(commands: readonly McpCommand[], { log }: SetupReport): M
   return allowed.slice(0, maxServers);
 }
 
-/** The work for one server. A failure is logged and reported; the mission continues without the server. */
+/** Runs the work for one server. A failure is logged and reported; the mission continues without the server. */
 async function attempt<T>(
   { platform, lease }: RunSettings,
   { serverName }: McpCommand,
@@ -177,7 +177,7 @@ function resolverOf({ credentials }: McpCommand, { interception }: RunPlace): (t
       const value = values.get(name);
       if (value === undefined)
         throw new Error(
-          `the secret ${name} is neither a credential of its binding nor a secret of the environment for hosts`,
+          `the secret ${name} is neither a credential that is bound to the server nor a secret of the environment for certain hosts`,
         );
       return value;
     });

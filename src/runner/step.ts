@@ -134,17 +134,17 @@ function openStepJournal(
  */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
   over.then((turn) => failureOf(turn, result)),
-  // `ended` rejects when the harness cannot be started. A harness that ends has reported its turn before.
+  // `ended` rejects when the harness cannot be started. A harness reports its turn before it ends.
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 
-/** Ends the harness. It stores its session when its turn ends, which a call that is kept open would prevent. */
+/** Ends the harness. A harness stores its session when its turn ends, so a turn with a call that is kept open is interrupted first. */
 async function endHarness({ replay }: StepContext, harness: Harness, over: Promise<Turn>, { grace }: Pace) {
   if (replay?.isCut()) await Promise.race([harness.interrupt().then(() => over), wait(grace)]).catch(() => {});
   await harness.end();
 }
 
-/** Whether the step has ended as recorded; true without a replay. Another replay begins again, or fails the mission. */
+/** Whether the step has ended as recorded; true without a replay. Otherwise the replay is repeated, or the mission fails. */
 const hasEndedAsRecorded = ({ replay }: StepContext): boolean =>
   !replay || (!replay.isCut() && replay.result().difference === null);
 

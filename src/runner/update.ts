@@ -1,5 +1,5 @@
-// Updates of the runner itself: it installs the release that the platform has with npm, takes no new missions, and starts the new release in
-// its place once it has none. The old process waits for the new one. A failed update is reported, and the old release goes on.
+// Updates of the runner itself: it installs the platform's release with npm, takes no new missions, and starts the new release in its place
+// once it has none. The old process waits for the new one. A failed update is reported, and the old release continues.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -76,8 +76,8 @@ async function installRelease(around: Around, version: string): Promise<string> 
     const entry = lock.packages[`node_modules/${packageName}`];
     const installed = await versionIn(path.join(draft, 'node_modules', packageName));
     if (entry?.version !== version || installed !== version)
-      throw new Error('the registry has another version under this name');
-    if (!/^sha512-/.test(entry.integrity ?? '')) throw new Error('the registry states no SHA-512 checksum');
+      throw new Error('the registry delivered a different version');
+    if (!/^sha512-/.test(entry.integrity ?? '')) throw new Error('the registry lists no SHA-512 checksum');
     await starts(draft);
     await rm(target, { recursive: true, force: true });
     await rename(draft, target);
@@ -91,7 +91,7 @@ async function installRelease(around: Around, version: string): Promise<string> 
 /** Value of `EXIT_WITH_PARENT` for a release that ends with the process that waits for it, and asks it for the next one. */
 const startedByUpdater = 'updater';
 
-/** A release that this process runs, and the program of a newer one that it asks for. */
+/** Starts a release in a process, which may ask for the program of a newer release. */
 function startRelease(program: string, token: string, around: Around) {
   const env = { ...around.env, EXIT_WITH_PARENT: startedByUpdater };
   const stdio = ['pipe', 'inherit', 'inherit', 'ipc'] as const;
@@ -110,8 +110,8 @@ function startRelease(program: string, token: string, around: Around) {
 }
 
 /**
- * Runs a release in place of this process until it ends; when it asks for a newer one, that one in its place, so that there are never more than
- * two processes. Returns the exit code.
+ * Runs a release in place of this process until it ends. When the release asks for a newer one, the newer one takes its place, so that
+ * there are never more than two processes. Returns the exit code.
  */
 async function runRelease(program: string, token: string, around: Around): Promise<number> {
   const { signal } = around;
@@ -126,7 +126,7 @@ async function runRelease(program: string, token: string, around: Around): Promi
       const newer = startRelease(next, token, around);
       const code = await Promise.race([newer.ended, wait(startMs, null, { signal }).catch(() => null)]);
       if (code !== null && code !== 0 && !signal.aborted) {
-        // The release that has asked goes on.
+        // The release that has asked for a newer one continues.
         present.child.send({ code }, () => {});
         continue;
       }
@@ -140,8 +140,8 @@ async function runRelease(program: string, token: string, around: Around): Promi
 }
 
 /**
- * Asks the process that has started this one to run a newer release in its place, and ends when that one works. Returns its exit code if it
- * ended at once.
+ * Asks the process that has started this one to run a newer release in its place, and ends when the newer release works. Returns its exit
+ * code if it ended at once.
  */
 async function askParent(program: string, signal: AbortSignal): Promise<number> {
   process.send!({ program }, undefined, undefined, () => {});
@@ -196,7 +196,7 @@ export function openUpdater(around: Around) {
     },
     /** Whether a newer release is installed, so that the runner takes no new missions. */
     isReady: () => ready !== null,
-    /** Why the runner was not updated, for people. */
+    /** The reason why the runner was not updated, for people. */
     notice: () => failed?.reason ?? null,
     /**
      * Runs the installed release in place of this process, with the same arguments and the token, until it ends. Returns its exit code, or
@@ -209,7 +209,7 @@ export function openUpdater(around: Around) {
       const hasParent = around.env.EXIT_WITH_PARENT === startedByUpdater && process.send;
       const code = await (hasParent ? askParent(program, around.signal) : runRelease(program, token, around));
       if (code === 0 || around.signal.aborted || performance.now() - since > startMs) return code;
-      fail(version, `it ended at once with the exit code ${code}`);
+      fail(version, `it exited at once with code ${code}`);
       return null;
     },
   };

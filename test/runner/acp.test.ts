@@ -182,7 +182,7 @@ describe('an ACP harness', () => {
     };
     expect(await failed(start(scripted({ fail })))).toBe('Internal error: The model failed: no such thing');
     expect(await failed(start('x', { flags: ['--no-http'] }))).toBe(
-      'The harness supports no MCP servers over HTTP, which missions need.',
+      'The harness does not support MCP servers over HTTP, which missions need.',
     );
     expect(await failed(start('x', { flags: ['--auth'] }))).toBe('Authentication required');
     const killed = start(scripted({ shell: 'kill -KILL $PPID' }));

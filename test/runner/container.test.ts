@@ -159,7 +159,7 @@ describe('containers', () => {
     expect(missing.map(({ why }) => why)).toEqual([
       `${CLAUDE_CODE_PROGRAM} cannot be run: the container lacks the program, its interpreter or one of its libraries`,
       process.getuid!() === 0
-        ? `${CODEX_PROGRAM} cannot be run: the user that agents run as may not read ${CODEX_PROGRAM}`
+        ? `${CODEX_PROGRAM} cannot be run: the user that agents run as cannot read ${CODEX_PROGRAM}`
         : expect.stringMatching(/^0\.0\.1 is outside of the tested releases/),
       expect.stringMatching(/^there is no opencode/),
     ]);

@@ -227,7 +227,7 @@ describe('a request to a host with a secret', () => {
     const { ask } = await client(socketPath, 'named.test');
     expect(await ask('/', { authorization: token })).toMatchObject({ status: 200 });
     const answer = await ask('/', { authorization: `${token} `.repeat(7) });
-    const text = expect.stringContaining('more than 65536 bytes with the values of secrets');
+    const text = expect.stringContaining('more than 65536 bytes after the values of secrets were inserted');
     expect(answer).toMatchObject({ status: 502, text });
     expect(got).toHaveLength(1);
   });

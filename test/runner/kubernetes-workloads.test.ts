@@ -88,7 +88,7 @@ describe('a watch ends when the API server', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const watch = (opened = () => {}) => {
       const watching = api.watch('/pods', { timeoutSeconds: 240 }, { opened, each() {} }, ending.signal);
-      return expect(watching).rejects.toThrow('the API server does not answer');
+      return expect(watching).rejects.toThrow('the API server does not respond');
     };
     const unanswered = watch();
     await vi.advanceTimersByTimeAsync(30_000);

@@ -99,7 +99,7 @@ it('a message to an agent answers all its open questions, whose number is limite
   const answers = Array.from({ length: maxQuestions }, (_, n) => ask('people', 'ask_person', { question: `${n}?` }));
   await vi.waitUntil(() => shown.length === maxQuestions);
   const { error } = await ask('people', 'ask_person', { question: 'Another?' });
-  expect(error.message).toBe('At most 10 questions wait at once.');
+  expect(error.message).toBe('At most 10 questions can be open at the same time.');
   questions.take({ ...from, messageId: 'm8', text: 'As you like', questionId: null, approved: null });
   for (const answer of answers) expect(wordsOf(await answer)).toEqual(['Alice answers: As you like', false]);
   expect(questions.oldest()).toBeNull();

@@ -13,7 +13,7 @@ const known = new Set([
   'usage_update',
 ]);
 
-/** A call of a tool, as far as updates have described it. */
+/** A tool call, as described by the updates so far. */
 interface Call {
   id: string;
   action: string;

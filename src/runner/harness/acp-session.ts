@@ -33,7 +33,7 @@ export async function openAcpSession(
   if (protocolVersion !== 1)
     throw new Error(`The harness speaks version ${protocolVersion} of the protocol, which is not supported.`);
   if (!can?.mcpCapabilities?.http)
-    throw new Error('The harness supports no MCP servers over HTTP, which missions need.');
+    throw new Error('The harness does not support MCP servers over HTTP, which missions need.');
   const { authMethod: methodId } = task.command ?? {};
   if (methodId) await call('authenticate', { methodId });
   const settings = { cwd, mcpServers: serversOf(task) };

@@ -75,7 +75,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
   };
 }
 
-/** Tokens per call of the model. They are known at the end of a call; an interrupted call has used tokens, too. */
+/** Tokens of each model call. They are known only at its end; an interrupted call has used tokens, too. */
 function claudeUsage(taskModel: string, on: Listener) {
   let call: { id: string; model: string; usage: Json } | null = null;
   /** Tokens of the turn that were reported. */

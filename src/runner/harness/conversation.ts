@@ -35,7 +35,7 @@ export function openConversation(harness: Harness, { prompted, acknowledged, int
   return {
     /** The last turn of the step. */
     over,
-    /** Handles the end of a turn: it is the last one, unless the agent was interrupted or has begun another with a message. */
+    /** Handles the end of a turn: it is the last one, unless the agent was interrupted, or a message has begun another turn. */
     turnEnded(turn: Turn): void {
       ended = turn;
       if (turn.status === 'interrupted' && isInterrupted) interrupted(true);
@@ -54,7 +54,7 @@ export function openConversation(harness: Harness, { prompted, acknowledged, int
         return;
       }
       const isNew = messages.filter(({ messageId }) => !received.has(messageId));
-      // The agent continues once its turn has ended.
+      // An interrupted agent is resumed only after its turn has ended.
       if (isInterrupted && !ended) return;
       const isResumed = isInterrupted;
       isInterrupted = false;

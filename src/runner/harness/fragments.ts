@@ -61,7 +61,7 @@ export function plan(items: readonly { content: string; status: string }[]): Fra
 export const logLine = (event: unknown): string =>
   `${clip(typeof event === 'string' ? event.trimEnd() : JSON.stringify(event), limits.body)}\n`;
 
-/** Members of an event without information for a reader. */
+/** Members of an event that contain no information for a reader. */
 const unsaid = /^(type|subtype|uuid|id|.*(Id|_id|Ids|_ids)|timestamp|emittedAtMs)$/;
 const maxEventCharacters = 300;
 

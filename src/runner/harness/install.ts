@@ -164,7 +164,7 @@ const isCreated = (folder: string): Promise<boolean> =>
     },
   );
 
-/** Whether a name is another version of the same harness. */
+/** Whether a folder belongs to a different version of the same harness. */
 const isReplacedBy =
   ({ folder: current }: Pinned) =>
   (name: string): boolean =>

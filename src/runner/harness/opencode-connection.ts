@@ -20,7 +20,7 @@ async function pin(socket: string): Promise<FileHandle> {
   const handle = await open(socket, O_PATH | constants.O_NOFOLLOW);
   if ((await handle.stat()).isSocket()) return handle;
   await handle.close();
-  throw new Error('The server of the harness has no socket.');
+  throw new Error('The path of the harness server does not lead to a socket.');
 }
 
 export async function openConnection(at: { port: number; socket: string | null }, password: string, cwd: string) {

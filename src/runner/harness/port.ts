@@ -105,7 +105,7 @@ export interface Harness {
   isRunning(): boolean;
   /** Reason for the process's end: empty for success, else `exit code 3` or `killed by SIGSEGV`. */
   ended: Promise<string>;
-  /** Ends the harness and all its processes, gracefully first. Its output has been processed then. */
+  /** Ends the harness and all its processes, gracefully first. Resolves once its output has been processed. */
   end(): Promise<void>;
 }
 

@@ -75,5 +75,5 @@ function followPlan() {
 const statusAfter = ({ status }: Items[number], end: string): string => (status === 'in_progress' ? end : status);
 
 async function takesNoMessages(): Promise<never> {
-  throw new Error('A script accepts no messages.');
+  throw new Error('Scripts do not accept messages.');
 }

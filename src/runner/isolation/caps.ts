@@ -17,7 +17,7 @@ export interface Caps {
   /** Whether the kernel ends missions first when the machine runs out of memory. */
   isFirstToGo: boolean;
   description: string;
-  /** The description in a few words, for the list of runtimes. */
+  /** A short description for the list of runtimes. */
   label: string;
 }
 

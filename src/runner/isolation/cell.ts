@@ -74,7 +74,7 @@ Promise.all(JSON.parse(routes).map(open)).then(() => {
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
 
-/** The sockets of a mission. They are in the folder `root` of its place; otherwise only unconfined agents and scripts use this folder. */
+/** The sockets of a mission, in the folder `root` of its place. */
 export const socketsOf = ({ root }: Place) => ({
   gateway: `${root}/gateway`,
   egress: `${root}/egress`,
@@ -88,7 +88,7 @@ export function packagesOf(program: string): string {
   return at < 0 ? path.dirname(real) : real.slice(0, at + '/node_modules'.length);
 }
 
-/** Wraps a program with separate sockets. `isServer`: the harness listens on `ports.server`. `isShared`: its network has services. */
+/** Wraps a program with separate sockets. `isServer`: the harness listens on `ports.server`. `isShared`: services share the network. */
 export function withSocketProxy(
   node: string,
   place: Place,

@@ -34,7 +34,7 @@ export async function findCgroups(candidates = ownGroups(), isWorking = isCappin
   return null;
 }
 
-/** The runner's own group, and for root the topmost one. */
+/** The runner's own group; for root, the topmost group. */
 export function ownGroups(processFolder = '/proc/self', isRoot = process.getuid?.() === 0): string[] {
   try {
     const mounts = readFileSync(`${processFolder}/mountinfo`, 'utf8').split('\n');
@@ -55,7 +55,8 @@ const cpuPeriod = 100_000;
 
 function groupsBelow(above: string): OpenCgroup {
   const offered = readFileSync(`${above}/cgroup.controllers`, 'utf8').trim().split(' ');
-  if (!wanted.every((name) => offered.includes(name))) throw new Error('memory and pids are not delegated');
+  if (!wanted.every((name) => offered.includes(name)))
+    throw new Error('the cgroup controllers memory and pids are not delegated');
   const hasCpus = offered.includes('cpu');
   const controllers = [...wanted, ...(hasCpus ? ['cpu'] : [])].map((name) => `+${name}`).join(' ');
   const runner = `${above}/runner-${process.pid}`;

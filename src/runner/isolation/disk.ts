@@ -5,7 +5,7 @@ import { statfs } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import type { Limits } from '../contract.ts';
 
-/** CPUs, memory and disk that a mission can have on this machine, for the platform. */
+/** CPUs, memory and disk that a mission can have on this machine, as reported to the platform. */
 export const capacityWithin = ({ memoryBytes, diskBytes }: Limits) => ({
   cpus: availableParallelism(),
   memoryMb: Math.floor(memoryBytes / 1024 ** 2),

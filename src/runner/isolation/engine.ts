@@ -23,7 +23,7 @@ export interface Container {
 
 /** Containers of a pod in a cluster, which runs as long as its mission. */
 export interface Pod {
-  /** The folder of the mission, of which each container has its own part. */
+  /** The folder of the mission. Each container mounts a part of it. */
   folder: string;
   open(place: { work: string; home: string; isReadOnly?: boolean }, limits: Limits): Container;
 }
@@ -110,7 +110,7 @@ export async function containersFrom(
 ): Promise<Containers> {
   const program = CONTAINER_PROGRAM || (await programIn(PATH));
   if (!program) throw new Error('there is neither docker nor podman in PATH, and CONTAINER_PROGRAM is not set');
-  if (/\s/.test(program)) throw new Error('CONTAINER_PROGRAM: must have no blanks');
+  if (/\s/.test(program)) throw new Error('CONTAINER_PROGRAM: must not contain spaces');
   if (CONTAINER_RUNTIME && !/^[\w/.][\w/.-]*$/.test(CONTAINER_RUNTIME))
     throw new Error('CONTAINER_RUNTIME: must be the name or path of a runtime, such as runsc');
   return { program, image: CONTAINER_IMAGE || 'node:22-bookworm', runtime: CONTAINER_RUNTIME || undefined };

@@ -18,7 +18,7 @@ export interface ImageSource {
   log(text: string): void;
 }
 
-/** The request of one mission, which waits at most `timeoutMs`. */
+/** A mission's request for an image, which waits at most `timeoutMs`. */
 export interface ImageRequest extends ImageSource {
   timeoutMs: number;
   images: Pick<ImageStore, 'made' | 'used' | 'sweep'>;

@@ -98,7 +98,7 @@ const runInCell: RunProgram = async (program, args) => {
   }
 };
 
-/** Runs programs in the isolation of agents. @throws with the reason when a program is also inaccessible in the isolation */
+/** Runs programs in the isolation of agents. @throws with the reason when a program is inaccessible in the isolation */
 export const runIn = (isolation: Isolation | null): RunProgram =>
   isolation?.containers
     ? reachable('container', runInContainer(isolation.containers))
@@ -118,14 +118,17 @@ const reachable =
     } catch (error) {
       const { message } = error as Error;
       const closed = /EACCES|Permission denied/.test(message) && closedTo(program, level);
-      if (closed) throw new Error(`the user that agents run as may not read ${closed}`);
+      if (closed) throw new Error(`the user that agents run as cannot read ${closed}`);
       if (/ENOENT/.test(message))
         throw new Error(`the ${level} lacks the program, its interpreter or one of its libraries`);
       throw error;
     }
   };
 
-/** The first folder or file in the path of a program that users of missions may not enter or read; an engine mounts only the packages. */
+/**
+ * The first folder or file in the path of a program that users of missions may not enter or read; a container engine mounts only the
+ * packages.
+ */
 function closedTo(program: string, level: 'cell' | 'container'): string | undefined {
   // Only a runner that is root gives its missions separate users.
   if (process.getuid?.() !== 0) return undefined;
@@ -157,7 +160,7 @@ export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {
     const { level, containers } = isolation;
-    // The script gets no network of the services, where the ports of a running agent are in use.
+    // The script does not join the network of the services, because a running agent already uses its ports there.
     const container = containers && openContainer({ ...containers, network: undefined }, place, account, limits, false);
     const { wrap, env: ownEnv, cwd } = launchOf(level, place, account, 0, false, prefix, container);
     const env = { ...ownEnv, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };

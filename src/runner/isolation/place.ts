@@ -36,8 +36,8 @@ export interface Place extends TemporaryFolder {
   root: string;
 }
 
-// Reads the process groups; at the end of the pipe, whose other end closes with the runner, ends them. `rm` follows no links, even
-// if one is created concurrently. A container whose network others use can be removed only after them.
+// The watchdog reads process groups from a pipe, and ends them when the runner closes the other end. `rm` follows no links, even if one is
+// created concurrently. A container whose network others use can be removed only after them.
 const watching = `while read -r one two three; do groups=$one around=$two name=$three; done
 [ "\${groups:-0}" = 0 ] || for one in $(echo "$groups" | tr , ' '); do kill -KILL "-$one"; done
 case "$around" in

@@ -27,7 +27,7 @@ const { readdirSync, readFileSync, rmSync } = require('node:fs');
 const { connect, createServer } = require('node:net');
 const { PassThrough } = require('node:stream');
 const { socket, ports, server, holdMs } = JSON.parse(process.argv[1]);
-// A container whose runner does not come would keep its pod.
+// Without this limit, a container whose runner never connects would keep its pod.
 const unheld = setTimeout(() => process.exit(1), holdMs);
 const numbers = process.env.MISSION_PORTS.split(',').map(Number);
 ${readLine}

@@ -10,8 +10,8 @@ import { bounded, type Container, type Containers, type Pod } from './engine.ts'
 import { clientProgram } from './pod-programs.ts';
 
 /**
- * Containers of a mission: of its agents and scripts, of agents that may not change the checkout, and of the MCP servers of each, which may
- * change it as little.
+ * Containers of a mission: for agents and scripts, for agents that may not change the checkout (`reader`), and for the MCP servers of
+ * either. Servers have the same access to the checkout as their agent.
  */
 export const podContainers = ['agent', 'reader', 'servers', 'reader-servers'] as const;
 export type PodContainer = (typeof podContainers)[number];
@@ -25,7 +25,7 @@ const signalMs = 5_000;
 /** Maximum answer of a starter to a signal, characters. Programs of a container can replace its socket. */
 const maxAnswer = 1_000;
 
-/** Sends a signal by the starter. Returns whether the program has exceeded its memory; false when the container has ended. */
+/** Sends a signal through the starter. Returns whether the program has exceeded its memory; false when the container has ended. */
 export function sendSignal(socket: string, id: string, signal: NodeJS.Signals): Promise<boolean> {
   return new Promise((resolve) => {
     let answer = '';

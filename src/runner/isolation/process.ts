@@ -31,7 +31,7 @@ export interface Launch {
   env: Record<string, string>;
   /** The user of the process; undefined means the user of the runner. */
   account: Account | undefined;
-  /** Milliseconds from the request to end until it is killed. */
+  /** Milliseconds from the request to end until the program is killed. */
   graceMs: number;
   /** The command that runs a program with these arguments, in a cell or unchanged. */
   wrap(program: string, args: string[], env: Record<string, string>): Command;

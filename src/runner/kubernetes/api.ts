@@ -101,7 +101,9 @@ export async function openApi(chosen: string | undefined) {
       return answered(objects.patch(inNamespace(object), ...options)) as Promise<T>;
     },
     create: <T extends KubernetesObject>(object: T): Promise<T> => answered(objects.create(object)) as Promise<T>,
-    /** Changes members of an object, unless it has changed since the resource version that is among them. */
+    /**
+     * Changes members of an object. The members include a resource version: the change fails if the object has changed since that version.
+     */
     merge: <T extends KubernetesObject>(object: T): Promise<T> =>
       answered(
         objects.patch(inNamespace(object), undefined, undefined, manager, undefined, PatchStrategy.MergePatch),
@@ -156,8 +158,8 @@ function watch(
       else resolve();
     }
     const aborted = () => end();
-    // A server or network that says nothing more would otherwise be waited for without an end.
-    const endWithin = (ms: number) => setTimeout(() => end(new Error('the API server does not answer')), ms);
+    // Otherwise the wait for a server or network that has gone silent would never end.
+    const endWithin = (ms: number) => setTimeout(() => end(new Error('the API server does not respond')), ms);
     let timer = endWithin(requestMs);
     function take(type: string, object: object): void {
       if (isOver) return;
@@ -184,7 +186,7 @@ async function answered<T>(request: Promise<T>): Promise<T> {
   const done = new AbortController();
   request.catch(() => {});
   const late = wait(requestMs, undefined, { signal: done.signal }).then(() => {
-    throw new Error('the API server does not answer');
+    throw new Error('the API server does not respond');
   });
   try {
     return await Promise.race([request, late]);

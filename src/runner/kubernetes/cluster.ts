@@ -30,7 +30,7 @@ export interface ClusterMissions {
   variables: Record<string, string>;
 }
 
-/** The end of a mission that people have canceled, or that another runtime has claimed, before its pod has started. */
+/** The result for a mission that people have canceled, or that another runtime has claimed, before its pod has started. */
 const stopped = 'stopped';
 
 /** Pause after a refusal of the cluster, because the next mission would be refused too. */
@@ -63,7 +63,7 @@ async function keepUntilStarted(
   return '';
 }
 
-/** Removes the object of a mission once the request that creates it, which may be on its way, has ended. */
+/** Removes the object of a mission after the request that creates it, which may still be in progress, has ended. */
 function removeAfter(created: Promise<unknown>, workloads: Workloads, name: string): void {
   const ended = created.catch(() => {});
   void ended.then(() => workloads.remove(name)).catch(() => {});
@@ -72,7 +72,7 @@ function removeAfter(created: Promise<unknown>, workloads: Workloads, name: stri
 export function openCluster(workloads: Workloads, missions: ClusterMissions, stopping: AbortSignal) {
   const { platform } = missions;
   let refusedUntil = 0;
-  /** Names of Jobs and claims that this runner follows, also before the API server has them. */
+  /** Names of the Jobs and claims that this runner follows, including those that the API server has not created yet. */
   const following = new Set<string>();
 
   /** Follows a mission until its Job or claim has ended. The pod of a mission continues when this runner stops. */
@@ -108,7 +108,7 @@ export function openCluster(workloads: Workloads, missions: ClusterMissions, sto
   }
 
   return {
-    /** Whether another mission can be started. The API server does not know objects that it has not created yet. */
+    /** Whether another mission can be started. Counts objects that the API server has not created yet. */
     hasRoom(most: number): boolean {
       const names = new Set([...following, ...workloads.open().map(({ metadata }) => metadata.name)]);
       return workloads.isSynced() && Date.now() >= refusedUntil && names.size < most;
@@ -153,7 +153,7 @@ async function missionObject(
   const image = (base === 'image' && own) || settings.missionImage;
   const { relayUrl } = settings;
   const mission: PodMission = { folder: missionFolder, image, relayUrl, claim: { ...claim, runId }, found: harnesses };
-  // A pod that starts at the last moment may work for the maximum time, and then save its work.
+  // A pod that starts as late as possible may still work for the maximum time, and then save its work.
   const lastsMs = settings.startMs + maxMs;
   const shutdownAt = Date.now() + lastsMs;
   if (pools) {
@@ -170,7 +170,7 @@ async function missionObject(
 
 type Size = Pick<Claimed['step']['environment'], 'cpus' | 'memoryMb' | 'diskMb' | 'processes'>;
 
-/** A pod that can have any mission of this image and size. It gets the variables of its mission from the relay. */
+/** A pod for any mission with this image and size. It gets the variables of its mission from the relay. */
 function sandboxPurpose(missions: ClusterMissions, image: string, size: Size): PodPurpose {
   const { relayUrl } = missions.settings;
   const waiting = JSON.stringify({ relayUrl, folder: missionFolder });

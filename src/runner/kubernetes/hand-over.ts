@@ -1,5 +1,6 @@
-// The mission of a pod that has started before it: its runner asks the relay, which knows by the SandboxClaim what the pod is for. The token of
-// the mission is in no object of the cluster. One pod gets a mission once: the claim keeps its uid, so that a pod that replaces it gets none.
+// Hands a mission to a warm pod, which has started before its mission: the pod's runner asks the relay, which finds the mission in the
+// SandboxClaim of the pod. The token of the mission is in no object of the cluster. A mission is handed over only once: the claim records
+// the uid of the pod, so that a replacement of the pod gets nothing.
 import { type Api, ApiRefusal } from './api.ts';
 import { identityOf, podVariables } from './cluster.ts';
 import { graceMs } from './pod-spec.ts';
@@ -20,7 +21,7 @@ export type HandOver = (
   gone: AbortSignal,
 ) => Promise<Record<string, string> | number>;
 
-/** Time for which a pod waits in one request. */
+/** Time for which the relay holds the request of a waiting pod. */
 const holdMs = 20_000;
 
 export function openHandOver(api: Api, workloads: Workloads, tokens: MissionTokens, relayUrl: string): HandOver {

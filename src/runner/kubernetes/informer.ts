@@ -20,7 +20,10 @@ const [firstPauseMs, maxPauseMs] = [100, 5_000];
 export interface Informer<T> {
   /** Objects by name. */
   items: ReadonlyMap<string, T>;
-  /** Whether the objects are current: false until the first list was read, and from a failure until the API server has accepted another watch. */
+  /**
+   * Whether the objects are current: false until the first list has been read, and after a failure until the API server has accepted
+   * another watch.
+   */
   isSynced(): boolean;
 }
 

@@ -1,4 +1,4 @@
-// The objects of missions in a cluster. Their names follow from the lease, so that every request can be repeated.
+// The objects of missions in a cluster. Their names are derived from the lease, so that every request can be repeated.
 import { createHash } from 'node:crypto';
 import { type PodPurpose, podSpecOf } from './pod-spec.ts';
 import type { ClusterSettings } from './settings.ts';

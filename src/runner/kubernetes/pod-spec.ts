@@ -12,7 +12,7 @@ export interface PodMission {
   folder: string;
   image: string;
   relayUrl: string;
-  /** The claim of the runner of the cluster, for this run only. */
+  /** The claim that the runner of the cluster has sent, limited to this run. */
   claim: ClaimRunRequest;
   found: readonly Found[];
 }
@@ -33,9 +33,9 @@ export const missionFolder = '/mission';
 const ownFolder = '/runner';
 /** Time for a last checkpoint of a pod that is to end. */
 export const graceMs = 60_000;
-/** Time in which the runner of the pod comes to the starters of the other containers; it waits for them for two minutes. */
+/** Time within which the runner of the pod must connect to the starters of the other containers. It waits for them for two minutes. */
 const holdMs = 5 * 60_000;
-/** Folders of the mission in each container: for reading and writing, or only for reading. */
+/** Folders of the mission in each container: `write` for reading and writing, `read` only for reading. */
 const folders: Record<PodContainer, { write: string[]; read: string[] }> = {
   agent: { write: ['work', 'home', 'artifacts', 'root', 'start-agent'], read: ['skills'] },
   reader: { write: ['home', 'artifacts', 'start-reader'], read: ['work', 'skills'] },
@@ -59,7 +59,7 @@ export function podSpecOf(cluster: ClusterSettings, { image, limits, args, env, 
     ...(serviceAccountName && { serviceAccountName }),
     ...(runtimeClassName && { runtimeClassName }),
     ...(imagePullSecrets.length > 0 && { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) }),
-    // The only host that a pod reaches is the relay, at an address: no name is resolved.
+    // The pod reaches only the relay, by its IP address, so no name is resolved.
     dnsPolicy: 'None',
     dnsConfig: { nameservers: ['127.0.0.1'] },
     securityContext: {
@@ -88,7 +88,9 @@ const prepareContainer = (image: string, programs: string[]) => ({
   volumeMounts: [missionMount, { name: 'programs', mountPath: `${ownFolder}/programs` }],
 });
 
-/** Pulls the image of the mission before the runner of the pod starts, which waits a short time for the other containers. */
+/**
+ * Pulls the image of the mission before the runner of the pod starts, because that runner waits only a short time for the other containers.
+ */
 const pullContainer = (image: string) => ({
   name: 'pull',
   image,
@@ -109,7 +111,7 @@ const runnerContainer = (image: string, args: string[], env: Record<string, stri
   volumeMounts: [missionMount, { name: 'runner', mountPath: ownFolder }, tmpOf('runner')],
 });
 
-/** The pod that the runner is in, which it names when it asks for its mission. */
+/** The name and uid of the pod, which its runner sends when it asks for its mission. */
 const ownVariables = ['name', 'uid'].map((field) => ({
   name: `POD_${field.toUpperCase()}`,
   valueFrom: { fieldRef: { fieldPath: `metadata.${field}` } },
@@ -161,8 +163,8 @@ function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: L
   return {
     name,
     image,
-    // The shell is the first process of the container and reaps orphaned processes. When the pod is to end, all containers get SIGTERM: this one
-    // goes on until the runner has saved the work of its programs.
+    // The shell is the first process of the container and reaps orphaned processes. When the pod is to end, all containers get SIGTERM:
+    // this one continues until the runner has saved the work of its programs.
     command: ['sh', '-c', 'trap "" TERM; node --eval "$0" "$1" & wait $!', starterProgram, JSON.stringify(started)],
     workingDir: '/',
     env: [{ name: 'HOME', value: `${missionFolder}/home` }, { name: 'TMPDIR', value: '/tmp' }, portsVariable],

@@ -1,4 +1,4 @@
-// State of a mission, as its Job or SandboxClaim and its pod say.
+// State of a mission, read from its Job or SandboxClaim and from its pod.
 import type { Condition, Job, KubernetesObject } from './objects.ts';
 import type { SandboxClaim } from './sandboxes.ts';
 
@@ -26,7 +26,7 @@ export type Workload = Job | SandboxClaim;
 const conditionOf = ({ status }: Workload, type: string): Condition | undefined =>
   status?.conditions?.find((one) => one.type === type && one.status === 'True');
 
-/** How a Job or claim has ended; null while it has not. */
+/** The outcome of a Job or claim; null while it has not ended. */
 export function endOf(one: Workload): 'complete' | 'failed' | null {
   const finished = conditionOf(one, 'Finished');
   if (conditionOf(one, 'Complete') || finished?.reason === 'PodSucceeded') return 'complete';
@@ -41,7 +41,7 @@ const statusesOf = ({ status }: Pod) => [
 const runnerOf = (pod: Pod | undefined): ContainerState | undefined =>
   pod?.status?.containerStatuses?.find(({ name }) => name === 'runner')?.state;
 
-/** Whether the runner in the pod has begun to work, which then renews the lease itself. */
+/** Whether the runner in the pod has begun to work. From then on, it renews the lease itself. */
 export function isStarted(pod: Pod | undefined): boolean {
   const { running, terminated } = runnerOf(pod) ?? {};
   return Boolean(running ?? terminated);
@@ -53,7 +53,7 @@ export const isWorking = (pod: Pod | undefined): boolean => runnerOf(pod)?.runni
 const withMessage = (reason: string, message: string | undefined): string =>
   message ? `${reason} (${message})` : reason;
 
-/** Why a pod does not start or has failed; empty when it does not say. */
+/** The reason why a pod does not start or has failed; empty when the pod states none. */
 export function troubleOf(pod: Pod | undefined): string {
   if (!pod) return '';
   const { status } = pod;
@@ -69,7 +69,7 @@ export function troubleOf(pod: Pod | undefined): string {
   return scheduled ? withMessage(scheduled.reason ?? 'it is not scheduled', scheduled.message) : '';
 }
 
-/** Why a Job or claim has ended before its time. */
+/** The reason why a Job or claim has ended early. */
 export const failureOf = (one: Workload): string => {
   const failed = conditionOf(one, 'Failed') ?? conditionOf(one, 'Finished');
   return failed ? withMessage(failed.reason ?? 'it has failed', failed.message) : '';

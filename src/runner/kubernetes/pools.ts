@@ -1,5 +1,5 @@
-// Templates and warm pools of missions. A template is applied by the first mission that needs it; it is removed with its pool when no mission
-// has needed it for a time. All runners of a cluster share them, and the API server decides between two that change one at the same time.
+// Templates and warm pools of missions. A template is applied by the first mission that needs it; it is removed with its pool when no
+// mission has needed it for a time. All runners of a cluster share them; of two concurrent changes, the API server accepts only one.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Api, ApiRefusal } from './api.ts';
 import type { Kind } from './informer.ts';
@@ -18,12 +18,12 @@ import type { ClusterSettings } from './settings.ts';
 import type { MissionTokens } from './tokens.ts';
 import type { Workloads } from './workloads.ts';
 
-/** Time after which a template that missions use is applied again, so that it is known to be used. */
+/** Interval at which a template in use is applied again, which records that it is in use. */
 const freshMs = 60_000;
-/** Maximum number of templates with warm pods. Missions of further ones start cold. */
+/** Maximum number of templates with warm pods. Missions of all other templates start cold. */
 const maxWarmPools = 20;
 
-/** The object with the time of its use. */
+/** The object with the present time as the time of its last use. */
 const used = <T extends SandboxTemplate | SandboxWarmPool>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, annotations: { [sandboxAnnotations.used]: String(Date.now()) } },

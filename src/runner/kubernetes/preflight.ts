@@ -109,14 +109,14 @@ export async function preflight(
   }
 }
 
-/** Waits for the Job or claim of the test. @returns why it has failed; empty when it has not */
+/** Waits for the Job or claim of the test. @returns the reason why it has failed; empty when it has not */
 async function outcome(workloads: Workloads, name: string, startMs: number, stopping: AbortSignal): Promise<string> {
   const done = new AbortController();
   const signal = AbortSignal.any([done.signal, stopping]);
   const refused = async (): Promise<string> => {
     for (const until = Date.now() + startMs; Date.now() < until && !signal.aborted; ) {
       await wait(pauseMs, undefined, { signal }).catch(() => {});
-      // Warnings of a Job or claim are those of its controller, which cannot create the pod.
+      // Warnings about a Job or claim come from its controller, which cannot create the pod.
       const why = await workloads.warning(name);
       if (why) return why;
     }

@@ -29,11 +29,11 @@ export interface RelaySettings {
   models: Pick<Upstreams, Vendor>;
   routes: RouteSettings;
   port: number;
-  /** Gives missions to pods that have started before them; null until the runner follows the cluster. */
+  /** Hands missions to warm pods; null until the runner follows the cluster. */
   handOver?: HandOver | null;
 }
 
-/** Operations of the runner, whose texts the platform gets unchanged. */
+/** GraphQL operations of the runner. The relay accepts only these texts. */
 const known: ReadonlySet<string> = new Set(
   Object.values(operations).flatMap((one) => (typeof one === 'object' && 'text' in one ? [one.text as string] : [])),
 );
@@ -71,7 +71,7 @@ export async function openRelay(settings: RelaySettings) {
   const own = new URL(platformUrl);
   const draining = new AbortController();
 
-  /** A request to a host at an address that the settings of the runner allow. */
+  /** Sends a request to a host at an address that the settings of the runner allow. */
   async function toHost(from: IncomingMessage, to: ServerResponse, target: URL): Promise<void> {
     if (target.origin === own.origin) return send(from, to, target, {});
     const isTls = target.protocol === 'https:';
@@ -87,7 +87,7 @@ export async function openRelay(settings: RelaySettings) {
     const body = isGraph ? await readBody(from) : null;
     const target = addressBelow(own.origin, path);
     const isAllowed = target && (body ? isOwn(mission, body) : isMcp(mission, target, from));
-    if (!isAllowed) return refuse(to, 403, 'The request is not one of this mission.');
+    if (!isAllowed) return refuse(to, 403, 'The request does not belong to this mission.');
     send(from, to, target, { authorization: `Bearer ${serviceToken}` }, undefined, body);
   }
 
@@ -103,7 +103,7 @@ export async function openRelay(settings: RelaySettings) {
     const vendor = kind === 'models' && vendors.find((one) => one === name);
     const upstream = vendor && models[vendor];
     const target = upstream && addressBelow(upstream.base, more);
-    if (!target) return refuse(to, 404, 'There is nothing at this address.');
+    if (!target) return refuse(to, 404, 'The relay does not know this path.');
     send(from, to, target, upstream.headers);
   }
 
@@ -119,13 +119,13 @@ export async function openRelay(settings: RelaySettings) {
   return endings(server, draining);
 }
 
-/** The port of a relay, and the two ways in which it ends. */
+/** The port of a relay, and two functions that end it. */
 const endings = (server: Server, draining: AbortController) => ({
   port: (server.address() as AddressInfo).port,
   /** Takes no more connections, and waits until the open requests have ended: missions make further ones to the relay of another runner. */
   async drain(ms: number): Promise<void> {
     draining.abort();
-    // A connection whose answer had begun before ends with it.
+    // A connection whose response has already begun ends with that response.
     server.keepAliveTimeout = 1;
     const done = new AbortController();
     const closed = new Promise((resolve) => server.close(resolve)).finally(() => done.abort());
@@ -164,7 +164,7 @@ function podIn(body: string): AskingPod | null {
   }
 }
 
-/** Opens a connection to a host, for requests of a runner that are encrypted or not by HTTP. */
+/** Opens a connection to a host, for requests of a runner that are encrypted or do not use HTTP. */
 async function tunnel(
   { tokens, routes }: RelaySettings,
   { url, headers }: IncomingMessage,

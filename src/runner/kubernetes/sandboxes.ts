@@ -1,5 +1,6 @@
-// Sandboxes in place of Jobs, where the cluster serves the kinds of agent-sandbox (kubernetes-sigs/agent-sandbox, v1beta1): a SandboxTemplate with
-// the pod of missions of one size and image, a SandboxWarmPool with pods that have started before their mission, and a SandboxClaim per mission.
+// Sandboxes in place of Jobs, where the cluster serves the kinds of agent-sandbox (kubernetes-sigs/agent-sandbox, v1beta1): a
+// SandboxTemplate with the pod of missions of one size and image, a SandboxWarmPool with pods that start before their mission, and a
+// SandboxClaim per mission.
 import { createHash } from 'node:crypto';
 import type { Kind } from './informer.ts';
 import { annotations, type Condition, type KubernetesObject, missionLabel } from './objects.ts';
@@ -12,7 +13,10 @@ export const claimKind: Kind = { apiVersion, kind: 'SandboxClaim', plural: 'sand
 export const poolKind: Kind = { apiVersion, kind: 'SandboxWarmPool', plural: 'sandboxwarmpools' };
 export const templateKind: Kind = { apiVersion, kind: 'SandboxTemplate', plural: 'sandboxtemplates' };
 
-/** Annotations of templates and pools: milliseconds of the last mission. Of claims: what the pod gets, and the uid of the pod that has got it. */
+/**
+ * Annotations. On templates and pools: the time of the last mission in milliseconds. On claims: the mission of the pod, and the uid of the
+ * pod that has received it.
+ */
 export const sandboxAnnotations = {
   used: 'agent-runner/used',
   mission: 'agent-runner/mission',
@@ -38,10 +42,13 @@ export interface SandboxClaim extends KubernetesObject {
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24);
 
-/** The name of a template and of its pool, by the token of their pods. */
+/** The name of a template and of its pool, derived from the token of their pods. */
 export const poolNameOf = (podToken: string): string => `mission-${digestOf(podToken)}`;
 
-/** Whether two missions can have the same pod: a template of another content has another name, and another token. */
+/**
+ * The template of the pods for this purpose. Missions share pods only if they have the same template: a template with different content has
+ * another name and another token.
+ */
 export function templateOf(cluster: ClusterSettings, tokens: MissionTokens, purpose: PodPurpose): SandboxTemplate {
   const podToken = tokens.signPods(digestOf(JSON.stringify(podSpecOf(cluster, purpose))));
   const env = { ...purpose.env, POD_TOKEN: podToken };
@@ -71,7 +78,7 @@ export interface ClaimPurpose {
   pool: string;
   annotations: Record<string, string>;
   mission: PodMission | null;
-  /** Milliseconds at which the pod is removed, whatever it does. */
+  /** Time at which the pod is removed in any case, epoch milliseconds. */
   shutdownAt: number;
 }
 
@@ -98,18 +105,18 @@ export function claimOf(cluster: ClusterSettings, purpose: ClaimPurpose): Sandbo
   };
 }
 
-/** Reasons of the condition `Ready` that no waiting mends. */
+/** Reasons of the condition `Ready` that are permanent. */
 const refusals = ['InvalidMetadata', 'ReconcilerError', 'EnvVarsInjectionRejected', 'VolumeClaimTemplatesError'];
 
 const readyOf = ({ status }: SandboxClaim): Condition | undefined =>
   status?.conditions?.find(({ type, status: value }) => type === 'Ready' && value === 'False');
 
-/** Why a claim has no working pod; empty when it does not say. */
+/** The reason why a claim has no working pod; empty when the claim states none. */
 export function claimTroubleOf(claim: SandboxClaim): string {
   const { reason, message } = readyOf(claim) ?? {};
   return reason ? `${reason}${message ? ` (${message})` : ''}` : '';
 }
 
-/** Why the controller cannot create the pod of a claim; empty when it can. */
+/** The reason why the controller cannot create the pod of a claim; empty when it can. */
 export const claimRefusalOf = (claim: SandboxClaim): string =>
   refusals.includes(readyOf(claim)?.reason ?? '') ? claimTroubleOf(claim) : '';

@@ -6,7 +6,7 @@ export interface ClusterSettings {
   /** Address of the relay for pods: the Service of this runner. */
   relayUrl: string;
   port: number;
-  /** Image of the runner in pods, and of missions whose template names no image. */
+  /** Image of the runner in pods, also used for missions whose template names no image. */
   runnerImage: string;
   missionImage: string;
   runtimeClassName: string | undefined;
@@ -16,19 +16,19 @@ export interface ClusterSettings {
   needsPolicy: boolean;
   /** User id of the programs in all containers. */
   user: number;
-  /** CPUs of a mission whose template names no number, and maximum CPUs of any mission. */
+  /** CPUs of a mission whose template states no number, and the maximum for any mission. */
   cpus: number;
   /** Time for a pod to start, which includes the pull of its image. */
   startMs: number;
   /** Time in which a runner that ends finishes the open requests of missions. */
   drainMs: number;
-  /** Settings of this runner that the runners in pods get too. */
+  /** Settings of this runner that are passed on to the runners in pods. */
   podVariables: Record<string, string>;
   /** Time that a finished Job or SandboxClaim is kept. */
   keepSeconds: number;
-  /** Whether missions have a SandboxClaim: where the cluster offers it, always, or never. */
+  /** Whether missions have a SandboxClaim: `auto` means where the cluster supports it. */
   sandboxes: 'auto' | 'required' | 'off';
-  /** Pods per template that have started before their mission, and the time without a mission after which they end. */
+  /** Number of warm pods per template, and the time without a mission after which they end. */
   warmPods: number;
   warmKeepSeconds: number;
 }

@@ -28,10 +28,13 @@ export interface StartSettings {
 /** Pause until a cluster that has missions is tested again. */
 const retestMs = 30_000;
 
-/** Starts the runner of a cluster, which is to be tested before the first claim. @throws when rights are missing, or what the settings require */
+/**
+ * Starts the runner of a cluster, which is to be tested before the first claim. @throws when the runner lacks rights, or the cluster lacks
+ * a feature that the settings require
+ */
 export async function startCluster(settings: ClusterSettings, start: StartSettings) {
   const { platform, serviceToken, capabilities, limits, pace, stopping } = start;
-  // Each informer and each waiting mission listens.
+  // Each informer and each waiting mission adds a listener.
   setMaxListeners(0, stopping);
   const { models, routes, found } = capabilities;
   const api = await openApi(settings.namespace);
@@ -44,7 +47,7 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
     routes,
     port: settings.port,
   };
-  // Missions that have started go on while the API server cannot be reached.
+  // Missions that have started continue while the API server cannot be reached.
   const relay = await openRelay(relaySettings);
   if (!settings.needsPolicy)
     console.error(
@@ -65,7 +68,7 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
   return {
     ...openCluster(workloads, missions, stopping),
     test: () => testCluster({ api, workloads, pools, settings, limits }, stopping),
-    /** Ends the relay, whose open requests are those of missions that continue. */
+    /** Ends the relay after its open requests, which belong to missions that continue. */
     drain: () => relay.drain(settings.drainMs),
   };
 }
@@ -87,7 +90,7 @@ async function testCluster(tested: Tested, stopping: AbortSignal): Promise<void>
   }
 }
 
-/** Settings of this runner that those of pods have too. */
+/** Settings of this runner that are passed on to the runners in pods. */
 function variablesOf({ capabilities, limits, pace }: StartSettings, { podVariables }: ClusterSettings) {
   const megabytes = (bytes: number) => String(Math.floor(bytes / 1024 ** 2));
   return {

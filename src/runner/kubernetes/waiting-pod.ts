@@ -1,8 +1,8 @@
-// The request of a pod that has started before its mission (docs/decisions/0084-warm-pods-ask-for-their-mission.md).
+// The request of a warm pod for its mission (docs/decisions/0084-warm-pods-ask-for-their-mission.md).
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AskingPod } from './hand-over.ts';
 
-/** Time for one request, which the relay answers earlier. */
+/** Time limit of one request. The relay answers earlier. */
 const requestMs = 60_000;
 /** Pause after a request that was not answered. */
 const pauseMs = 1_000;

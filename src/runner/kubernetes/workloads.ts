@@ -7,7 +7,7 @@ import { graceMs } from './pod-spec.ts';
 import { endOf, failureOf, isStarted, isWorking, jobLabel, type Pod, troubleOf, type Workload } from './pod-state.ts';
 import { claimKind, claimRefusalOf, claimTroubleOf, type SandboxClaim, sandboxAnnotations } from './sandboxes.ts';
 
-/** How a mission's pod has ended: `complete`, or the reason why it has not done its work. */
+/** The outcome of a mission's pod: `complete`, or the reason why it has not finished its work. */
 export type WorkloadEnd = { isComplete: true } | { isComplete: false; why: string };
 
 /** An event about a Job or pod; those of the controller name the rules that refuse pods. */
@@ -18,7 +18,10 @@ interface ClusterEvent extends KubernetesObject {
 }
 
 const [firstPauseMs, maxPauseMs] = [250, 10_000];
-/** Time after which a pod is lost that its claim names and no list has: events about the two kinds have no common order. */
+/**
+ * Time after which a pod counts as lost when its claim names it but no list contains it. Events about claims and about pods arrive in no
+ * common order.
+ */
 const lostMs = 3_000;
 
 export type Workloads = ReturnType<typeof openWorkloads>;
@@ -90,7 +93,7 @@ function openPods(api: Api, changed: () => void, signal: AbortSignal) {
   };
 }
 
-/** @param hasClaims Whether missions have a SandboxClaim. Jobs of missions that were started before are followed nevertheless. */
+/** @param hasClaims Whether missions have a SandboxClaim. Jobs of missions that were started earlier are followed in any case. */
 export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal) {
   const { changed, next } = openChanges(signal);
   const jobs = openInformer<Job>(api, jobKind, changed, signal);
@@ -103,7 +106,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     const claim = claims?.items.get(name);
     return claim ? pods.items.get(claim.status?.sandbox?.name ?? '') : pods.ofJob(name);
   }
-  /** The uid of the pod that has got the mission of a claim. */
+  /** The uid of the pod that has received the mission of a claim. */
   const boundTo = (name: string) => claims?.items.get(name)?.metadata.annotations?.[sandboxAnnotations.pod];
   const hasPod = (name: string, uid: string) => pods.items.get(name)?.metadata.uid === uid;
   const warning = async (name: string): Promise<string> => {
@@ -134,13 +137,13 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     /** Creates an object, unless stopped before. @throws ApiRefusal when the API server refuses it */
     create: (object: KubernetesObject, stopped: AbortSignal): Promise<void> =>
       persist(async () => stopped.aborted || api.apply(object), stopped),
-    /** Whether the runner of the mission works in its pod, which then renews the lease itself. */
+    /** Whether the runner of the mission works in its pod, and therefore renews the lease itself. */
     isStarted: (name: string) => (claims?.items.has(name) ? boundTo(name) !== undefined : isStarted(podOf(name))),
-    /** Jobs and claims that have not ended. */
+    /** All Jobs and claims that have not ended. */
     open: (): Workload[] =>
       [...jobs.items.values(), ...(claims?.items.values() ?? [])].filter((one) => endOf(one) === null),
     claims: (): SandboxClaim[] => [...(claims?.items.values() ?? [])],
-    /** Why the pod of a mission does not start. */
+    /** The reason why the pod of a mission does not start. */
     async troubleOf(name: string): Promise<string> {
       return saysOf(name) || (await warning(name)) || 'its pod has not started';
     },

@@ -12,6 +12,6 @@ export function onAnswer(onward: ClientRequest, take: (answer: IncomingMessage) 
   // Without a listener for `upgrade` the request would never end.
   onward.on('upgrade', (_, socket) => {
     socket.destroy();
-    refuse('it changed the protocol without being asked');
+    refuse('it switched the protocol without being asked');
   });
 }

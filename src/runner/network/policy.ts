@@ -14,7 +14,7 @@ export interface NetworkPolicy {
 export function canonicalHost(text: string): string | null {
   if (text.length > 255 || /[\s/?#@\\%]/.test(text) || !URL.canParse(`http://${text}/`)) return null;
   const url = new URL(`http://${text}/`);
-  // A text with a port is no host.
+  // A text with a port is not a host.
   if (url.host !== url.hostname || /:\d*$/.test(text.replace(/^\[.*\]/, ''))) return null;
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return host.split('.').includes('') ? null : host;

@@ -8,7 +8,7 @@ import type { Step } from '../contract.ts';
 import type { Platform } from './platform.ts';
 import { addLine, finishPart, type RecordedLine, type RecordedPart } from './recording-lines.ts';
 
-/** How many calls after the first unanswered call are kept: a harness with concurrent calls may make them before it. */
+/** Number of calls after the first unanswered call that are kept: a harness with concurrent calls may make them before it. */
 const laterCalls = 20;
 
 export interface ForkedStep {

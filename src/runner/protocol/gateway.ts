@@ -34,7 +34,7 @@ const routes: [RegExp, keyof Upstreams][] = [
   [/^(?:GET|POST|DELETE) \/mcp\/([A-Za-z0-9_-]+)()$/, 'mcp'],
 ];
 
-/** Headers of a single connection, and headers that the gateway replaces. */
+/** Headers that are not forwarded: those of a single connection, and those that the gateway replaces. */
 const dropped = [
   'authorization',
   'x-api-key',

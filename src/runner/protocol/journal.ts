@@ -89,7 +89,7 @@ export function openJournal(
 /** The text of a log that was not sent yet. */
 function openText(waitMs: number) {
   let text = '';
-  /** Since when the last line is unfinished; null when it is finished. */
+  /** The time at which the unfinished last line began; null when the last line is finished. */
   let unfinishedSince: number | null = null;
   return {
     length: () => text.length,
@@ -161,7 +161,7 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
  */
 function openPace(interval: number) {
   let last = Number.NEGATIVE_INFINITY;
-  /** The time at which the batches so far would have been sent with one per `interval`. */
+  /** The time at which the previous batches would have been sent at one per `interval`. */
   let spentUntil = 0;
   return {
     delay(): number {

@@ -68,7 +68,7 @@ export function connect(
   const { again, isAway } = createRetries(stopping, clock);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
-  /** A mutation with its one argument; retryable errors are retried, unless `once`. */
+  /** Sends a mutation with its one argument. Retryable errors are retried, unless `once` is set. */
   const mutate = <Answer, Input>(
     operation: Operation<{ answer: Answer }, { input: Input }>,
     input: Input,

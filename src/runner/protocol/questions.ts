@@ -41,7 +41,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
     modelCallParked: pauses.modelCallParked,
     /** Resolves with the answer; null when the agent no longer waits. @throws when too many questions wait */
     async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
-      if (open.size >= maxQuestions) throw new Error(`At most ${maxQuestions} questions wait at once.`);
+      if (open.size >= maxQuestions) throw new Error(`At most ${maxQuestions} questions can be open at the same time.`);
       const toolUseId = randomUUID();
       show({ kind: 'elicitation', ...question, toolUseId });
       const answer = await new Promise<Answer | null>((resolve) => {
@@ -65,7 +65,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
     /** Whether the message is for a question rather than for the agent; `used` means that the agent has received it. */
     take({ messageId, text, author, questionId, approved }: Message): { used: boolean } | null {
       if (taken.has(messageId)) return { used: approved !== true };
-      // A message answers all open questions except those about tool calls; the platform no longer shows them.
+      // A message without a question id answers all open questions except those about tool calls.
       const asked = [...open].filter(([id, { question }]) =>
         questionId === null ? question.action === undefined : id === questionId,
       );

@@ -11,10 +11,10 @@ import type { RecordedCall, RecordedEnd } from './recording-lines.ts';
 import { uploadPart } from './recording-part.ts';
 import { hasSplitSecret } from './split-secrets.ts';
 
-/** Bytes: of a body, of the lines that are kept in memory until they are uploaded, and of the lines of a run. */
+/** Maximum bytes of a body, of the lines that are kept in memory until they are uploaded, and of all lines of a run. */
 export const recordingBounds = { body: 8 * 1024 * 1024, held: 8 * 1024 * 1024, run: 240 * 1024 * 1024 };
 
-/** Milliseconds that calls may take to end once their harness has; later ones belong to the next part. */
+/** Milliseconds within which calls may still end after their harness has ended. Later ones belong to the next part. */
 const closingMs = 1_000;
 
 /** Collects a body up to its bound, with the time of each piece. */

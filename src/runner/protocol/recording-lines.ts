@@ -75,7 +75,7 @@ export function readRecording(text: string): RecordedRun {
   const steps = new Map<string, RecordedPart>();
   for (const line of text.split('\n').filter(Boolean)) addLine(steps, JSON.parse(line));
   for (const part of steps.values()) finishPart(part);
-  if (steps.size === 0) throw new Error('The file has no step of a recording.');
+  if (steps.size === 0) throw new Error('The file contains no steps of a recording.');
   return { steps: [...steps.values()] };
 }
 

@@ -44,7 +44,7 @@ function expectedCall(call: RecordedCall, folders: Folders): Expected {
   return { call, body, named, route: routeOf(call.method, call.path), digest: digestOf(body) };
 }
 
-/** Why no recorded call answers the request. */
+/** The reason why no recorded call answers the request. */
 function differenceOf(left: readonly Expected[], route: string, body: string, number: number): string {
   const name = `Call ${number} (${route})`;
   const next = left.find((one) => one.route === route);
@@ -62,7 +62,7 @@ const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
     ),
   );
 
-/** The calls of a step that are left. */
+/** The recorded calls of a step that no request has used yet. */
 function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart, recorded: Folders, present: Folders) {
   const left = calls.map((call) => expectedCall(call, recorded));
   /** Values of the recording that an answer may name, with the values of the replay that replace them. */
@@ -72,7 +72,9 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
   let isModelHeld = false;
   const isReached = () => isModelHeld && !left.some(isAnswered);
   return {
-    /** The recorded call that answers the request; `held` for the call from which the fork continues; otherwise the reason why there is none. */
+    /**
+     * The recorded call that answers the request; `held` for the call from which the fork continues; otherwise the reason why none does.
+     */
     take(request: IncomingMessage, text: string, number: number): RecordedCall | 'held' | { difference: string } {
       // A harness that is interrupted may repeat the call, or make others.
       if (isReached()) return 'held';
@@ -81,7 +83,7 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
       const digest = digestOf(body);
       const at = left.findIndex((one) => one.route === route && one.digest === digest);
       const [found] = at < 0 ? [] : left.splice(at, 1);
-      // The recording of a fork does not have the call that was kept open.
+      // The recording of a fork does not contain the call that was kept open.
       const isLast = !found && !hasLast && endsWith < Number.POSITIVE_INFINITY && !left.some(isAnswered);
       if ((found && !isAnswered(found)) || (isLast && isOfModel(route))) {
         isModelHeld ||= isOfModel(route);

@@ -1,7 +1,9 @@
-// Finds secrets that a stream of server-sent events has in pieces: a model that repeats a secret sends it in several deltas.
+// Finds secrets that a stream of server-sent events contains in pieces: a model that repeats a secret sends it in several deltas.
 import type { Mask } from '../text.ts';
 
-/** Whether the texts of successive events have a secret together. Events that are nested too deeply to be read count as containing one. */
+/**
+ * Whether the texts of successive events together contain a secret. Events that are nested too deeply to be read count as containing one.
+ */
 export function hasSplitSecret(body: string, mask: Mask): boolean {
   const joined = new Map<string, string[]>();
   try {

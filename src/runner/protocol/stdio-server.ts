@@ -85,7 +85,10 @@ export async function startStdioServer(
   }
 }
 
-/** Resolves with the result. @throws with the reason for a failure */
+/**
+ * Sends a request and resolves with its result.
+ * @throws with the reason for a failure
+ */
 type Request = (method: string, params: Json, timeoutMs: number, left?: AbortSignal) => Promise<Json>;
 
 function openClient(tell: (message: Json) => void, fail: (reason: string) => void, log: (text: string) => void) {
@@ -115,7 +118,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
     },
     /** Sends a request and returns its result. @param over Resolves with the reason once the server has ended. */
     async request(method: string, params: Json, timeoutMs: number, over: Promise<string>, left?: AbortSignal) {
-      if (waiting.size >= limits.calls) throw new Error(`At most ${limits.calls} calls wait at once.`);
+      if (waiting.size >= limits.calls) throw new Error(`At most ${limits.calls} calls can be open at the same time.`);
       const id = ++asked;
       const done = new AbortController();
       const late = wait(timeoutMs, 'it did not answer in time', { signal: done.signal });

@@ -1,5 +1,5 @@
-// Terminals of people in the sandbox of a step: the runner starts their shells, reads their input by requests that wait, sends their
-// output, and records it as an artifact. No port is opened for them.
+// Terminals of people in the sandbox of a step: the runner starts their shells, reads their input by long polling, sends their output, and
+// records it as an artifact. No port is opened for them.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease } from '../contract.ts';
 import {

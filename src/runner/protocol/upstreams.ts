@@ -20,7 +20,7 @@ export interface Upstream {
   answered?(status: number): void;
 }
 
-/** Treatment of requests to an MCP server by the gateway. */
+/** Destination of requests to an MCP server: a tool server of the runner, or an upstream. */
 export type McpServer =
   /** A tool server inside the runner, such as the one for questions to people. */
   { own: ToolServer } | (Upstream & { own?: undefined; approval?: Approval });
@@ -41,7 +41,7 @@ export interface Upstreams {
   mcp: Record<string, McpServer>;
 }
 
-/** The header for a vendor's key. */
+/** The request header that carries a vendor's key. */
 export const keyHeader = (vendor: Vendor, key: string): Record<string, string> =>
   vendor === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
 

@@ -40,7 +40,7 @@ const bytesPerToken = 8;
 /** Maximum tokens per millisecond that a vendor generates. Some tokens are generated without being sent, such as thoughts and arguments of tools. */
 const tokensPerMs = 0.5;
 
-/** The last event of a stream whose answer the vendor cannot continue. */
+/** The error event that ends a stream. */
 const errorEvent = /^(event: ?error|data: ?\{"error")/;
 
 /**

@@ -108,7 +108,7 @@ export async function unpack(repository: string, bundle: Bundle): Promise<void> 
   const refs = [`+refs/checkpoint/work:${workOf(bundle)}`, `+refs/checkpoint/sessions:${sessionsOf(bundle)}`];
   await git(repository, ['fetch', '--quiet', '--no-tags', bundle.file, ...refs]);
   const commit = (await git(repository, ['rev-parse', workOf(bundle)])).trim();
-  if (commit !== bundle.commitSha) throw new Error('the bundle contains another commit');
+  if (commit !== bundle.commitSha) throw new Error('the bundle contains a different commit than expected');
 }
 
 /** Removes the bundle and its references in the repository. */

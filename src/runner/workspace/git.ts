@@ -88,7 +88,8 @@ async function reachOf(remote: Remote): Promise<Reach> {
 async function checkedReach({ url, allowLoopback, resolve }: Remote): Promise<Reach> {
   const { origin, protocol, hostname, port } = new URL(url);
   // The check ensures that git and this process find the same host in the address.
-  if (!url.startsWith(`${origin}/`) || hostname.endsWith('.')) throw new Error(`${url} is not a plain address`);
+  if (!url.startsWith(`${origin}/`) || hostname.endsWith('.'))
+    throw new Error(`${url} must be a canonical URL without a user, and without a dot at the end of its host name`);
   const addresses = await checkedAddresses(url, allowLoopback, resolve);
   if (!allowLoopback) await checkVersion();
   const isName = !addresses.includes(hostname.replace(/^\[|\]$/g, ''));
@@ -118,7 +119,7 @@ export async function requireCommit(folder: string, sha: string): Promise<string
 async function checkVersion(): Promise<void> {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(await git('/', ['version'])) ?? [];
   if (Number(major) < 2 || (Number(major) === 2 && Number(minor) < 37))
-    throw new Error(`git ${major}.${minor} cannot be restricted to an address: 2.37 or later is needed`);
+    throw new Error(`git ${major}.${minor} cannot restrict a remote to one IP address: 2.37 or later is needed`);
 }
 
 const configured = (entries: Record<string, string>): Record<string, string> => ({

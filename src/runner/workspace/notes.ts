@@ -11,10 +11,13 @@ const ref = 'refs/notes/attestations';
 const maxAttempts = 5;
 const writer = ['-c', 'user.name=Attestations', '-c', 'user.email=attestations@localhost'];
 
-/** Adds the notes to the notes at the source host. @throws when the host refuses them */
+/**
+ * Adds the notes to those that the source host already has.
+ * @throws when the host refuses them
+ */
 export async function pushNotes(mirror: string, remote: Remote, notes: readonly Note[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    // The pattern matches nothing in a repository without notes, which is no error. Notes that were not pushed are dropped.
+    // The pattern matches nothing in a repository without notes, which is not an error. Notes that were not pushed are dropped.
     await git(mirror, ['fetch', '--quiet', '--prune', remote.url, `+${ref}*:${ref}*`], { remote });
     // The text is the input of git, because the system limits an argument to 128 KiB.
     for (const { sha, text: input } of notes)

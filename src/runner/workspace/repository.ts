@@ -43,7 +43,7 @@ export interface CheckoutSettings {
   /** The name of the agent that commits. */
   author: string;
   checkpoint: CheckpointOrder | null;
-  /** The commit to begin from, as the mission that is replayed did; null means the branch. */
+  /** The commit from which the replayed mission began; null means the branch. */
   startSha: string | null;
   /** Whether attestations are pushed as notes of their commits. */
   hasNotes: boolean;
