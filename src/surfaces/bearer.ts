@@ -20,7 +20,7 @@ import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
 import { answerProblem } from './frame.ts';
 
-/** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is no OAuth resource. */
+/** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is not an OAuth resource. */
 type Place = Resource | 'scim';
 /** @param address The address of the request (`plainAddress`) */
 type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null>;
@@ -88,7 +88,7 @@ export function createAuthenticate(failures: Throttle, place: Place) {
     exchange.scopes = caller.scopes;
     exchange.caller = caller;
     caller.source = exchange;
-    // Refused requests are not counted against the caller's rate, which protects the organization.
+    // A refused address counts as a failure, not against the caller's rate, which protects the organization.
     if (caller.isAddressRefused) await failures.take(caller.credentialId);
     requireAllowedAddress(caller, exchange);
     return caller;

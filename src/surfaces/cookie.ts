@@ -1,6 +1,6 @@
 // Finds the person for the console's session cookie. Besides the console, /graphql and /v1 accept it, but only for requests from the
-// service's own pages (docs/decisions/0032-sign-in-without-passwords.md): a foreign site can make a browser send the cookie, but not
-// these headers.
+// service's own pages (docs/decisions/0032-sign-in-without-passwords.md): a foreign site can make a browser send the cookie, but cannot set
+// the headers that prove where a request comes from.
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
 import { callerOfSession, type SessionInUse } from '#domain/identity/sessions/caller.ts';
@@ -80,7 +80,7 @@ export async function callerOfCookie(exchange: Exchange): Promise<Caller | null>
   const wanted = req.headers['x-org-id'];
   const found = await sessionOf(exchange, typeof wanted === 'string' && wanted !== '' ? wanted : null);
   if (found && !isSafe(req) && !isCsrfToken(found.session.id, req.headers['x-csrf-token'])) {
-    throw forbidden('A request that changes something under the session cookie needs its X-CSRF-Token header.');
+    throw forbidden('A change with the session cookie requires the X-CSRF-Token header.');
   }
   return found?.caller ?? null;
 }

@@ -25,7 +25,10 @@ export interface Surface {
   handle: Handler;
 }
 
-/** The caller of a request, which counts as one against its rate. @throws 401, 429 */
+/**
+ * The caller of a request. The request counts against the caller's rate.
+ * @throws 401, 429
+ */
 export async function identify({ authenticate, meter }: CallerSettings, exchange: Exchange): Promise<Caller> {
   const caller = await authenticate(exchange);
   await meter(exchange, caller, 1);

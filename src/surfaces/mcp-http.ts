@@ -76,7 +76,8 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     const body = parseJson(await readText(exchange, bytes.jsonBody));
     if (body === undefined) return answerJson(exchange, 400, unparsable, uncached);
     if (Array.isArray(body)) {
-      if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
+      if (body.length > mcp.messagesPerBatch)
+        throw invalid(`A batch can have at most ${mcp.messagesPerBatch} messages.`);
       if (body.length > 1) await meter(exchange, who, body.length - 1);
     } else {
       check?.(who, body);

@@ -8,7 +8,7 @@ interface MeterSettings {
   /** Maximum requests with one credential. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number | undefined;
-  /** Maximum requests with one credential of a runtime; the maximum for all runtimes of an organization is derived from it. */
+  /** Maximum requests with one credential of a runtime, and also of all runtimes of an organization together. */
   requestsPerMinuteRuntime?: number | undefined;
 }
 

@@ -77,7 +77,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     const refused = await put(bare, 'x');
     expect([refused.status, refused.body.description]).toEqual([
       403,
-      'This address is invalid or expired: createArtifactUpload returns a new one.',
+      'This URL is invalid or expired: createArtifactUpload returns a new one.',
     ]);
     for (const address of [
       `${bare}?expires=${content.expiresAt}`,

@@ -256,7 +256,7 @@ describe('The session cookie on the API', () => {
       expect(answer.body).toEqual({
         category: 'auth',
         title: 'Forbidden',
-        description: 'A request that changes something under the session cookie needs its X-CSRF-Token header.',
+        description: 'A change with the session cookie requires the X-CSRF-Token header.',
         retryable: false,
         code: 'forbidden',
       });

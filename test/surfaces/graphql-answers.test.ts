@@ -129,7 +129,7 @@ test.each([
   ['a body that is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not valid UTF-8.'],
   ['an empty body', '', 'The body must be a JSON object or an array of them.'],
   ['a body that is null', 'null', 'The body must be a JSON object or an array of them.'],
-  ['an empty batch', '[]', 'A batch has 1 to 20 operations; this one has 0.'],
+  ['an empty batch', '[]', 'A batch can have 1 to 20 operations; this one has 0.'],
   ['a missing query', '{}', 'Must provide query string.'],
   ['an unknown parameter', '{"query":"{ hello }","qeury":1}', 'Unexpected parameter "qeury" in the request body.'],
 ])('400 · a GraphQL request is refused for %s', async (_title, body, description) => {

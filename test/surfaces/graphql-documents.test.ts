@@ -70,7 +70,7 @@ test('400 · a batch with one operation too many is refused before execution', a
   expect((await post(batch(graphql.operationsPerBatch))).status).toBe(200);
   const response = await post(batch(graphql.operationsPerBatch + 1));
   expect(response.status).toBe(400);
-  expect(await response.json()).toEqual(refusal('A batch has 1 to 20 operations; this one has 21.'));
+  expect(await response.json()).toEqual(refusal('A batch can have 1 to 20 operations; this one has 21.'));
   expect(metered.operations).toBe(20 + 1);
 });
 

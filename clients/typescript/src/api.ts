@@ -2397,7 +2397,7 @@ export interface EventsParameters {
 }
 /** A change of a record, without who made it and without values. */
 export interface FeedEvent {
-  /** The version of this record: members may be added to it, and none changes. */
+  /** The version of this record. Members may be added to it; existing members do not change. */
   version: 1;
   /** The position in the log of the organization. A later number never appears before an earlier one. */
   number: number;
@@ -2426,7 +2426,7 @@ export interface FeedPage {
   data: FeedEvent[];
   /** The number to continue after, also if no event matches. */
   lastNumber: number;
-  /** Whether the log has events after `lastNumber`, which may match. */
+  /** Whether the log has further events after `lastNumber`. They may not match the filter. */
   hasMore: boolean;
 }
 /** The parameters of `followRun`. */

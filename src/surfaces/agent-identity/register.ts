@@ -90,7 +90,7 @@ function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaime
   }
   answerError(exchange, 401, {
     error: 'interaction_required',
-    error_description: 'A person must confirm this agent first: show them the claim, and poll the token endpoint.',
+    error_description: 'A person must confirm this agent first: show them the claim link, and poll the token endpoint.',
     ...toBeClaimed(agent),
   });
 }

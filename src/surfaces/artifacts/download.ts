@@ -21,7 +21,7 @@ import { rangeOf } from './range.ts';
 export async function download(exchange: Exchange, artifactId: string): Promise<void> {
   const expiry = addressExpiry('artifact', artifactId, new URLSearchParams(exchange.search));
   if (expiry === null) {
-    throw forbidden('This address is invalid or expired: GET /v1/artifacts/{artifactId} returns a new one.');
+    throw forbidden('This URL is invalid or expired: GET /v1/artifacts/{artifactId} returns a new one.');
   }
   const artifact = await findArtifactByAddress(artifactId);
   const { sizeBytes: size, contentKey, contentType, kind, id } = artifact;
@@ -33,7 +33,7 @@ export async function download(exchange: Exchange, artifactId: string): Promise<
 export async function downloadExport(exchange: Exchange, orgId: string): Promise<void> {
   const expiry = addressExpiry('export', orgId, new URLSearchParams(exchange.search));
   if (expiry === null) {
-    throw forbidden('This address is invalid or expired: the query organizationExport returns a new one.');
+    throw forbidden('This URL is invalid or expired: the query organizationExport returns a new one.');
   }
   const { key, size } = await findArchive(orgId);
   const file = { size, key, presentation: presentation('application/zip', `export-${orgId}`) };
@@ -43,7 +43,7 @@ export async function downloadExport(exchange: Exchange, orgId: string): Promise
 /** The lines of a recording. @throws 403, 404, 502 when a part was altered */
 export async function downloadRecording({ res, search }: Exchange, runId: string): Promise<void> {
   if (addressExpiry('recording', runId, new URLSearchParams(search)) === null) {
-    throw forbidden('This address is invalid or expired: GET /v1/runs/{runId}/recording returns a new one.');
+    throw forbidden('This URL is invalid or expired: GET /v1/runs/{runId}/recording returns a new one.');
   }
   const parts = await partsOfRun(runId);
   if (parts.length === 0) throw notFound('recording');

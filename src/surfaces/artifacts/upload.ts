@@ -8,7 +8,7 @@ import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import { forbidden, invalid, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 
-/** Maximum silence of a client: longer than a pause of its network, shorter than the hold on the content. */
+/** Maximum silence of a client: longer than a pause of its network, shorter than the time for which the content is reserved. */
 const silenceMs = minutes(1);
 
 export const maxPerOrganization = 16;
@@ -34,7 +34,7 @@ export async function upload(exchange: Exchange, contentKey: string): Promise<vo
 
 function admit({ req, search }: Exchange, contentKey: string): void {
   if (addressExpiry('upload', contentKey, new URLSearchParams(search)) === null) {
-    throw forbidden('This address is invalid or expired: createArtifactUpload returns a new one.');
+    throw forbidden('This URL is invalid or expired: createArtifactUpload returns a new one.');
   }
   const { 'content-encoding': encoding, 'content-range': range, 'content-length': length } = req.headers;
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {

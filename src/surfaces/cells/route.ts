@@ -1,5 +1,5 @@
 // Decides for each request whether this cell handles it or another one: by its bearer token, the id of its hook, the token of its link, or
-// the secret in a form of OAuth. Pages of the console are redirected, because their session is one of their cell.
+// the secret in a form of OAuth. Pages of the console are redirected, because a session is valid only in its own cell.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { keyOfSecret, type RequestKey } from '#domain/lifecycle/moves/keys.ts';
@@ -17,7 +17,7 @@ const withSecretInBody = new Set(['/v1/oauth2/token', '/v1/oauth2/revoke', '/v1/
 const secretParameters = ['refresh_token', 'code', 'token', 'claim_token'] as const;
 const bodyMs = seconds(60);
 
-/** A handler that handles requests of organizations of this cell, and leads all others to their cell. */
+/** Wraps a handler: it handles requests of organizations in this cell; all other requests are forwarded to their cell. */
 export const inItsCell =
   (handle: Handler): Handler =>
   async (exchange) => {
@@ -26,7 +26,7 @@ export const inItsCell =
     const key = await keyOf(exchange);
     if (!key) return handle(exchange);
     if (statementOfCell(exchange.req)) {
-      // Another cell has looked for the key, so the request is not forwarded again.
+      // Another cell has already looked up the key, so the request is not forwarded again.
       if (await isHere(key)) return handle(exchange);
       exchange.res.setHeader(missingHeader, '1');
       throw organizationMoving();
@@ -99,7 +99,7 @@ async function peek(req: IncomingMessage): Promise<string | null> {
     else if (req.destroyed) return null;
     else await Promise.race([once(req, 'readable', { signal }), closed]).catch(late);
   }
-  // The stream ends in the next turn of the event loop unless it has the bytes again.
+  // Without the bytes, the stream would end in the next turn of the event loop.
   const body = Buffer.concat(chunks);
   if (size > 0) req.unshift(body);
   return size > bytes.oauthBody ? null : body.toString('utf8');

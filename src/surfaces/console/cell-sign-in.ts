@@ -20,7 +20,7 @@ import { ownPath, personsForm, personsPage, visitorOf } from './visitor.ts';
 /** Paths of a sign-in with the session of another cell: its start, the page of the other cell that confirms it, and the return. */
 export const cellSignInPaths = { start: '/sign-in/cell', vouch: '/sign-in/vouch', return: '/sign-in/cell/return' };
 
-/** Address of a page in another cell, to which the session of this cell signs its person in. */
+/** Address of a page in another cell. It signs the person in there with their session in this cell. */
 export const cellSignInFrom = (cell: string, path: string): string =>
   `${addressOfCell(cell)}${cellSignInPaths.start}?${new URLSearchParams({ cell: ownCell()!, return_to: path })}`;
 
@@ -84,7 +84,7 @@ export const finishCellSignIn: Handler = async (exchange) => {
   const { returnTo, expiresAt } = begun;
   const offered = { email: voucher.email, name: voucher.name, returnTo, expiresAt };
   const visitor = await visitorOf(exchange);
-  // Another site may have started the sign-in, which must not replace a session without a question.
+  // Another site may have started the sign-in, which must not replace a session without asking.
   if (visitor && visitor.person.email !== offered.email) return offerSwitch(exchange, visitor, offered);
   if (visitor && !visitor.caller.isOrgOnly) return seeOther(exchange, returnTo);
   await signInAs(exchange, offered);

@@ -64,9 +64,9 @@ const closingForm = (visitor: OrganizationVisitor, refused?: Problem): Html => {
   <section class="card">
     <h2>What happens</h2>
     <ul>
-      <li>Tokens, sign-ins of apps and agents of all members end. Pending invites are revoked.</li>
+      <li>Tokens, app sign-ins and agents of all members are revoked, and so are pending invites.</li>
       <li>Waiting and running missions are canceled, schedules stop, and sandboxes and previews are removed.</li>
-      <li>The subscription ends at once. Unused credits of orders that can still be withdrawn are refunded, all others are forfeited.</li>
+      <li>The subscription ends at once. Unused credits of orders that can still be withdrawn are refunded; all others are forfeited.</li>
       <li>Owners can read the organization for 30 days. Then all of it is erased.</li>
     </ul>
     <form method="post" action="${addressOf(visitor.organization, closurePath)}">${csrfField(visitor)}

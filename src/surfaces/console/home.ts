@@ -129,7 +129,7 @@ const offersCard = (visitor: Visitor, offers: DirectoryOffer[]): Html => html`<s
     <ul class="list">${offers.map(
       ({ orgId, organizationName }) => html`<li class="row">
         <div><strong>${organizationName}</strong>
-          <div class="muted small">The directory of this organization contains your address.</div></div>
+          <div class="muted small">The directory of this organization contains your email address.</div></div>
         <form method="post" action="/console/directory/accept">${csrfField(visitor)}
           <input type="hidden" name="org_id" value="${orgId}">
           <button aria-label="Join ${organizationName}">Join</button></form>

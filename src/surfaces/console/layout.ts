@@ -52,7 +52,7 @@ const groupNames = { work: null, organization: 'Organization', you: 'You' } as c
 /** Entry of the menu: an address, a name, and scopes of which one suffices; without scopes it is shown to every person. */
 type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 
-/** The menu's entries by group. Without an organization they link to pages that say so. */
+/** The menu's entries by group. For a person without an organization, they link to pages that say so. */
 function placesOf({
   organization,
   person,

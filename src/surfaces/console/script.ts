@@ -23,7 +23,7 @@ addEventListener('keydown', ({ key }) => {
     menu.focus();
   }
 });
-// The server writes the theme into the page, so that it does not flash.
+// The server writes the theme into the page, so that the page does not flash.
 const theme = document.querySelector('.theme select');
 theme.value = document.documentElement.dataset.theme ?? '';
 theme.parentElement.hidden = false;

@@ -36,7 +36,7 @@ export function answerStartPage(
 ): Promise<void> {
   const body = html`<section class="card">
     <h1>Sign in to <bdi>${organizationName}</bdi></h1>
-    <p class="muted">You continue at the provider of this organization. Go on only if you belong to it.</p>
+    <p class="muted">You continue at the identity provider of this organization. Continue only if you belong to the organization.</p>
     <a class="button full" href="${address}">Continue with <bdi>${name}</bdi> of <bdi>${organizationName}</bdi></a>
   </section>
   <p class="small"><a href="/sign-in">Sign in another way</a></p>`;

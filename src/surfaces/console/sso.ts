@@ -198,9 +198,9 @@ function answerTested(
   const organization = visitor.organizations.find((own) => own.id === orgId)!;
   const body = html`<section class="card">
     <h1>${name} works</h1>
-    <p>People with addresses of its domains can sign in with it now.</p>
+    <p>People with email addresses in its domains can now sign in with it.</p>
     <dl class="facts"><dt>Email</dt><dd>${email}</dd><dt>Name</dt><dd>${personName ?? 'None'}</dd><dt>Identifier</dt><dd><code>${subject}</code></dd></dl>
-    ${!isOwn && html`<p class="note">This is not the address of your account. Before the provider can be required, an owner must sign in through it.</p>`}
+    ${!isOwn && html`<p class="note">This is not the email address of your account. Before the provider can be required, an owner must sign in through it.</p>`}
     <p><a class="button" href="${organizationPath(organization.slug)}/sign-in">Back to the settings</a></p>
   </section>`;
   return answerPage(exchange, 200, { title: 'Test', body, visitor });

@@ -45,8 +45,8 @@ async function visitorOfHidden(exchange: Exchange, visitor: Visitor, slug: strin
 }
 
 /**
- * The person of the request, acting in one of their organizations; with null, in the one last chosen, or in none while that one does not
- * allow the address. @throws 404, 403 when the organization does not allow the address
+ * The person of the request, acting in one of their organizations. With null, this is the organization chosen last, or none if it does not
+ * allow the address of the request. @throws 404, 403 when the organization does not allow the address
  */
 export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
   const found = await sessionOf(exchange, orgId);

@@ -14,7 +14,7 @@ export const webhookSchemas: Json = {
     properties: {
       type: eventType,
       timestamp: { type: 'string', format: 'date-time', description: 'When it happened, in UTC.' },
-      data: { $ref: '#/components/schemas/FeedEvent', description: 'The event, as the feed of events has it.' },
+      data: { $ref: '#/components/schemas/FeedEvent', description: 'The event, as in the events feed.' },
     },
     required: ['type', 'timestamp', 'data'],
   },
@@ -46,10 +46,10 @@ export const webhookRequests: Json = {
         '2XX': { description: 'The event is delivered.' },
         410: { description: 'The endpoint is disabled.' },
         429: {
-          description: 'The event is repeated after `Retry-After`; so it is after 502, 503 and 504.',
+          description: 'The event is sent again after `Retry-After`, as after 502, 503 and 504.',
           headers: { 'Retry-After': { description: 'Seconds, or a date.', schema: { type: 'string' } } },
         },
-        default: { description: 'The event is repeated later.' },
+        default: { description: 'The event is sent again later.' },
       },
     },
   },

@@ -22,7 +22,7 @@ export const feedSchemas: Json = {
     version: {
       const: 1,
       type: 'integer',
-      description: 'The version of this record: members may be added to it, and none changes.',
+      description: 'The version of this record. Members may be added to it; existing members do not change.',
     },
     number: number('The position in the log of the organization. A later number never appears before an earlier one.'),
     type: eventType,
@@ -45,7 +45,10 @@ export const feedSchemas: Json = {
   FeedPage: record('Events after a number, oldest first.', {
     data: { type: 'array', items: { $ref: '#/components/schemas/FeedEvent' }, description: 'The events that match.' },
     lastNumber: number('The number to continue after, also if no event matches.'),
-    hasMore: { type: 'boolean', description: 'Whether the log has events after `lastNumber`, which may match.' },
+    hasMore: {
+      type: 'boolean',
+      description: 'Whether the log has further events after `lastNumber`. They may not match the filter.',
+    },
   }),
 };
 

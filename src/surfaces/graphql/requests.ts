@@ -24,7 +24,7 @@ export async function readOperations(exchange: Exchange): Promise<Operations> {
   }
   const { operationsPerBatch: most } = graphql;
   if (body.length < 1 || body.length > most) {
-    throw invalid(`A batch has 1 to ${most} operations; this one has ${body.length}.`);
+    throw invalid(`A batch can have 1 to ${most} operations; this one has ${body.length}.`);
   }
   return body;
 }

@@ -97,7 +97,8 @@ export function createGraphql(settings: GraphqlSettings) {
 
   async function answerOperations(exchange: Exchange): Promise<void> {
     const accept = acceptable(exchange);
-    // One operation is counted before the body is read, so that malformed bodies count too; the rest of a batch once its size is known.
+    // One operation is counted before the body is read, so that malformed bodies count too; the rest of a batch is counted once its size is
+    // known.
     const caller = await identify(settings, exchange);
     const operations = await readOperations(exchange);
     const size = Array.isArray(operations) ? operations.length : 1;
@@ -172,7 +173,7 @@ async function send(exchange: Exchange, { status, headers: yogaHeaders, body }: 
     budget.answer(size);
     return answer(exchange, status, body, headers);
   }
-  // Yoga's value `none` is no content coding (RFC 9110 §8.4), so the header is removed.
+  // Yoga's value `none` is not a valid content coding (RFC 9110 §8.4), so the header is removed.
   delete headers['content-encoding'];
   // No proxy may buffer the events. The connection closes after them, so that a process can stop.
   exchange.res.writeHead(status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });

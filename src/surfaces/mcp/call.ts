@@ -1,4 +1,4 @@
-// Calls of tools for every feature of the protocol: the same fields, the same authorization.
+// Calls tools for all features of the protocol, with the same fields and the same authorization.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { invalid } from '#foundation/problem.ts';

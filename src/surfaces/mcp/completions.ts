@@ -18,7 +18,7 @@ const newest =
     return (data as ToolRecord[]).map(entry);
   };
 
-/** Candidates by the name of the argument. */
+/** Candidates for a completion, by the name of the argument. */
 const candidates: Record<string, Candidates> = {
   projectId: newest('list_projects', ({ id, name }) => [id, name]),
   runId: newest('list_runs', ({ id, missionTitle }) => [id, missionTitle]),

@@ -17,7 +17,7 @@ export interface Tool {
   /** The entry of the tool in `tools/list`. */
   listed: ListedTool;
   /**
-   * Calls the tool. Returns the record that REST would return, with the members that REST omits.
+   * Calls the tool. Returns the same record as REST, plus the members that REST omits.
    * @throws the problem, or an internal error
    */
   call(caller: Caller, requestId: string, values: Json): Promise<unknown>;
@@ -113,7 +113,7 @@ const resultSchema = (record: Json): NonNullable<ListedTool['outputSchema']> => 
   anyOf: [record, problemSchema],
 });
 
-/** The record as text for models, as structure for programs. */
+/** The result of a tool: the record as text for models, and as structured content for programs. */
 export function answered(value: unknown): CallToolResult {
   const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(value) }];
   const isStructure = value !== null && typeof value === 'object' && !Array.isArray(value);

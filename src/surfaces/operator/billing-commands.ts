@@ -87,7 +87,7 @@ export const billingCommands: Record<string, Command> = {
   }),
 };
 
-/** The organization with this slug, unless it is closed: the credits of a closed organization are settled finally. */
+/** The organization with this slug, unless it is closed: the credits of a closed organization have been settled for good. */
 async function openOrganization(org: string): Promise<Organization> {
   const organization = await organizationOf(org);
   if (organization.closedAt !== null) throw new Error(`--org: ${org} is closed`);

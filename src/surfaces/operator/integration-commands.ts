@@ -100,7 +100,8 @@ export const integrationCommands: Record<string, Command> = {
 
 function onlyKind(vendor: Vendor): ProjectKind {
   const kinds = projectKindsOf(vendor);
-  if (kinds.length === 0) throw new Error(`--vendor: ${vendor} is a chat, which an admin connects in the console`);
+  if (kinds.length === 0)
+    throw new Error(`--vendor: ${vendor} is a chat platform: an admin connects it in the console`);
   if (kinds.length > 1) throw new Error(`--kind: is required for ${vendor}: one of ${kinds.join(', ')}`);
   return kinds[0]!;
 }

@@ -59,7 +59,7 @@ export type Readiness =
   | { status: 'unready'; database: 'unreachable' }
   | { status: 'unready'; database: 'reachable'; migrations: 'pending'; pending: string[] };
 
-/** A process without a free file descriptor is not ready: it can accept neither a request nor open a connection to the database. */
+/** A process without a free file descriptor is not ready: it can neither accept a request nor open a connection to the database. */
 const lacksDescriptors = (): Promise<boolean> =>
   openFile(process.execPath).then(
     async (file) => file.close().then(() => false),
@@ -89,7 +89,7 @@ async function inTime<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Header names of proxies. A request through a proxy on this machine also comes from loopback. */
+/** Names of headers that proxies add. A request through a proxy on this machine also comes from loopback. */
 const proxyHeader = /^(x-forwarded-.*|x-real-ip|forwarded|via)$/;
 
 /** Whether the request comes from this machine: from a loopback address, to a loopback host name, and without headers of a proxy. */

@@ -45,7 +45,7 @@ const memberList = (members: Member[]): Html =>
 `,
   )}</dl>`;
 
-/** Rows for the members of a record or of each of its variants; for a schema that is no object, its type. */
+/** Rows for the members of a record or of each of its variants; for a schema that is not an object, its type. */
 function contentOf(schema: Json): Html {
   const variants = schema.oneOf as Json[] | undefined;
   if (variants) return html`${joined(variants.map(contentOf), ' or ')}`;

@@ -27,7 +27,7 @@ export function readDocs(): DocsPage[] {
 export const linksOf = (pages: readonly DocsPage[], base: string): string =>
   pages.map(({ name, title }) => `- [${title}](${base}/${name})\n`).join('');
 
-/** Whether the page is no decision record: decision records are listed separately. */
+/** Whether the page is not a decision record. Decision records are listed separately. */
 export const isTask = ({ name }: DocsPage): boolean => !name.includes('/');
 
 export const docsIndex = (pages: readonly DocsPage[]): string =>

@@ -1,4 +1,4 @@
-// Reads the OpenAPI document for the pages of the reference: operations by noun, and the bounds of a schema as text.
+// Reads the OpenAPI document for the pages of the reference: operations by tag, and the bounds of a schema as text.
 import type { Json } from '#graph/projection/json-schema.ts';
 
 export interface Parameter {
@@ -46,7 +46,7 @@ export interface DocumentedRoute {
   operation: DocumentedOperation;
 }
 
-/** The operations of each noun, in alphabetical order of the nouns. */
+/** The operations by tag, in alphabetical order of the tags. */
 export function routesByTag({ paths }: ApiDocument): [tag: string, routes: DocumentedRoute[]][] {
   const groups = new Map<string, DocumentedRoute[]>();
   for (const [path, methods] of Object.entries(paths))

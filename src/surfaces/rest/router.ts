@@ -1,5 +1,5 @@
-// Finds the route of a path and method. A fixed segment takes precedence over a parameter; an empty segment still binds to a parameter,
-// so that `/projects/` is a project with an empty id (400, docs/contract.md#errors) and not an unknown path.
+// Finds the route of a path and method. A fixed segment takes precedence over a parameter. An empty segment still binds to a parameter:
+// `/projects/` is a project with an empty id (400, docs/contract.md#errors), not an unknown path.
 import { invalid, methodNotAllowed, notFound } from '#foundation/problem.ts';
 
 interface Node<R> {

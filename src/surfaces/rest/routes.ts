@@ -95,7 +95,7 @@ function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknow
   };
 }
 
-/** The request record without the members that exist only beyond REST. */
+/** The request record without the members that REST omits. */
 function withinRest({ zod, json, beyondRest }: RequestRecord): RequestRecord {
   if (beyondRest.length === 0) return { zod, json, beyondRest };
   const isKnown = ([name]: [string, unknown]) => !beyondRest.includes(name);

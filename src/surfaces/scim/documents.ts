@@ -61,9 +61,13 @@ const userAttributes = [
   }),
   attribute({
     ...{ name: 'emails', type: 'complex', multiValued: true },
-    description: 'The address of the person, one. Without it, userName is the address.',
+    description: 'The only email address of the person. Without it, userName is the email address.',
     subAttributes: [
-      attribute({ name: 'value', description: 'The address; another one is another person.', uniqueness: 'server' }),
+      attribute({
+        name: 'value',
+        description: 'The email address. A different one is a different person.',
+        uniqueness: 'server',
+      }),
       attribute({ name: 'type', description: 'The kind of the address.', canonicalValues: ['work'] }),
       attribute({ name: 'primary', type: 'boolean', description: 'Always true.' }),
     ],

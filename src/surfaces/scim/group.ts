@@ -61,7 +61,7 @@ function idsOfFilter(filter: Filter): string[] {
   if (filter.kind === 'or') return filter.of.flatMap(idsOfFilter);
   const isId = filter.kind === 'compare' && filter.attribute === 'value' && filter.comparator === 'eq';
   if (isId && typeof filter.value === 'string') return [filter.value];
-  throw new ScimError(400, 'path: members are selected by value eq and an id.', 'invalidFilter');
+  throw new ScimError(400, 'path: select members with members[value eq "<id>"].', 'invalidFilter');
 }
 
 function idsOf(value: unknown): string[] {
@@ -72,7 +72,7 @@ function idsOf(value: unknown): string[] {
   });
 }
 
-/** The resource of a group; without `members`, they are left out. */
+/** The resource of a group. Without the argument `members`, the resource has no members. */
 export const groupResource = (group: DirectoryGroup, members?: readonly Related[]): JsonObject => ({
   schemas: [schemaIds.group],
   id: group.id,

@@ -7,7 +7,7 @@ import { type Path, parsePath } from './path.ts';
 export interface PatchOperation extends Path {
   op: 'add' | 'replace' | 'remove';
   value: unknown;
-  /** Whether the request names the attribute by a path; a member of a value that is not known is ignored. */
+  /** Whether the request names the attribute by a path; an unknown member of a value is ignored. */
   isNamed: boolean;
 }
 
@@ -28,7 +28,7 @@ export const operationsOfBody = (body: unknown): PatchOperation[] => {
   return Object.entries(body).flatMap(([key, value]) => memberOperation('replace', key, value));
 };
 
-/** A member whose name is no path, such as that of an extension, is left out. */
+/** A member whose name is not a path, such as that of an extension, is left out. */
 function memberOperation(op: PatchOperation['op'], key: string, value: unknown): PatchOperation[] {
   const isPath = /^(urn:|[a-z$])/i.test(key) && key.length <= scimBounds.filter;
   return isPath ? [{ op, ...parsePath(key), value, isNamed: false }] : [];
@@ -51,7 +51,8 @@ function operationsOf(one: unknown, name: string): PatchOperation[] {
   if (path !== undefined && typeof path !== 'string') throw wrong(`${name}.path: must be a string.`);
   if (path) return [{ op, ...parsePath(path), value, isNamed: true }];
   if (op === 'remove') throw new ScimError(400, `${name}.path: is required to remove something.`, 'noTarget');
-  if (!isObject(value)) throw new ScimError(400, `${name}.value: must be an object without a path.`, 'invalidValue');
+  if (!isObject(value))
+    throw new ScimError(400, `${name}.value: must be an object if there is no path.`, 'invalidValue');
   return Object.entries(value).flatMap(([key, member]) => memberOperation(op, key, member));
 }
 

@@ -94,7 +94,7 @@ function answerDiscovery(exchange: Exchange, documents: () => object | { id: str
   if (!found) throw notFound('document');
   if (!Array.isArray(found)) answerScim(exchange, 200, found);
   else if (new URLSearchParams(exchange.search).has('filter'))
-    throw new ScimError(403, 'These documents cannot be filtered.');
+    throw new ScimError(403, 'This endpoint does not support filters.');
   else {
     const { length } = found;
     const list = { schemas: [schemaIds.list], totalResults: length, startIndex: 1, itemsPerPage: length };

@@ -73,7 +73,7 @@ function applyName(draft: Draft, sub: string | undefined, value: unknown): void 
 function applyEmail(draft: Draft, { op, filter, sub }: PatchOperation, value: unknown): void {
   if (filter && draft.email !== null && !holds(filter, { value: draft.email, type: 'work', primary: true })) {
     if (op === 'add') return;
-    throw new ScimError(400, 'path: matches no address of the user.', 'noTarget');
+    throw new ScimError(400, 'path: matches no email address of the user.', 'noTarget');
   }
   if (sub !== undefined && sub !== 'value') return;
   const isAddition = op === 'add' && draft.email !== null && !filter && sub === undefined;
