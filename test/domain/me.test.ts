@@ -51,7 +51,7 @@ describe('GET /me', () => {
     viewer: ['tokens.create'],
   };
 
-  it.each(orgRoles)('200 · a person in the console who is %s holds all scopes of the role', async (role) => {
+  it.each(orgRoles)('200 · a person who is %s holds all scopes of the role in the console', async (role) => {
     const { person, session } = people[role];
     const { status, body } = await world.rest('GET', '/me', { session });
     expect(status).toBe(200);
@@ -67,7 +67,7 @@ describe('GET /me', () => {
   });
 
   it.each(orgRoles)(
-    '200 · a token with the preset `all`, role %s, can do everything but manage tokens and billing',
+    '200 · a token with the preset `all` of a person who is %s can do everything but manage tokens and billing',
     async (role) => {
       const { person, token } = people[role];
       expect((await world.rest('GET', '/me', { token })).body).toEqual({
@@ -89,7 +89,7 @@ describe('GET /me', () => {
     expect(body).toMatchObject({ role: 'owner', capabilities: [], scopes: [] });
   });
 
-  it('200 · a project-bound token manages nothing org-wide', async () => {
+  it('200 · a project-bound token has no capability for the organization, only missions.run', async () => {
     const token = await world.token(people.owner.person, acme, { projectId });
     expect((await world.rest('GET', '/me', { token })).body).toMatchObject({
       projectId,
@@ -97,7 +97,7 @@ describe('GET /me', () => {
     });
   });
 
-  it('200 · a service has no person and no role', async () => {
+  it('200 · the identity of a service has no person and no role', async () => {
     expect((await world.rest('GET', '/me', { token: await world.service() })).body).toEqual({
       principalType: 'service',
       userId: null,
@@ -109,7 +109,7 @@ describe('GET /me', () => {
     });
   });
 
-  it('200 · a person without an organization can only create one', async () => {
+  it('200 · a person without an organization has only the scopes to read and create one', async () => {
     const person = await world.person('Newcomer');
     expect((await world.rest('GET', '/me', { session: await world.session(person) })).body).toEqual({
       principalType: 'cookie',
@@ -122,7 +122,7 @@ describe('GET /me', () => {
     });
   });
 
-  it('An unclaimed agent gets an answer without any scope', async () => {
+  it('an unclaimed agent can read its identity, which has no scope', async () => {
     const { data, errors } = await asUnclaimed(
       '{ me { principalType userId orgId role capabilities scopes projectId } }',
     );
@@ -139,17 +139,17 @@ describe('GET /me', () => {
     expect(() => admit(unclaimed, 'projects:read')).toThrow('No person has claimed this agent yet.');
   });
 
-  it('An unclaimed agent cannot read related records', async () => {
+  it('an unclaimed agent cannot read the organization of its identity', async () => {
     const { errors } = await asUnclaimed('{ me { organization { name } } }');
     expect(errors![0]!.extensions.code).toBe('agent_not_claimed');
   });
 
-  it('401 · is refused without a credential', async () => {
+  it('401 · the identity and the scopes cannot be read without a credential', async () => {
     expect((await world.rest('GET', '/me')).status).toBe(401);
     expect((await world.rest('GET', '/scopes')).status).toBe(401);
   });
 
-  it('Over GraphQL the answer links to the organization and the person, if the scopes allow it', async () => {
+  it('GraphQL links the identity to its organization and person, if the scopes allow it', async () => {
     const query = '{ me { organization { id name } person { email } } }';
     const { person, token } = people.viewer;
     expect((await world.graphql(query, { token })).body.data.me).toEqual({
@@ -172,7 +172,7 @@ describe('GET /scopes', () => {
   const grantable = (body: Parameters<typeof entries>[0]) =>
     entries(body).flatMap(({ scope, grantable }) => (grantable ? [scope] : []));
 
-  it('200 · lists every scope once, in its group, with a sentence and the least role that grants it', async () => {
+  it('200 · each scope is listed once, in its group, with a description and the lowest role that grants it', async () => {
     const { status, body } = await world.rest('GET', '/scopes', { session: people.member.session });
     expect(status).toBe(200);
     expect(body.groups[0]).toEqual({
@@ -199,13 +199,13 @@ describe('GET /scopes', () => {
     }
   });
 
-  it.each(orgRoles)('200 · for a person who is %s the grantable scopes are those of POST /tokens', async (role) => {
+  it.each(orgRoles)('200 · for a person who is %s the grantable scopes are those of the role', async (role) => {
     const { body } = await world.rest('GET', '/scopes', { session: people[role].session });
     expect(grantable(body)).toEqual([...scopesOfRole(role)]);
   });
 
   it.each(orgRoles)(
-    'Over GraphQL each scope lists its presets, and a token can be created with the scopes that a person who is %s can grant',
+    'for a person who is %s each preset names scopes with which a token can be created',
     async (role) => {
       const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
       const { session } = people[role];
@@ -220,7 +220,7 @@ describe('GET /scopes', () => {
     },
   );
 
-  it('200 · nothing is grantable for a token or a service', async () => {
+  it('200 · no scope is grantable for a token or a service', async () => {
     for (const token of [people.owner.token, await world.service()]) {
       const { status, body } = await world.rest('GET', '/scopes', { token });
       expect(status).toBe(200);
@@ -228,12 +228,12 @@ describe('GET /scopes', () => {
     }
   });
 
-  it('The scope of services is not listed', async () => {
+  it('the scope of services is not listed', async () => {
     const { body } = await world.rest('GET', '/scopes', { token: await world.service() });
     expect(JSON.stringify(body)).not.toContain('runtime:report');
   });
 
-  it('An unclaimed agent can read the scopes', async () => {
+  it('an unclaimed agent can read the scopes', async () => {
     const { data, errors } = await asUnclaimed('{ scopes { groups { key scopes { scope grantable } } } }');
     expect(errors).toBeUndefined();
     expect(grantable(data!.scopes as never)).toEqual([]);

@@ -43,8 +43,8 @@ const refusal = (title: string, code: string, description: string, category = 'v
   code,
 });
 
-describe('the memberships of an organization', () => {
-  it('200 · begin with the founder as owner', async () => {
+describe('memberships of an organization', () => {
+  it('200 · a new organization has one membership: its founder as owner', async () => {
     const founded = await world.found(carol, 'Carol Works');
     const answer = await world.rest('GET', `/organizations/${founded.id}/memberships`, {
       token: await world.token(carol, founded),
@@ -55,7 +55,7 @@ describe('the memberships of an organization', () => {
     });
   });
 
-  it('200 · a viewer sees them in the order of joining', async () => {
+  it('200 · a viewer can list the memberships, in the order of joining', async () => {
     const founded = await world.found(carol, 'Carol Second');
     world.clock.turn(1);
     const [first, second] = [await newcomer(), await newcomer()];
@@ -71,7 +71,7 @@ describe('the memberships of an organization', () => {
     ]);
   });
 
-  it('404 · are hidden for another organization, whether it exists or not', async () => {
+  it('404 · memberships of another organization cannot be read or changed, whether it exists or not', async () => {
     const token = await world.token(alice, org);
     for (const id of [foreign.id, 'org_none']) {
       const answers = [
@@ -88,7 +88,7 @@ describe('the memberships of an organization', () => {
     }
   });
 
-  it('403 · need members:read to be seen and members:write to be changed', async () => {
+  it('403 · listing memberships requires members:read, and adding one requires members:write', async () => {
     const token = await world.token(alice, org, { scopes: ['projects:read'] });
     const read = await world.rest('GET', path, { token });
     expect([read.status, read.body.description]).toEqual([403, 'The credential lacks missing-scope:members:read.']);
@@ -97,7 +97,7 @@ describe('the memberships of an organization', () => {
     expect([write.status, write.body.description]).toEqual([403, 'The credential lacks missing-scope:members:write.']);
   });
 
-  it('403 · cannot be read or changed by a project-bound credential', async () => {
+  it('403 · a project-bound token cannot read or change memberships', async () => {
     const owner = await world.token(alice, org);
     const project = await world.rest('POST', '/projects', { token: owner, body: { name: 'P', repoFullName: 'a/p' } });
     const token = await world.token(alice, org, { projectId: project.body.id });
@@ -131,7 +131,7 @@ describe('adding a member', () => {
     ['admin', 'admin', 201],
     ['admin', 'viewer', 201],
     ['admin', 'owner', 403],
-  ] as const)('a caller with the role %s adds a member with the role %s: %i', async (own, role, status) => {
+  ] as const)('a person with the role %s adds a member with the role %s: %i', async (own, role, status) => {
     const [token, person] = [await tokenAs(own), await newcomer()];
     const answer = await world.rest('POST', path, { token, body: { userId: person.id, role } });
     expect(answer.status).toBe(status);
@@ -142,7 +142,7 @@ describe('adding a member', () => {
     expect(await organizationsOf(person.id)).toEqual([]);
   });
 
-  it('403 · a token whose person is no longer an admin adds no member', async () => {
+  it('403 · a token cannot add members once its person is no longer an admin', async () => {
     const admin = await newcomer();
     await world.join(org, admin, 'admin');
     const token = await world.token(admin, org);
@@ -151,7 +151,7 @@ describe('adding a member', () => {
     expect([answer.status, answer.body.code]).toEqual([403, 'missing_scope']);
   });
 
-  it('404 · a person without an account is not added', async () => {
+  it('404 · a person without an account cannot be added', async () => {
     const token = await world.token(alice, org);
     for (const userId of ['usr_none', org.id, "'; drop table people; --"]) {
       const answer = await world.rest('POST', path, { token, body: { userId, role: 'viewer' } });
@@ -159,7 +159,7 @@ describe('adding a member', () => {
     }
   });
 
-  it('409 · a member is not added again, and keeps their role', async () => {
+  it('409 · a member cannot be added again, and keeps their role', async () => {
     const [token, person] = [await world.token(alice, org), await newcomer()];
     await world.rest('POST', path, { token, body: { userId: person.id, role: 'viewer' } });
     const again = await world.rest('POST', path, { token, body: { userId: person.id, role: 'admin' } });
@@ -170,7 +170,7 @@ describe('adding a member', () => {
     expect((await organizationsOf(person.id))[0]?.role).toBe('viewer');
   });
 
-  it('409 · one of several concurrent requests for one person succeeds', async () => {
+  it('409 · one of several concurrent requests to add a person succeeds', async () => {
     const [token, person] = [await world.token(alice, org), await newcomer()];
     const body = { userId: person.id, role: 'viewer' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.rest('POST', path, { token, body })));
@@ -190,14 +190,14 @@ describe('adding a member', () => {
     ],
     ['a userId that is not text', { userId: { $ne: '' }, role: 'viewer' }, 'userId: must be a string'],
     ['a NUL', { userId: 'usr_\0', role: 'viewer' }, 'userId: must be text without NUL characters'],
-  ])('400 · %s is named in the error', async (_what, body, says) => {
+  ])('400 · a membership is refused with %s', async (_what, body, says) => {
     const answer = await world.rest('POST', path, { token: await world.token(alice, org), body });
     expect(answer.status).toBe(400);
     expect(answer.body.description).toContain(says);
   });
 });
 
-describe('memberships in the graph', () => {
+describe('memberships over GraphQL', () => {
   const question = `{ organizations { orgs { slug memberships { role person { email } organization { slug } } } } }`;
 
   it('a person in the console sees the memberships of all their organizations', async () => {
@@ -221,14 +221,14 @@ describe('memberships in the graph', () => {
     ]);
   });
 
-  it('the memberships of an organization require members:read', async () => {
+  it('memberships over GraphQL require members:read', async () => {
     const token = await world.token(alice, org, { scopes: ['organizations:read'] });
     const { body } = await world.graphql(question, { token });
     expect(body.errors[0].extensions.problem.description).toContain('missing-scope:members:read');
   });
 });
 
-it('a member is added once within a larger transaction, and the second call returns null', async () => {
+it('adding a member twice in transactions adds them once; the second call returns null', async () => {
   const person = await newcomer();
   const add = (role: OrgRole) => transaction((trx) => addMember(trx, org.id, person.id, role));
   expect(await add('member')).toMatchObject({ orgId: org.id, userId: person.id, role: 'member', createdAt: present() });

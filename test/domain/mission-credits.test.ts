@@ -42,8 +42,8 @@ const position = async () => {
 };
 const run = async (id: string) => world.knex('runs').where({ id }).first('status', 'reason');
 
-describe('a mission', () => {
-  it('reserves one credit, more as its cost grows, and is settled at its end by its cost', async () => {
+describe('credits of a mission', () => {
+  it('a mission reserves one credit, more as its cost grows, and is charged its cost at its end', async () => {
     await runNow();
     expect(await position()).toEqual([100, 99]);
     const held = await runtime.claim();
@@ -58,7 +58,7 @@ describe('a mission', () => {
     expect(await position()).toEqual([97.499999, 97.499999]);
   });
 
-  it('returns its reservation when it is canceled; a later report is charged', async () => {
+  it('a canceled mission returns its reservation; a cost that is reported later is charged', async () => {
     const { runId } = (await runNow()).body;
     const held = await runtime.claim();
     await world.graphql(`mutation { cancelRun(runId: "${runId}") { id } }`, { token: alice });
@@ -69,7 +69,7 @@ describe('a mission', () => {
     expect(await position()).toEqual([99.75, 99.75]);
   });
 
-  it('returns its reservation when its project is deleted', async () => {
+  it('a mission returns its reservation when its project is deleted', async () => {
     await runNow();
     const [{ projectId }] = await world.knex('recurring_missions').where({ id: task }).select('projectId');
     await world.rest('DELETE', `/projects/${projectId}`, { token: alice });
@@ -77,7 +77,7 @@ describe('a mission', () => {
     expect(await position()).toEqual([100, 100]);
   });
 
-  it('is settled even if the previous release of the service reserved no credits for it', async () => {
+  it('a mission without a reservation, as the previous release started it, is charged its cost', async () => {
     const { runId } = (await runNow()).body;
     await runtime.finish(await runtime.claim());
     await settleMissions();
@@ -95,7 +95,7 @@ describe('a mission', () => {
   });
 });
 
-describe('without credits', () => {
+describe('missions without credits', () => {
   const useUp = async () => {
     await runNow();
     const held = await runtime.claim();
@@ -104,7 +104,7 @@ describe('without credits', () => {
     return held;
   };
 
-  it('402 · nothing starts, an occurrence is skipped with the reason, and the next occurrence starts after credits were added', async () => {
+  it('402 · without credits no mission starts and scheduled ones are skipped with the reason, until credits are added', async () => {
     await useUp();
     const { status, body } = await runNow();
     expect([status, body.code, body.category]).toEqual([402, 'credits_exhausted', 'agent']);
@@ -124,7 +124,7 @@ describe('without credits', () => {
     expect(later).toEqual(['skipped', 'dispatching']);
   });
 
-  it('a running mission whose runtime reserves no model calls is told to stop in the answer to its next heartbeat', async () => {
+  it('a running mission without credits is canceled, and its runtime told to stop by the next heartbeat', async () => {
     const held = await useUp();
     expect(await runtime.beat(held)).toEqual({ desired: 'run' });
     await stopExhaustedMissions();

@@ -96,7 +96,7 @@ const use = (held: Held, callId: string, tokens: object): Promise<Json> =>
   });
 
 describe('minutes of a sandbox', () => {
-  it('are charged at the price of the instance type when they begin, and are part of the cost of the mission', async () => {
+  it('a minute of a sandbox is charged when it begins, at the price of the instance type, as part of the mission’s cost', async () => {
     bindInstancePrices({ basic: 0.25, 'standard-1': 0.5 });
     const held = await begin({ instanceType: 'basic' });
     expect(await look(held.runId)).toMatchObject({ sandboxMinutes: 1, sandboxCostUsd: 0.25, missionCostUsd: 0.25 });
@@ -114,7 +114,7 @@ describe('minutes of a sandbox', () => {
     expect((await look((await begin()).runId)).sandboxCostUsd).toBe(0.5);
   });
 
-  it('are shown with the instance types', async () => {
+  it('the prices of minutes are shown with the instance types', async () => {
     bindInstancePrices({ 'standard-4': 0.08 });
     const query =
       '{ agentCatalog { instanceTypes { id usdPerMinute } missionBounds { maxMinutes maxModelCalls maxTokens } } }';
@@ -123,7 +123,7 @@ describe('minutes of a sandbox', () => {
     expect(agentCatalog.missionBounds).toEqual(bounds);
   });
 
-  it('do not begin beyond the budget: the agent stops, the mission waits without a sandbox, and continues once the budget is raised', async () => {
+  it('a minute beyond the budget stops the agent; the mission waits without a sandbox until the budget is raised', async () => {
     bindInstancePrices({ 'standard-1': 0.04 });
     const held = await begin({ budgetUsd: 0.1 });
     expect(await beatFor(held, minutes(3))).toBe('stop');
@@ -154,7 +154,7 @@ describe('minutes of a sandbox', () => {
     expect(await look(held.runId)).toMatchObject({ status: 'running', sandboxMinutes: 3, missionCostUsd: 0.12 });
   });
 
-  it('do not begin beyond the daily cap or the credits; a mission whose runtime does not stop loses its lease', async () => {
+  it('a minute beyond the daily cap or the credits stops the agent; a runtime that does not stop loses its lease', async () => {
     bindInstancePrices({ 'standard-1': 0.04 });
     await world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd: 0.1 } });
     const held = await begin();
@@ -173,7 +173,7 @@ describe('minutes of a sandbox', () => {
     expect(await look(held.runId)).toMatchObject({ parkedBy: 'credits', missionCostUsd: 60.08 });
   });
 
-  it('do not begin at a claim that would exceed a limit: the mission does not start', async () => {
+  it('a mission whose first minute would exceed the budget is not claimed', async () => {
     bindInstancePrices({ 'standard-1': 2 });
     const { id } = (await start({ budgetUsd: 1 })).body;
     expect(await claim()).toBeNull();
@@ -186,7 +186,7 @@ describe('minutes of a sandbox', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('end a script that reaches a limit, because it cannot be continued', async () => {
+  it('a script that reaches its limit on minutes is canceled, because it cannot be continued', async () => {
     const { id } = (await start({ agentId: 'agn_builtin_shell', prompt: 'sleep 600', maxMinutes: 1 })).body;
     const held = (await claim({ harnesses: ['shell'] }))!;
     expect(await beatFor(held, minutes(2))).toBe('stop');
@@ -200,7 +200,7 @@ describe('minutes of a sandbox', () => {
     return seed / 2 ** 32;
   };
 
-  it('are charged exactly once, in histories of repeated heartbeats, lost runtimes, takeovers and hand-backs', {
+  it('minutes are charged exactly once in histories of repeated heartbeats, lost runtimes, takeovers and returned runs', {
     timeout: 120_000,
   }, async () => {
     const price = 0.01;
@@ -252,7 +252,7 @@ describe('minutes of a sandbox', () => {
   });
 });
 
-describe('a limit of a mission', () => {
+describe('limits of a mission', () => {
   it('a limit on minutes makes the mission wait until a person raises the limit', async () => {
     const held = await begin({ maxMinutes: 2 });
     expect(await beatFor(held, minutes(3))).toBe('stop');
@@ -287,7 +287,7 @@ describe('a limit of a mission', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, modelCalls: 2 });
   });
 
-  it('a limit on model calls counts calls that a runtime reports without a reservation, and no refused call of a model without a price', async () => {
+  it('a limit on model calls counts calls reported without a reservation, but no refused call of a model without a price', async () => {
     const held = await begin({ maxModelCalls: 2 });
     await use(held, 'x', { callId: null, outputTokens: 10 });
     const { runId, leaseId } = held;
@@ -319,7 +319,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'd')).toMatchObject({ outputTokens: 1_000 });
   });
 
-  it('is the limit that was set at the start of the mission, else the limit of its sandbox template, within the bound of the installation', async () => {
+  it('a limit comes from the start of the mission, else from its sandbox template, and cannot exceed that of the installation', async () => {
     const body = { name: 'Short', maxMinutes: 30, maxModelCalls: 40, maxTokens: 50_000 };
     const template = await world.rest('POST', '/sandbox-templates', { token: owner.token, body });
     expect([template.status, template.body]).toMatchObject([201, body]);
@@ -343,7 +343,7 @@ describe('a limit of a mission', () => {
     );
   });
 
-  it('400, 404, 409 · is refused, and the error names its field and bound', async () => {
+  it('400, 404, 409 · an invalid limit is refused, and the error names its field', async () => {
     const held = await begin();
     for (const [body, words] of [
       [{ maxMinutes: 0 }, 'maxMinutes'],

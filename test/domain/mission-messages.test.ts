@@ -27,8 +27,8 @@ const {
 afterAll(close);
 beforeEach(reset);
 
-describe('a message to an agent', () => {
-  it('is delivered in order until it is acknowledged, and stored with its author', async () => {
+describe('messages to an agent', () => {
+  it('messages to an agent are delivered in order until they are acknowledged, and stored with their author', async () => {
     const one = await held();
     expect(await beat(one)).toEqual({ desired: 'run', messages: [] });
     await Promise.all(['one', 'two', 'three'].map((text) => say(one.runId, text)));
@@ -46,7 +46,7 @@ describe('a message to an agent', () => {
     );
   });
 
-  it('is requested by the runtime every second while an agent accepts messages; the lease is written every five seconds', async () => {
+  it('a runtime asks for messages every second while its agent accepts them; the lease is written every five seconds', async () => {
     const one = await held();
     const nextOf = ({ runId, leaseId }: Json) =>
       runtime.ask('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');
@@ -65,14 +65,14 @@ describe('a message to an agent', () => {
     expect(await nextOf(shell)).toEqual({ nextHeartbeatMs: 10_000 });
   });
 
-  it('is stored once for repeated sends with one id', async () => {
+  it('a message that is sent several times with one id is stored once', async () => {
     const one = await held();
     const sent = await Promise.all([1, 2, 3].map(() => say(one.runId, 'Once', { messageId: 'a' })));
     expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
     expect(texts(await beat(one))).toEqual(['Once']);
   });
 
-  it('adds one more step in the same session when it is unread at the end of the work', async () => {
+  it('a message that is unread at the end of the work adds one more step in the same session', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const review = await finish(one, one.step.stepId, { sessionId: 's' });
@@ -84,7 +84,7 @@ describe('a message to an agent', () => {
     expect((await finish(one, more.step.stepId)).step.role).toBe('reviewer');
   });
 
-  it('is delivered or refused, never lost, when it is sent while the last step ends', async () => {
+  it('a message that is sent while the last step ends is delivered or refused, never lost', async () => {
     const one = await held();
     const [said, ended] = await Promise.all([say(one.runId, 'Wait'), finish(one, one.step.stepId)]);
     expect(ended.outcome).toBe(said.code ? 'done' : 'next');
@@ -97,7 +97,7 @@ describe('a message to an agent', () => {
     expect(words(await say(one.runId, 'More'))[1]).toContain('has ended (completed)');
   });
 
-  it('is bounded, and requires a run within the caller’s reach', async () => {
+  it('messages have a maximum length and number, and require missions:run and a run of the caller’s organization', async () => {
     const one = await held();
     expect(words(await say(one.runId, ''))[0]).toBe('invalid_request');
     expect(words(await say(one.runId, 'x'.repeat(4_001)))[0]).toBe('invalid_request');
@@ -121,7 +121,7 @@ describe('a message to an agent', () => {
     expect(await graphql(deny, { runId })).toEqual({ approved: false });
   });
 
-  it('answers a question of the agent, once', async () => {
+  it('a question of the agent is answered once', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const answer = (text: string) =>
@@ -139,7 +139,7 @@ describe('a message to an agent', () => {
     expect(texts(await beat(one))).toEqual(['Yes']);
   });
 
-  it('decides, with a reason, about a tool call for which an agent waits', async () => {
+  it('a person approves or denies, with a reason, a tool call for which the agent waits', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
@@ -196,7 +196,7 @@ describe('a message to an agent', () => {
     expect(words(late)).toEqual(['conflict', 'The agent no longer waits for the decision.']);
   });
 
-  it('answers the question that it names among several, and a decision never applies to another call', async () => {
+  it('an answer names its question when several wait, and a decision never applies to another tool call', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
@@ -224,7 +224,7 @@ describe('a message to an agent', () => {
     expect(await decide({ approve: false })).toEqual({ fragmentSeq: 0, approved: false });
   });
 
-  it('answers no question that was asked after the agent read it, even if a slow clock dates the question earlier', async () => {
+  it('a message does not answer a question that the agent asked after reading it, even if a slow clock dates the question earlier', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
@@ -239,8 +239,8 @@ describe('a message to an agent', () => {
   });
 });
 
-describe('the interruption of an agent', () => {
-  it('reaches the agent with the heartbeat, until the run is resumed', async () => {
+describe('interrupting an agent', () => {
+  it('an interruption reaches the agent with each heartbeat until the run is resumed', async () => {
     const one = await held();
     expect(await steer('interruptRun', one.runId)).toMatchObject({
       status: 'running',
@@ -256,7 +256,7 @@ describe('the interruption of an agent', () => {
     expect(words(await steer('interruptRun', one.runId))[0]).toBe('conflict');
   });
 
-  it('keeps a waiting run from being claimed', async () => {
+  it('an interrupted run that waits cannot be claimed until it is resumed', async () => {
     const { id } = await start();
     await steer('interruptRun', id);
     expect(await claim()).toBeNull();
@@ -282,7 +282,7 @@ describe('reported usage of a model', () => {
       ...more,
     });
 
-  it('is charged once at the vendor’s list price, on run and step', async () => {
+  it('usage is charged once to the run and its step, at the vendor’s list price', async () => {
     const one = await held();
     await Promise.all([use(one, 'a'), use(one, 'a'), use(one, 'b', { model: 'gpt-5-mini' })]);
     expect(await run(one.runId)).toMatchObject({
@@ -295,7 +295,7 @@ describe('reported usage of a model', () => {
     expect((await claim())?.runId).toBeUndefined();
   });
 
-  it('ends a mission at its budget; usage that is reported later is still counted', async () => {
+  it('usage beyond the budget cancels the mission; usage that is reported later still counts', async () => {
     const one = await held({ budgetUsd: 20 });
     expect(one.budgetUsd).toBe(20);
     await use(one, 'a');
@@ -313,7 +313,7 @@ describe('reported usage of a model', () => {
     });
   });
 
-  it('has a price for each model of the catalog, and for no other', () => {
+  it('each model of the catalog has a price, and no other model', () => {
     const models = [...Object.values(modelsByVendor), ...harnesses.map((harness) => harness.models)].flat();
     const chosen = new Set(models.map(({ id }) => id).filter((id) => id !== 'none'));
     expect(Object.keys(tokenPrices).sort()).toEqual([...chosen].sort());

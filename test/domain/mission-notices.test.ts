@@ -95,8 +95,8 @@ const choose = (input: object) =>
     },
   );
 
-describe('a notification about a mission', () => {
-  it('is mailed once and shown by open pages when the mission fails or waits for its person', async () => {
+describe('notifications about a mission', () => {
+  it('a mission that fails or waits for its person is mailed once, and open pages show it', async () => {
     await run('Broke', { status: 'failed', reason: 'The tests fail.' });
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
     await run('Poor', { parkedAt: present(), parkedBy: 'budget', parkedReason: 'The budget of 5.00 USD is spent.' });
@@ -125,7 +125,7 @@ describe('a notification about a mission', () => {
     ]);
   });
 
-  it('is sent to the person of the mission, with links to the mission and to the settings', async () => {
+  it('the mail goes to the person of the mission, with links to the mission, the inbox and the settings', async () => {
     const runId = await run('Broke', { status: 'failed' });
     expect(await mailed()).toEqual(['“Broke” has failed']);
     const { to, source } = taken.at(-1)!;
@@ -136,7 +136,7 @@ describe('a notification about a mission', () => {
     expect(text).toContain(`Choose which emails you get: ${world.url}/console/o/${acme.slug}/notifications`);
   });
 
-  it('is sent again for another cause, but not after an interruption of the same wait', async () => {
+  it('a notification is sent for each cause, but not again when the same wait begins anew', async () => {
     const runId = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });
     expect(await mailed()).toHaveLength(1);
     await world
@@ -151,7 +151,7 @@ describe('a notification about a mission', () => {
     expect(await mailed()).toEqual(['“Planned” has failed']);
   });
 
-  it('does not report a review when the pull request is merged automatically', async () => {
+  it('a pull request that is merged automatically is not reported as ready for review', async () => {
     await world.knex('projects').where({ id: projectId }).update({ autoMerge: true });
     const ready = { status: 'completed', prState: 'open', prNumber: 1, headSha: 'a'.repeat(40) };
     await run('Approved', { ...ready, approvedSha: ready.headSha });
@@ -163,7 +163,7 @@ describe('a notification about a mission', () => {
     ]);
   });
 
-  it('is sent only to members with an account, and only for three hours', async () => {
+  it('notifications go only to members whose account is not disabled, and not about missions that ended three hours ago', async () => {
     await run('Old', { status: 'failed', finishedAt: present() - hours(3) });
     await run('Foreign', { status: 'failed', billingActorUserId: (await world.person(`Left-${founded}`)).id });
     await run('Nobody', { status: 'failed', billingActorUserId: null });
@@ -173,7 +173,7 @@ describe('a notification about a mission', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('is replaced by a notice to the other members when the mission waits; its person does not get that notice', async () => {
+  it('a waiting mission is mailed to the other members by a notice that its person does not get', async () => {
     const bob = await world.person(`Bob-${founded}`);
     await world.join(acme, bob, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
@@ -185,7 +185,7 @@ describe('a notification about a mission', () => {
     expect(taken.slice(before).map(({ to }) => to)).toEqual([[bob.email]]);
   });
 
-  it('is deleted after 400 days', async () => {
+  it('notifications are deleted after 400 days', async () => {
     await run('Broke', { status: 'failed' });
     await mailed();
     world.clock.turn(days(401));
@@ -204,7 +204,7 @@ const join = async (name: string, role: OrgRole) => {
   return person;
 };
 
-describe('a follower of a mission', () => {
+describe('followers of a mission', () => {
   const follow = (runId: string, by: Session, field = 'followRun') =>
     world.graphql(`mutation ($runId: String!) { ${field}(runId: $runId) { isFollowed } }`, {
       session: by,
@@ -213,7 +213,7 @@ describe('a follower of a mission', () => {
   const told = async (userId: string) =>
     (await world.knex('mission_notices').where({ userId }).orderBy('createdAt').select('kind')).map(({ kind }) => kind);
 
-  it('gets later notifications once and the items in the inbox, until they unfollow', async () => {
+  it('a follower gets later notifications once and the items in the inbox, until they unfollow', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const planned = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });
@@ -254,7 +254,7 @@ describe('a follower of a mission', () => {
     expect([await told(bob.id), await listed(bobs, true)]).toEqual([['answer'], []]);
   });
 
-  it('is not notified again when the mission is handed over', async () => {
+  it('a follower is not notified again when the mission is handed over to them', async () => {
     const bob = await join('Bob', 'viewer');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Broke', {});
@@ -266,7 +266,7 @@ describe('a follower of a mission', () => {
     expect([await told(owner.id), await told(bob.id)]).toEqual([['failed'], ['failed']]);
   });
 
-  it('is notified of all attempts at a task, and of nothing after they were removed from the organization', async () => {
+  it('a follower is notified of all attempts at a task, and of nothing once removed from the organization', async () => {
     const bob = await join('Bob', 'viewer');
     const bobs = await world.session(bob, acme.id);
     const group = { attemptGroupId: newId('attemptGroup'), attemptState: 'open' };
@@ -289,7 +289,7 @@ describe('a follower of a mission', () => {
   });
 });
 
-describe('the handover of a mission', () => {
+describe('handing over a mission', () => {
   const handOver = (runId: string, userId: string, by = session) =>
     world.graphql(
       'mutation ($runId: String!, $userId: String!) { handOverRun(runId: $runId, userId: $userId) { personId personName startedBy } }',
@@ -298,7 +298,7 @@ describe('the handover of a mission', () => {
         variables: { runId, userId },
       },
     );
-  it('moves notifications and inbox items to another person, who is notified once; who pays does not change', async () => {
+  it('a handover moves notifications and inbox items to another person, who is notified once; the payer stays the same', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Curious', {});
@@ -336,7 +336,7 @@ describe('the handover of a mission', () => {
     expect(await mine(session)).toEqual(['Curious']);
   });
 
-  it('includes all attempts at a task', async () => {
+  it('a handover includes all attempts at a task', async () => {
     const bob = await join('Bob', 'member');
     const group = { attemptGroupId: newId('attemptGroup'), attemptState: 'open' };
     const first = await run('Try', { ...group, attemptNumber: 1, status: 'failed' });
@@ -346,7 +346,7 @@ describe('the handover of a mission', () => {
     expect(await mailed()).toEqual(['“Try” has failed', '“Try” was handed to you']);
   });
 
-  it('is refused to people who are not members, and for runs that leave nothing to do', async () => {
+  it('a mission cannot be handed to viewers and non-members, and not when nothing is left to do', async () => {
     const viewer = await join('Viewer', 'viewer');
     const stranger = await world.person(`Stranger-${founded}`);
     const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);
@@ -366,7 +366,7 @@ describe('the handover of a mission', () => {
 });
 
 describe('the choice of notifications', () => {
-  it('is per kind, channel and person', async () => {
+  it('notifications are chosen per kind and channel, by each person', async () => {
     await choose({ kind: 'failed', mail: false });
     const chosen = await choose({ kind: 'completed', mail: true, browser: false });
     expect(chosen).toEqual([
@@ -388,7 +388,7 @@ describe('the choice of notifications', () => {
   });
 });
 
-it('an open page gets recent notifications of missions at once, then each new one, and only those of the person who opened it', async () => {
+it('an open page gets recent notifications of missions at once, then each new one, and only those of its person', async () => {
   await run('Broke', { status: 'failed' });
   await mailed();
   const leaving = new AbortController();
@@ -412,7 +412,7 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
-  'the console shows browser notifications after permission was granted, each on only one page',
+  'the console shows each browser notification on only one page, once permission was granted',
   async () => {
     const context = await (launched as Browser).newContext();
     try {

@@ -35,8 +35,8 @@ const changes = {
 };
 const passed = { output: JSON.stringify({ passed: true, findings: [] }) };
 
-describe('the steps of a mission', () => {
-  it('are planner, builder, reviewer, builder again, QA; each prompt has the earlier results', async () => {
+describe('steps of a mission', () => {
+  it('a mission goes from planner to builder, reviewer, builder again and QA; each prompt has the earlier results', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     const one = await held();
     expect(one).toMatchObject({
@@ -82,7 +82,7 @@ describe('the steps of a mission', () => {
     expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
-  it('consist of one step for an organization without planner, reviewer and QA agents, for a named agent, and for a script', async () => {
+  it('a mission has one step without planner, reviewer and QA agents, with a named agent, and with a script', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });
@@ -103,7 +103,7 @@ describe('the steps of a mission', () => {
     expect((await run(shell.runId)).steps).toMatchObject([{ status: 'completed' }]);
   });
 
-  it('are repeated once within the session after invalid output, and then fail with the reason', async () => {
+  it('a step with invalid output is repeated once in its session, and then fails with the reason', async () => {
     await team('planner', 'builder');
     const one = await held();
     const again = await finish(one, one.step.stepId, { output: '{"steps": "all"}', sessionId: 's' });
@@ -129,7 +129,7 @@ describe('the steps of a mission', () => {
     ['a lone surrogate', '{"steps": ["\\ud800"]}'],
     ['nothing', null],
     ['no steps', '{"steps": []}'],
-  ])('refuse output with %s', async (_, output) => {
+  ])('a step is repeated when its output has %s', async (_, output) => {
     await team('planner', 'builder');
     const one = await held();
     expect(await finish(one, one.step.stepId, { output })).toMatchObject({
@@ -138,7 +138,7 @@ describe('the steps of a mission', () => {
     });
   });
 
-  it('end after three rounds of review', async () => {
+  it('a mission fails after three rounds of review', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     let next = one;
@@ -149,14 +149,14 @@ describe('the steps of a mission', () => {
     expect(next).toEqual({ outcome: 'done', failure: 'The review requested changes 3 times.', step: null });
   });
 
-  it('fail with the reason that their runtime reports', async () => {
+  it('a step fails with the reason that its runtime reports', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const failed = await finish(one, one.step.stepId, { status: 'failed', error: 'The step took 200 turns.' });
     expect(failed).toMatchObject({ outcome: 'done', failure: 'The builder failed: The step took 200 turns.' });
   });
 
-  it('answer repeated and concurrent reports in the same way', async () => {
+  it('repeated and concurrent reports of a step get the same answer', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const answers = await Promise.all(Array.from({ length: 4 }, () => finish(one, one.step.stepId)));
@@ -167,8 +167,8 @@ describe('the steps of a mission', () => {
   });
 });
 
-describe('a step for another harness', () => {
-  it('makes the run wait for a runtime that has this harness; the step after it goes to the first harness again', async () => {
+describe('steps for another harness', () => {
+  it('a run waits for a runtime with the harness of its next step; the step after it returns to the first harness', async () => {
     await team('builder');
     await agent('reviewer', 'codex', 'gpt-5.5');
     expect(await claim({ runtime: 'Runtime 2', harnesses: ['codex'] })).toBeNull();
@@ -188,7 +188,7 @@ describe('a step for another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
-  it('may belong to a built-in agent if the team setting of the project is on; with the setting off only the builder works', async () => {
+  it('the team setting of a project adds built-in agents for missing roles, or leaves only the builder', async () => {
     await team('builder', 'reviewer');
     const turn = async (hasTeam: boolean | null) => {
       const mutation =
@@ -218,7 +218,7 @@ describe('a step for another harness', () => {
     expect(await teamOf()).toHaveLength(2);
   });
 
-  it('makes the run wait even before the first step when the claiming runtime lacks the harness', async () => {
+  it('a run waits before its first step when the claiming runtime lacks the harness', async () => {
     await team('builder');
     await agent('planner', 'codex', 'gpt-5.5');
     await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
@@ -229,8 +229,8 @@ describe('a step for another harness', () => {
   });
 });
 
-describe('runtimes', () => {
-  it('are shown with harnesses, versions, isolation and slots to the organizations they serve', async () => {
+describe('runtimes of an organization', () => {
+  it('runtimes are shown with harnesses, versions, isolation and slots to the organizations that they serve', async () => {
     const versions = [{ harness: 'claude-code', version: '2.1.330' }];
     const harnesses = ['claude-code', 'codex'];
     await claim({ runtime: 'Runtime 1', harnesses, versions, isolation: 'cell', places: 3 });
@@ -261,7 +261,7 @@ describe('runtimes', () => {
     expect(await connected(mallory.token)).toEqual([]);
   });
 
-  it('report why a harness is not ready, and the runs that wait for it show the reason', async () => {
+  it('a runtime reports why a harness is not ready, and the runs that wait for it show the reason', async () => {
     await team('builder');
     const notice = 'Installing OpenCode 1.18.33 (45 %).';
     const scripts = { runtime: 'Runtime 1', harnesses: ['shell'], modelVendors: ['anthropic'] };
@@ -283,13 +283,13 @@ describe('runtimes', () => {
   });
 });
 
-describe('a lost runtime', () => {
+describe('lost runtimes', () => {
   const lose = async () => {
     world.clock.turn(seconds(61));
     await releaseSilentRuns();
   };
 
-  it('leaves its step to the next claim, and a late report of the lost runtime is refused', async () => {
+  it('the step of a lost runtime goes to the next claim, and a late report of the lost runtime is refused', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     let one = await held();
     for (const output of [plan, {}, approve, passed]) {
@@ -303,7 +303,7 @@ describe('a lost runtime', () => {
     }
   });
 
-  it('leaves a finished last step to the next claim, with which another runtime reports its end', async () => {
+  it('another runtime ends a run whose last step was finished by a lost runtime', async () => {
     await team('builder', 'qa');
     const one = await held();
     const { step: test } = await finish(one, one.step.stepId);
@@ -325,7 +325,7 @@ describe('approval of the plan', () => {
     return one;
   };
 
-  it('keeps the run unclaimed until a person approves; then the builder begins', async () => {
+  it('a run with a plan is not claimed until a person approves it; then the builder begins', async () => {
     const one = await waiting();
     await explainWaits();
     expect(await run(one.runId)).toMatchObject({
@@ -347,7 +347,7 @@ describe('approval of the plan', () => {
     ]);
   });
 
-  it('ends when the run is canceled, and is refused for a run without a plan', async () => {
+  it('a plan cannot be approved once the run is canceled, nor for a run without a plan', async () => {
     const one = await waiting();
     const [approved] = await Promise.all([steer('approvePlan', one.runId), steer('cancelRun', one.runId)]);
     expect([undefined, 'conflict']).toContain(words(approved)[0]);
@@ -361,7 +361,7 @@ describe('approval of the plan', () => {
     ]);
   });
 
-  it('is a setting of the organization that a mission may override', async () => {
+  it('the organization’s setting for plan approval can be overridden by a mission', async () => {
     const set = (planApproval: boolean) =>
       world.rest('PATCH', '/orchestrator', { token: alice.token, body: { planApproval } });
     expect((await set(true)).status).toBe(200);

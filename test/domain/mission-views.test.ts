@@ -39,7 +39,7 @@ afterAll(() => world.close());
 const ask = (query: string, by: Account = ada, variables: Record<string, unknown> = {}): Promise<any> =>
   world.field(query, { token: by.token, variables });
 
-it('Missions are counted in groups by status, project and person, within the filters and the reach of the caller', async () => {
+it('missions are counted in groups by status, project and person, within the filters and what the caller may see', async () => {
   const groups = async (args: string, by?: Account) =>
     (await ask(`{ runGroups(${args}) { data { key name count } } }`, by)).data.map(Object.values);
   expect(await groups('by: status')).toEqual([
@@ -68,7 +68,7 @@ it('Missions are counted in groups by status, project and person, within the fil
   expect(await ofPerson(ada.person.id)).toEqual([{ id: runs[0], personId: ada.person.id, personName: 'Ada' }]);
 });
 
-it('A person saves, changes and deletes views of the list of missions that nobody else sees; each has a unique name', async () => {
+it('a person saves, changes and deletes views of the list of missions, which have unique names and are hidden from others', async () => {
   const fields = '{ id name layout groupBy filters { search projectId status agentId personId kind needsPerson } }';
   const create = `mutation ($input: MissionViewRequest!) { createMissionView(input: $input) ${fields} }`;
   const list = async (by: Account) => (await ask(`{ missionViews { views ${fields} } }`, by)).views;

@@ -58,8 +58,8 @@ const agent = async (name: string, harness: string, model: string) => {
   return (await world.rest('POST', '/agents', { token: alice, body })).body.id as string;
 };
 
-describe('a mission without a schedule', () => {
-  it('gets an issue, is claimed with its prompt, and belongs to no recurring mission', async () => {
+describe('missions without a schedule', () => {
+  it('a mission gets an issue, is claimed with its prompt, and belongs to no recurring mission', async () => {
     const { run } = await start();
     expect(run).toEqual({
       id: expect.stringMatching(/^run_/),
@@ -81,7 +81,7 @@ describe('a mission without a schedule', () => {
     });
   });
 
-  it('is started once per key over REST, which also steers it, and returns its messages, steps and issue', async () => {
+  it('REST starts a mission once per Idempotency-Key, steers it, and returns its messages, steps and issue', async () => {
     const headers = { 'idempotency-key': 'first' };
     const body = { projectId, prompt: 'Fix the cart.', agentId: null, budgetUsd: 2.5 };
     const post = (path: string, more: object) => world.rest('POST', path, { token: alice, ...more });
@@ -111,12 +111,12 @@ describe('a mission without a schedule', () => {
     expect((await world.rest('POST', '/runs', { token: alice, body: [] })).status).toBe(400);
   });
 
-  it('is created for every request, even for concurrent ones', async () => {
+  it('each of three concurrent requests starts a mission of its own', async () => {
     const runs = await Promise.all([start(), start(), start()]);
     expect(new Set(runs.map(({ run }) => run.issueId)).size).toBe(3);
   });
 
-  it('works on an existing issue, by its id or its key', async () => {
+  it('a mission works on an existing issue, named by its id or its key', async () => {
     const { run } = await start();
     const again = await start({ issue: run.issueId });
     const named = await start({ issue: run.issue.key.toLowerCase(), prompt: 'Look again' });
@@ -136,7 +136,7 @@ describe('a mission without a schedule', () => {
     expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
   });
 
-  it('gets its issue from another process when the first one died before it created the issue', async () => {
+  it('another process creates the issue of a mission when the first one died before that', async () => {
     const { run } = await start();
     await world.knex('issues').where({ id: run.issueId }).delete();
     await world.knex('runs').where({ id: run.id }).update({ issueId: null, issueUrl: null, leaseUntil: 0 });
@@ -144,7 +144,7 @@ describe('a mission without a schedule', () => {
     expect(await claim()).toMatchObject({ runId: run.id, issueId: expect.stringMatching(/^iss_/) });
   });
 
-  it('has a title for any prompt', async () => {
+  it('a mission gets a title from any prompt', async () => {
     const titles = [];
     for (const prompt of ['\n\n## ', 'x'.repeat(200), `${'x'.repeat(118)}\u{1f600}\u{1f600}`, '  two\r\nlines']) {
       titles.push((await start({ prompt })).run.missionTitle);
@@ -154,7 +154,7 @@ describe('a mission without a schedule', () => {
 });
 
 describe('the agent that a mission names', () => {
-  it('is the only agent that works on it', async () => {
+  it('a mission that names an agent is claimed only for that agent', async () => {
     const codex = await agent('Cody', 'codex', 'gpt-5.5');
     const [own, builtin] = [await start({ agentId: codex }), await start({ agentId: 'agn_builtin_shell' })];
     expect(await claim()).toBeNull();
@@ -162,7 +162,7 @@ describe('the agent that a mission names', () => {
     expect(await claim('codex')).toMatchObject({ runId: own.run.id, agent: { name: 'Cody', agentId: codex } });
   });
 
-  it('is the agent that the run waits for', async () => {
+  it('a waiting mission shows that no runtime has the harness of its agent', async () => {
     const { run } = await start({ agentId: await agent('Opie', 'opencode', 'gpt-5.1') });
     const { run: any } = await start();
     await claim('opencode');
@@ -177,7 +177,7 @@ describe('the agent that a mission names', () => {
     );
   });
 
-  it('has its waiting run canceled when it is deleted', async () => {
+  it('a waiting mission is canceled when its agent is deleted', async () => {
     const id = await agent('Gone', 'codex', 'gpt-5.5');
     const { run } = await start({ agentId: id });
     const { run: builtin } = await start({ agentId: 'agn_builtin_planner' });
@@ -190,7 +190,7 @@ describe('the agent that a mission names', () => {
     });
   });
 
-  it('must belong to the organization', async () => {
+  it('a mission cannot name an agent that is unknown or of another organization', async () => {
     const body = {
       name: 'X',
       role: 'qa',
@@ -205,8 +205,8 @@ describe('the agent that a mission names', () => {
   });
 });
 
-describe('a refused start of a mission', () => {
-  it('names the scope, the project or the bound', async () => {
+describe('refused starts of missions', () => {
+  it('a refused start names the missing scope, the unknown project or the invalid prompt', async () => {
     expect(await refused({}, reader)).toEqual(['missing_scope', expect.stringContaining('missing-scope:missions:run')]);
     expect(await refused({}, mallory)).toEqual(['not_found', 'No such project.']);
     expect(await refused({ projectId: other }, bound)).toEqual(['not_found', 'No such project.']);
@@ -218,7 +218,7 @@ describe('a refused start of a mission', () => {
     expect((await start({}, bound)).run.status).toBe('dispatching');
   });
 
-  it('is caused by a paused project, and by the cost cap of the organization', async () => {
+  it('a mission does not start on a paused project, nor at the daily cost cap', async () => {
     await world.rest('PATCH', `/projects/${other}`, { token: alice, body: { status: 'paused' } });
     expect(await refused({ projectId: other })).toEqual([
       'conflict',

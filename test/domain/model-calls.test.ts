@@ -79,8 +79,8 @@ const look = async (runId: string): Promise<Json> => {
 const setBudget = (runId: string, budgetUsd: number) =>
   world.rest('PUT', `/runs/${runId}/budget`, { token: alice, body: { budgetUsd } });
 
-describe('a model call', () => {
-  it('has the same ceiling as the claim of its run: the budget, within the bound of the organization’s plan', async () => {
+describe('model calls', () => {
+  it('model calls and the claim of a run have the same ceiling: the budget, or the maximum of the organization’s plan', async () => {
     // The plan of a new organization lets a mission cost 250 USD.
     const query = `mutation { startMission(projectId: "${projectId}", prompt: "Fix it", budgetUsd: 9000) { id } }`;
     await world.graphql(query, { token: alice });
@@ -92,7 +92,7 @@ describe('a model call', () => {
     expect(reason).toContain('of its budget of 250.00 USD');
   });
 
-  it('gets the output limit that it requests, or less when the budget is nearly used up', async () => {
+  it('a model call gets the output limit that it requests, or less when the budget is nearly used up', async () => {
     const held = await startMission(0.1);
     // The call costs at most 0.0125 + 0.05 USD.
     expect(await reserve(held, 'a', 10_000, 10_000)).toEqual({ outputTokens: 10_000, reason: null });
@@ -101,7 +101,7 @@ describe('a model call', () => {
     expect((await look(held.runId)).needs).toBe(null);
   });
 
-  it('gets the same answer when its reservation is repeated', async () => {
+  it('a repeated reservation of a model call gets the same answer', async () => {
     const held = await startMission(0.1);
     const calls = await Promise.all([0, 1, 2].map(() => reserve(held, 'a', 10_000, 10_000)));
     expect(calls).toEqual([0, 1, 2].map(() => ({ outputTokens: 10_000, reason: null })));
@@ -109,7 +109,7 @@ describe('a model call', () => {
     expect(await reserve(held, 'b', 10_000, 10_000)).toMatchObject({ outputTokens: 10_000 });
   });
 
-  it('waits when it exceeds the budget, and continues when a person raises the budget', async () => {
+  it('a model call that exceeds the budget waits until a person raises the budget', async () => {
     const held = await startMission(0.02);
     await reserve(held, 'a', 1_000, 2_000);
     await settle(held, 'a', 1_000, 2_000);
@@ -130,7 +130,7 @@ describe('a model call', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, parkedReason: null });
   });
 
-  it('waits for credits, and no other mission spends the reserved ones', async () => {
+  it('a model call waits for credits, and no other mission spends the reserved ones', async () => {
     await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 1_000 } });
     const held = await startMission(null);
     // The trial of 100 credits: 99.7 are reserved, and the rest is too little.
@@ -145,7 +145,7 @@ describe('a model call', () => {
     expect(await reserve(held, 'b', 1_000_000, 1_000)).toEqual({ outputTokens: 1_000, reason: null });
   });
 
-  it('waits when it exceeds the daily cost cap of the organization', async () => {
+  it('a model call that exceeds the daily cost cap of the organization waits', async () => {
     await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 0.05 } });
     const [one, two] = [await startMission(null), await startMission(null)];
     expect(await reserve(one, 'a', 1_000, 9_000)).toMatchObject({ reason: null });
@@ -155,7 +155,7 @@ describe('a model call', () => {
     expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
-  it('waits for the budget of its project, which the reason names, and continues when somebody raises it', async () => {
+  it('a model call waits for the budget of its project, which the reason names, until somebody raises it', async () => {
     const { id } = await createBudget({ subject: 'project', projectId }, 0.05);
     const [one, two] = [await startMission(null), await startMission(null)];
     expect(await reserve(one, 'a', 1_000, 9_000)).toMatchObject({ reason: null });
@@ -175,7 +175,7 @@ describe('a model call', () => {
     expect((await look(two.runId)).needs).toBe(null);
   });
 
-  it('waits for the daily budget of its person until the next UTC day, and for no budget of another person', async () => {
+  it('a model call waits for the daily budget of its person until the next UTC day; budgets of others do not matter', async () => {
     const other = await world.person(`Carol-${founded}`);
     await world.join(acme, other, 'member');
     const otherProject = await world.rest('POST', '/projects', {
@@ -206,7 +206,7 @@ describe('a model call', () => {
     expect(await reserve(held, 'b', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
-  it('is not made when a used-up budget already blocks the start of the mission', async () => {
+  it('a mission does not start once a budget is used up', async () => {
     await createBudget({ subject: 'organization' }, 0.05);
     const held = await startMission(null);
     const report = { ...held, usageId: 'a', model, inputTokens: 0, outputTokens: 10_000 };
@@ -223,7 +223,7 @@ describe('a model call', () => {
     expect(body.data[0]).toMatchObject({ status: 'skipped', reason: expect.stringMatching(reason) });
   });
 
-  it('causes a notice and a mail at 80 and at 100 percent of a budget, once in each period', async () => {
+  it('a budget causes a notice and a mail at 80 and at 100 percent, once each', async () => {
     const { id } = await createBudget({ subject: 'organization' }, 0.05);
     const reader = await world.token(owner, acme, { scopes: ['setup:read', 'orchestrator:read'] });
     const titles = async () =>
@@ -249,7 +249,7 @@ describe('a model call', () => {
     expect(await mails()).toEqual(['budget_100', 'budget_80']);
   });
 
-  it('is refused for a canceled run, another lease or another organization', async () => {
+  it('a model call is refused for a canceled run, another lease or another organization', async () => {
     const held = await startMission(1);
     const refused = async (input: Held) => (await reserve(input, 'x', 1, 1).catch((error) => error.message)) as string;
     expect(await refused({ ...held, leaseId: 'lse_other' })).toContain('lease');
@@ -320,7 +320,7 @@ describe('the sum that vendors are paid', () => {
     return reported;
   }
 
-  it('never exceeds the ceiling, in histories of 500 and of 50 concurrent calls with lost, repeated and late reports', {
+  it('histories of up to 500 concurrent calls with lost, repeated and late reports never exceed the ceiling', {
     timeout: 120_000,
   }, async () => {
     for (let seed = 1; seed <= histories; seed++) {
@@ -344,7 +344,7 @@ describe('the sum that vendors are paid', () => {
     }
   });
 
-  it('never exceeds a budget of the organization, the project or the person, in histories of two missions', {
+  it('histories of two missions never exceed a budget of the organization, the project or the person', {
     timeout: 120_000,
   }, async () => {
     const subjects = [

@@ -118,7 +118,7 @@ async function call(index: number, fate: Fate): Promise<void> {
 }
 
 it.skipIf(kills === 0)(
-  `the ceiling is not exceeded by ${callCount} model calls while up to ${kills} processes are killed`,
+  `ceilings of missions are not exceeded by ${callCount} model calls while up to ${kills} processes are killed`,
   {
     timeout: minutes(10),
   },

@@ -74,7 +74,7 @@ async function insertRuns({ orgId, projectId }: Place, ids: string[], more: obje
     .insert(ids.map((id) => ({ id, ...row, leaseId: 'leaseUntil' in more ? id : null, issueId: 'ACME-1' })));
 }
 
-it('due missions of others start, however many of the organization are due', async () => {
+it('due missions of other organizations start, however many are due in one that is moving', async () => {
   await world.knex.raw(
     `insert into recurring_missions select (jsonb_populate_record(m, jsonb_build_object('id', 'sch_' || md5(n::text)))).*
      from recurring_missions m, generate_series(1, ?) n where m.id = ?`,
@@ -87,7 +87,7 @@ it('due missions of others start, however many of the organization are due', asy
   expect([(await runsOf(acme)).length, (await runsOf(globex)).length]).toEqual([0, 1]);
 });
 
-it('runs of others whose runtimes are silent wait for another runtime', async () => {
+it('runs of other organizations whose runtimes are silent wait for another runtime while one organization is moving', async () => {
   const ids = Array.from({ length: 100 }, () => newId('run'));
   await insertRuns(acme, ids, { status: 'running', leaseUntil: 1 });
   const own = newId('run');
@@ -98,7 +98,7 @@ it('runs of others whose runtimes are silent wait for another runtime', async ()
   expect((await runsOf(globex)).map(({ leaseUntil }) => leaseUntil)).toEqual([null]);
 });
 
-it('missions of others are settled', async () => {
+it('missions of other organizations are settled while one organization is moving', async () => {
   await insertRuns(acme, [`run_${'0'.repeat(32)}`], { status: 'completed', finishedAt: 1 });
   await insertRuns(globex, [`run_${'f'.repeat(32)}`], { status: 'completed', finishedAt: 1 });
   const review = (runId: string, { orgId }: Place) => ({ runId, orgId, isOver: true });
@@ -112,7 +112,7 @@ it('missions of others are settled', async () => {
   expect(await world.knex('credit_reviews').select('orgId')).toEqual([{ orgId: acme.orgId }]);
 });
 
-it('a runtime of all organizations gets missions of others', async () => {
+it('a runtime of all organizations gets no mission of one that is moving', async () => {
   const start = ({ account: { token }, taskId }: Place) =>
     world.rest('POST', `/scheduled-tasks/${taskId}/run`, { token });
   await start(acme);
@@ -123,7 +123,7 @@ it('a runtime of all organizations gets missions of others', async () => {
   expect(await runtime.claim()).toBe(null);
 });
 
-it('contents of the organization stay, and those of others are swept', async () => {
+it('contents of an organization that is moving stay, and those of others are swept', async () => {
   const keys = Array.from({ length: 100 }, () => newId('content'));
   const createdAt = now() - days(2);
   await storage().write(
@@ -141,7 +141,7 @@ it('contents of the organization stay, and those of others are swept', async () 
   expect(await storage().read(keys[0]!)).not.toBe(null);
 });
 
-it('periodic work passes rows of the organization over; a background job fails, so that it is repeated', async () => {
+it('periodic work leaves out rows of an organization that is moving; background jobs about them fail and are repeated', async () => {
   await freeze();
   const rename = (surface: string) =>
     asService('system', surface, 'test', () =>
@@ -160,7 +160,7 @@ const ofOneOrganization = [
   'src/domain/work/sandboxes/retention.ts',
 ];
 
-it('statements that take a number of rows take none of an organization that is moving', () => {
+it('statements that take a limited number of rows take none of an organization that is moving', () => {
   const tree = readTree(new URL('../..', import.meta.url).pathname, ['src/domain', 'src/foundation']);
   const taking = Object.entries(tree).flatMap(([file, text]) =>
     [...text.matchAll(/`(?:\$\{[^}]*\}|[^`])*`/g)]

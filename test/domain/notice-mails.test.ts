@@ -53,8 +53,8 @@ const choose = async (input: object, by: Session) =>
     )
   ).body;
 
-describe('a notice that needs action', () => {
-  it('is mailed once to owners and admins, by any number of processes', async () => {
+describe('mails of notices', () => {
+  it('a reached cost cap is mailed once to owners and admins, by any number of processes', async () => {
     expect(await mailed()).toEqual([]);
     await capReached();
     const title = 'The daily cost cap is reached';
@@ -66,7 +66,7 @@ describe('a notice that needs action', () => {
     expect(text).toContain(`Turn off emails of this kind: ${world.url}/console/o/acme-1/notifications`);
   });
 
-  it('about a token is mailed only to its owner', async () => {
+  it('an expiring token is mailed only to its owner', async () => {
     const body = { name: 'CI', scopes: ['projects:read'], expiresInDays: 2 };
     expect((await world.rest('POST', '/tokens', { session, body })).status).toBe(201);
     expect(await mailed()).toEqual([]);
@@ -75,7 +75,7 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('about a plan that waits for approval is mailed once to all who may run missions, not to viewers', async () => {
+  it('a plan that waits for approval is mailed once to all who may run missions, not to viewers', async () => {
     const viewer = await world.person(`Viewer-${founded}`);
     await world.join(acme, viewer, 'viewer');
     const id = newId('run');
@@ -91,7 +91,7 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('about the sign-in is mailed once for each state, to owners and admins', async () => {
+  it('a sign-in domain without its TXT record is mailed to owners and admins, once for each state', async () => {
     const id = newId('signInDomain');
     const [missingSince, domain] = [present(), `acme-${founded}.example`];
     const times = { createdAt: 1, verifiedAt: 1, checkedAt: 1, missingSince };
@@ -104,7 +104,7 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('about a disabled webhook is mailed once to owners and admins', async () => {
+  it('a disabled webhook is mailed once to owners and admins', async () => {
     const endpoint = { url: 'https://hooks.example', name: 'Deployments', types: ['invite.*'] };
     const created = await world.rest('POST', '/webhook-endpoints', { session, body: endpoint });
     expect(created.status).toBe(201);
@@ -115,7 +115,7 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('is not mailed to disabled accounts, nor after the organization is closed', async () => {
+  it('no notice is mailed to disabled accounts, nor after the organization is closed', async () => {
     await capReached();
     await world.knex('people').where({ id: admin.id }).update({ disabledAt: 1 });
     await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body: { confirmSlug: acme.slug } });
@@ -123,8 +123,8 @@ describe('a notice that needs action', () => {
   });
 });
 
-describe('the setting for notice mails', () => {
-  it('is per kind and person, on by default, and can be turned on again', async () => {
+describe('settings of notice mails', () => {
+  it('mails are on by default for each kind, and a person can turn a kind off and on again', async () => {
     const kinds = 'query { noticeMails { kind enabled } }';
     const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
     expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(14).fill(true));
@@ -136,7 +136,7 @@ describe('the setting for notice mails', () => {
     expect(await mailed()).toEqual([`${owner.email} The daily cost cap is reached`]);
   });
 
-  it('is refused for an unknown kind, and the error names the field', async () => {
+  it('an unknown kind of notice is refused and named in the error', async () => {
     const { errors } = await choose({ kind: 'weather', enabled: false }, session);
     expect(errors[0].message).toContain('weather');
   });

@@ -78,7 +78,7 @@ describe('causes of notices', () => {
     expect(await read(acme)).toMatchObject([{ title: 'The daily cost cap is 0', kind: 'warning' }]);
   });
 
-  it('the number of projects causes a notice at the bound of the plan and above', async () => {
+  it('the number of projects causes a notice when it exceeds the limit of the plan', async () => {
     const { organization, session } = await found();
     const add = (from: number, to: number) =>
       world.knex.raw(
@@ -94,7 +94,7 @@ describe('causes of notices', () => {
     ]);
   });
 
-  it('an expiring token causes a notice 14, 7 and 1 days before its end, until it ends; a token of one day never does', async () => {
+  it('an expiring token causes a notice 14, 7 and 1 days before its end; a token of one day never does', async () => {
     const acme = await found();
     const create = async (expiresInDays: number) => {
       const body = { name: `For ${expiresInDays}`, scopes: ['projects:read'], expiresInDays };
@@ -128,7 +128,7 @@ describe('causes of notices', () => {
     world.clock.turn(days(-25));
   });
 
-  it('low and exhausted credits cause a notice until new ones arrive; a later lack causes a new one', async () => {
+  it('exhausted and low credits cause a notice until enough are added; members who cannot see billing get none', async () => {
     const acme = await found();
     await world.rest('GET', '/billing/summary', { session: acme.session });
     world.clock.turn(days(31));
@@ -177,7 +177,7 @@ describe('causes of notices', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('several waiting runs cause one notice with the reasons of all of them', async () => {
+  it('several waiting runs cause one notice with their reason', async () => {
     const acme = await found();
     const id = await run(acme, { status: 'dispatching', issueId: 'iss_1', reason: 'No runtime is connected.' });
     await run(acme, { status: 'dispatching', issueId: 'iss_2' });
@@ -201,8 +201,8 @@ describe('causes of notices', () => {
   });
 });
 
-describe('notices about the sign-in', () => {
-  it('a verified domain causes one while its TXT record is missing, and another one once it no longer counts', async () => {
+describe('notices about sign-in', () => {
+  it('a verified domain causes a notice while its TXT record is missing, and another one once it no longer counts', async () => {
     const acme = await found();
     const [id, at] = [newId('signInDomain'), present()];
     const row = {
@@ -245,7 +245,7 @@ describe('notices about the sign-in', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('the last certificate of a tested SAML provider causes one 30 and 7 days before its expiry, and from then on', async () => {
+  it('the last certificate of a tested SAML provider causes a notice 30 and 7 days before its expiry, and after it', async () => {
     const acme = await found();
     const [id, at] = [newId('identityProvider'), present()];
     const expiresAt = Math.floor(at / 1_000) * 1_000 + days(31);
@@ -273,7 +273,7 @@ describe('notices about the sign-in', () => {
     world.clock.turn(days(-32));
   });
 
-  it('the last directory token causes one 30 and 7 days before its expiry and a month after it, for owners', async () => {
+  it('the last directory token causes a notice for owners 30 and 7 days before its expiry, and for a month after it', async () => {
     const acme = await found();
     const admin = await world.person('Keeper');
     await world.join(acme.organization, admin, 'admin');
@@ -303,7 +303,7 @@ describe('notices about the sign-in', () => {
 });
 
 describe('POST /notices/{noticeId}/dismissal', () => {
-  it('200 · hides the notice only for the caller, once; 404 for an unknown notice and for another person’s', async () => {
+  it('200 · dismissing a notice hides it only for the caller; 404 for an unknown notice or one of another organization', async () => {
     const acme = await found();
     await spend(acme.place, 90);
     const [id] = (await ids(acme)) as [string];

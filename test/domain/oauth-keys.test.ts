@@ -48,7 +48,7 @@ describe('signing keys', () => {
     }
   });
 
-  it('of many concurrent rotations exactly one takes effect, and exactly one key signs at any time', async () => {
+  it('after concurrent rotations by several processes exactly one key signs', async () => {
     for (let round = 0; round < 5; round++) {
       const before = (await kids()).length;
       await Promise.all(
@@ -99,7 +99,7 @@ describe('signing keys', () => {
     expect(await world.knex('signingKeys').count().first()).toEqual({ count: 1 });
   });
 
-  it('a key that was sealed with a lost service key can be rotated', async () => {
+  it('a signing key that was sealed with a lost service key can be rotated', async () => {
     await world.knex('signingKeys').where({ retiredAt: null }).update({ sealedPrivateJwk: 'AAAA' });
     anotherProcess();
     const [lost] = await kids();
@@ -116,12 +116,12 @@ describe('signing keys', () => {
   });
 });
 
-describe('reading a signed token', () => {
+describe('reading signed tokens', () => {
   const forge = async (header: object, more: object, key: Parameters<SignJWT['sign']>[0]) =>
     new SignJWT(claims(more)).setProtectedHeader({ alg: 'ES256', typ, ...header }).sign(key);
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('accepts a valid token', async () => {
+  it('a valid token is accepted', async () => {
     expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
   });
 
@@ -132,16 +132,16 @@ describe('reading a signed token', () => {
     ['no expiry', { exp: undefined }],
     ['no subject', { sub: undefined }],
     ['no time of issue', { iat: undefined }],
-  ])('null · a token with %s is refused', async (_, more) => {
+  ])('a token with %s is refused', async (_, more) => {
     expect(await verifyOwnJwt(await sign(more), { typ })).toBeNull();
   });
 
-  it('null · a token of another type or without a type is refused', async () => {
+  it('a token of another type or without a type is refused', async () => {
     expect(await verifyOwnJwt(await signJwt(claims(), { typ: 'secevent+jwt' }), { typ })).toBeNull();
     expect(await verifyOwnJwt(await signJwt(claims(), { typ: '' }), { typ })).toBeNull();
   });
 
-  it('null · a token is refused when a byte of its content or signature differs', async () => {
+  it('a token is refused when a byte of its content or signature differs', async () => {
     const jwt = await sign();
     const [header, payload, signature] = jwt.split('.') as [string, string, string];
     const other = signature[10] === 'A' ? 'B' : 'A';
@@ -152,7 +152,7 @@ describe('reading a signed token', () => {
     expect(await verifyOwnJwt(`${header}.${payload}.`, { typ })).toBeNull();
   });
 
-  it('null · a token is refused when it is unsigned, or signed with the public key as a shared secret or with a forger’s key', async () => {
+  it('a token is refused when it is unsigned, or signed with the public key as a shared secret or with a forger’s key', async () => {
     const [jwk] = (await publicKeys()).keys;
     const kid = jwk!.kid!;
     expect(await verifyOwnJwt(`${encoded({ alg: 'none', typ })}.${encoded(claims())}.`, { typ })).toBeNull();
@@ -175,7 +175,7 @@ describe('reading a signed token', () => {
   });
 
   it.each(['', '.', '..', 'a.b.c', 'x'.repeat(16_384), '{"a":1}', '\0.\0.\0', 'oat_abc'])(
-    'null · text that is not a token is refused: %j',
+    'text that is not a token is refused: %j',
     async (text) => {
       expect(await verifyOwnJwt(text, { typ })).toBeNull();
     },

@@ -42,7 +42,7 @@ const upcoming = async (args = '', by = token) =>
 const names = async (args = '', by = token): Promise<string[]> =>
   (await upcoming(args, by)).data.upcomingOccurrences.data.map(({ name }: { name: string }) => name);
 
-it('200 · lists upcoming occurrences of every kind and project, soonest first, without disabled missions', async () => {
+it('200 · upcoming occurrences of tasks and automations are listed soonest first, without disabled ones', async () => {
   const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 23, hour, minute);
   expect((await upcoming()).data.upcomingOccurrences.data).toEqual([
     {
@@ -72,14 +72,14 @@ it('200 · lists upcoming occurrences of every kind and project, soonest first, 
   ]);
 });
 
-it('200 · lists as many occurrences as requested, of one project on request', async () => {
+it('200 · upcoming occurrences are limited in number, and filtered by project on request', async () => {
   expect(await names('(limit: 2)')).toEqual(['soon', 'between']);
   expect(await names(`(projectId: "${shop}")`)).toEqual(['between', 'later']);
   const { errors } = await upcoming('(limit: 51)');
   expect(errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('200 · the list omits automations for a token that may not see them; a project-bound token sees the occurrences of its project', async () => {
+it('200 · the list of occurrences omits automations without their scope, and other projects for a project-bound token', async () => {
   expect(
     await names('', await world.token(alice, acme, { scopes: ['scheduled-tasks:read', 'projects:read'] })),
   ).toEqual(['soon', 'later']);
@@ -88,6 +88,6 @@ it('200 · the list omits automations for a token that may not see them; a proje
   expect(await names(`(projectId: "${shop}")`, bound)).toEqual([]);
 });
 
-it('200 · another organization sees only its own occurrences', async () => {
+it('200 · upcoming occurrences of another organization are not listed', async () => {
   expect(await names('', (await createOwner(world, 'Mallory', 'Globex')).token)).toEqual([]);
 });

@@ -129,7 +129,7 @@ async function recurring(session: Session, path: '/scheduled-tasks' | '/automati
 }
 
 describe('removing a member', () => {
-  it('200 · ends all access of the person to the organization, permanently: adding the person again restores nothing', async () => {
+  it('200 · a removed member loses all access to the organization, and gets none of it back when added again', async () => {
     const at = await place();
     const elsewhere = await place();
     const person = await member(at);
@@ -154,7 +154,7 @@ describe('removing a member', () => {
     expect(await working(there)).toEqual(everything);
   });
 
-  it('200 · an agent of a provider’s user must be claimed again', async () => {
+  it('200 · the agent of a provider’s user must be claimed again after the user was removed and added', async () => {
     const at = await place();
     const person = await member(at);
     const session = await world.session(person, at.org.id);
@@ -166,7 +166,7 @@ describe('removing a member', () => {
     expect(body).toMatchObject({ error: 'interaction_required' });
   });
 
-  it('200 · disables the recurring missions that the person set, and no others', async () => {
+  it('200 · the removal of a member disables the recurring missions that they set, and no others', async () => {
     const at = await place();
     const person = await member(at);
     const [theirs, owners] = [await world.session(person, at.org.id), await world.session(at.owner, at.org.id)];
@@ -185,7 +185,7 @@ describe('removing a member', () => {
     expect(await enabled(`/scheduled-tasks/${other}`)).toEqual([true, true]);
   });
 
-  it('200 · revokes an open invite to the person, which would readmit them', async () => {
+  it('200 · the removal of a member revokes an open invite to them', async () => {
     const at = await place();
     const person = await world.person(`Invited${++count}`);
     const body = { email: person.email, role: 'member' };
@@ -196,7 +196,7 @@ describe('removing a member', () => {
     expect(list.invites).toEqual([{ ...invite, status: 'revoked' }]);
   });
 
-  it('200 · ends an open subscription', async () => {
+  it('200 · the removal of a member ends their open subscriptions', async () => {
     const at = await place();
     const person = await member(at);
     const session = await world.session(person, at.org.id);
@@ -220,7 +220,7 @@ describe('removing a member', () => {
     expect(await response.text()).not.toContain('canceled');
   });
 
-  it('404 · is refused for a non-member, a second time, and in another organization', async () => {
+  it('404 · a removal is refused for a person who is not a member, a second time, and in another organization', async () => {
     const [at, other] = [await place(), await place()];
     const person = await member(at);
     expect((await remove(at, other.owner)).body).toMatchObject({
@@ -234,7 +234,7 @@ describe('removing a member', () => {
     expect((await setRole(at, person, 'viewer')).status).toBe(404);
   });
 
-  it('403 · requires members:write and the role admin', async () => {
+  it('403 · removing members and changing roles requires an admin', async () => {
     const at = await place();
     const [person, other] = [await member(at, 'member'), await member(at)];
     const token = await world.token(person, at.org);
@@ -245,7 +245,7 @@ describe('removing a member', () => {
 });
 
 describe('changing a role', () => {
-  it('200 · returns the membership, and narrows the person’s tokens at their next call', async () => {
+  it('200 · a changed role applies to the person’s tokens at their next call', async () => {
     const at = await place();
     const person = await member(at);
     const scopes: GrantableScope[] = ['projects:read', 'projects:write', 'missions:run', 'members:write'];
@@ -271,7 +271,7 @@ describe('changing a role', () => {
     ['admin', 'owner', 'admin', 403],
     ['admin', 'owner', 'owner', 403],
     ['admin', 'admin', 'owner', 403],
-  ] as const)('a caller with the role %s changes the role %s to %s: %i', async (own, from, to, status) => {
+  ] as const)('a person with the role %s changes the role %s to %s: %i', async (own, from, to, status) => {
     const at = await place();
     const [actor, person] = [await member(at, own), await member(at, from)];
     const answer = await setRole(at, person, to, await world.token(actor, at.org));
@@ -306,14 +306,14 @@ describe('changing a role', () => {
     ['no body', undefined, 'body'],
     ['no role', {}, 'role: is required'],
     ['an unknown role', { role: 'king' }, 'role: must be one of "owner", "admin", "member", "viewer"'],
-  ])('400 · %s is named in the error', async (_what, body, says) => {
+  ])('400 · a change of a role is refused with %s', async (_what, body, says) => {
     const at = await place();
     const answer = await world.rest('PATCH', membershipPath(at, at.owner), { token: at.token, body });
     expect(answer.status).toBe(400);
     expect(answer.body.description).toContain(says);
   });
 
-  it('works the same over GraphQL', async () => {
+  it('members are removed and roles changed over GraphQL as over REST', async () => {
     const at = await place();
     const person = await member(at);
     const where = `orgId: "${at.org.id}", userId: "${person.id}"`;
@@ -342,7 +342,7 @@ describe('concurrent removals and changes of roles', () => {
     }
   });
 
-  it('an owner who loses the role during the request demotes no member', async () => {
+  it('a member is not demoted by an owner who has lost the role during the request', async () => {
     for (const _ of rounds) {
       const at = await place();
       const [second, third] = [await member(at, 'owner'), await member(at, 'owner')];
@@ -355,7 +355,7 @@ describe('concurrent removals and changes of roles', () => {
     }
   });
 
-  it('no credential that is created while the person is removed outlives it', async () => {
+  it('no credential that is created while a person is removed outlives the removal', async () => {
     for (const round of rounds) {
       const at = await place();
       const person = await member(at);
@@ -379,7 +379,7 @@ describe('concurrent removals and changes of roles', () => {
     }
   });
 
-  it('a credential or session that is created while the account is being disabled is revoked, too', async () => {
+  it('no credential or session that is created while an account is being disabled stays valid', async () => {
     for (const round of rounds) {
       const at = await place();
       const person = await member(at);
@@ -415,8 +415,8 @@ describe('concurrent removals and changes of roles', () => {
   }
 });
 
-describe('disabling the account of a person', () => {
-  it('ends their sessions and all their access in every organization; enabling restores none of it', async () => {
+describe('disabling a person’s account', () => {
+  it('a disabled account loses its sessions and all access in every organization; enabling restores none of it', async () => {
     const [one, two] = [await place(), await place()];
     const person = await member(one);
     await world.join(two.org, person, 'member');

@@ -63,13 +63,13 @@ const untouched = {
 };
 
 describe('GET /orchestrator', () => {
-  it('200 · has the defaults until a value is set, and reading writes nothing', async () => {
+  it('200 · the orchestrator has default values until one is set, and reading it writes nothing', async () => {
     const { organization, read } = await found();
     expect(await read()).toEqual({ orgId: organization.id, ...untouched });
     expect(await world.knex('orchestrators').where({ orgId: organization.id })).toEqual([]);
   });
 
-  it('403 · is refused to a project-bound token, because the orchestrator belongs to the whole organization', async () => {
+  it('403 · the orchestrator is refused to a project-bound token, because it belongs to the whole organization', async () => {
     const { organization, place } = await found();
     const bound = await world.token(owner, organization, { projectId: place.projectId });
     expect((await world.rest('GET', '/orchestrator', { token: bound })).status).toBe(403);
@@ -78,7 +78,7 @@ describe('GET /orchestrator', () => {
 });
 
 describe('PATCH /orchestrator', () => {
-  it('200 · sets the named members, keeps the others, and null restores the default', async () => {
+  it('200 · an update sets the given members of the orchestrator, keeps the others, and restores defaults for null', async () => {
     const { organization, change, read } = await found();
     const changes = { name: 'Conductor', blurb: 'Keeps time.', model: 'gpt-5.1', inferenceEnabled: false };
     const { status, body } = await change({ ...changes, dailyCostCapUsd: 12.5 });
@@ -106,7 +106,7 @@ describe('PATCH /orchestrator', () => {
     expect(await read()).toMatchObject({ isBuiltin: true });
   });
 
-  it('200 · a vendor without a model selects its first model; with a model it must match', async () => {
+  it('200 · a vendor without a model selects its first model; a model of another vendor is refused', async () => {
     const { change } = await found();
     expect((await change({ vendor: 'openai' })).body).toMatchObject({ model: 'gpt-5.5', vendor: 'openai' });
     expect((await change({ vendor: 'openai', model: 'gpt-5-mini' })).body).toMatchObject({ model: 'gpt-5-mini' });
@@ -117,7 +117,7 @@ describe('PATCH /orchestrator', () => {
     ]);
   });
 
-  it('200 · a null model selects the vendor’s default model, or, without a vendor, the default model of the service', async () => {
+  it('200 · a null model selects the default model of the vendor, or that of the service when no vendor is given', async () => {
     const { change } = await found();
     await change({ model: 'claude-haiku-4-5' });
     expect((await change({ vendor: 'openai', model: null })).body).toMatchObject({
@@ -127,7 +127,7 @@ describe('PATCH /orchestrator', () => {
     expect((await change({ model: null })).body).toMatchObject({ model: 'claude-opus-4-5', isBuiltin: true });
   });
 
-  it('200 · a connector is usable when it is for the model’s vendor, and the vendor accepts its credentials', async () => {
+  it('200 · the orchestrator’s connector is usable when it is of the model’s vendor, which accepts its credentials', async () => {
     const { organization, change } = await found();
     const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
       connectIntegration({
@@ -158,7 +158,7 @@ describe('PATCH /orchestrator', () => {
   });
 
   it.each(['another organization’s', 'an unknown', 'a tracker’s'])(
-    '400 · refuses %s connector, and writes nothing',
+    '400 · the orchestrator refuses %s connector, and writes nothing',
     async (whose) => {
       const [home, other] = [await found(), await found()];
       const connect = (orgId: Place['orgId'], vendorKind: 'llm' | 'tracker') =>
@@ -181,7 +181,7 @@ describe('PATCH /orchestrator', () => {
     },
   );
 
-  it('200 · accepts each value at its bound', async () => {
+  it('200 · the orchestrator accepts the smallest and largest allowed values', async () => {
     const { change } = await found();
     for (const edges of [
       { name: 'n', blurb: '', dailyCostCapUsd: 0 },
@@ -206,14 +206,14 @@ describe('PATCH /orchestrator', () => {
     ['dailyCostCapUsd: must be 0 or at least 0.0001.', { dailyCostCapUsd: 0.00004 }],
     ['dailyCostCapUsd: must be at most 1000000.', { dailyCostCapUsd: 1_000_000.01 }],
     ['dailyCostCapUsd: must be a number.', { dailyCostCapUsd: '5' }],
-  ])('400 · is refused: %s', async (words, changes) => {
+  ])('400 · an invalid value of the orchestrator is refused: %s', async (words, changes) => {
     const { change } = await found();
     const { status, body } = await change(changes);
     expect([status, body.code]).toEqual([400, 'invalid_request']);
     expect(body.description).toContain(words);
   });
 
-  it('two concurrent first changes both persist', async () => {
+  it('two concurrent first changes of the orchestrator both persist', async () => {
     const { change, read } = await found();
     const answers = await Promise.all([change({ name: 'One' }), change({ dailyCostCapUsd: 7 })]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -222,7 +222,7 @@ describe('PATCH /orchestrator', () => {
 });
 
 describe('the daily cost cap', () => {
-  it('counts what the organization’s missions have cost since midnight UTC, to the hundredth of a cent', async () => {
+  it('the cap counts what missions of the organization have cost since midnight UTC, to the hundredth of a cent', async () => {
     const [{ organization, place, read, change }, other] = [await found(), await found()];
     const midnight = dayOf(present());
     await spend(place, 50, { at: midnight - 1 });
@@ -251,13 +251,13 @@ describe('the daily cost cap', () => {
     expect(await mayStart(organization)).toMatchObject({ ok: true, missions: 100 });
   });
 
-  it('prevents every mission from starting when it is 0', async () => {
+  it('no mission starts while the cap is 0', async () => {
     const { organization, change } = await found();
     await change({ dailyCostCapUsd: 0 });
     expect((await mayStart(organization)).ok).toBe(false);
   });
 
-  it('reports today’s cost hour by hour, without hours that cost nothing', async () => {
+  it('today’s cost is reported by hour, without hours that cost nothing', async () => {
     const { token, place } = await found();
     const midnight = dayOf(present());
     await spend(place, 9, { at: midnight - 1 });
@@ -275,14 +275,14 @@ describe('the daily cost cap', () => {
     });
   });
 
-  it('keeps the spent amount when the project is deleted', async () => {
+  it('the cost of a day includes missions of a deleted project', async () => {
     const { token, place, read } = await found();
     await spend(place, 3);
     await world.rest('DELETE', `/projects/${place.projectId}`, { token });
     expect((await read()).dailySpendUsd).toBe(3);
   });
 
-  it('is the default unless the organization sets one; a day begins at midnight UTC', () => {
+  it('a default cap applies until the organization sets one; a day begins at midnight UTC', () => {
     expect(costCap(null, 99.99)).toEqual({
       dailyCostCapUsd: null,
       defaultDailyCostCapUsd: 100,
@@ -296,7 +296,7 @@ describe('the daily cost cap', () => {
   });
 });
 
-it('over GraphQL the orchestrator links to its organization and its connector', async () => {
+it('GraphQL links the orchestrator to its organization and its connector', async () => {
   const { organization, token, change } = await found();
   const connector = await connectIntegration({
     orgId: organization.id,

@@ -133,8 +133,8 @@ const filesIn = (folder: string) => {
 };
 const isHere = async () => (await there.knex('organizations').where({ id: orgId() })).length > 0;
 
-describe('a file that cannot join', () => {
-  it('is refused with the reason, and leaves nothing behind', async () => {
+describe('organization files that cannot be joined', () => {
+  it('a file with a wrong key, damaged bytes or a missing end is refused with the reason, and leaves nothing behind', async () => {
     expect(await messageOf(join(locked, 'another passphrase'))).toBe('the passphrase does not open this file');
     expect(await messageOf(join(bytes, keyThere.toString('base64')))).toBe('the key does not open this file');
     expect(await messageOf(pack('too short'))).toBe('the passphrase must have at least 12 characters');
@@ -157,7 +157,7 @@ describe('a file that cannot join', () => {
     expect(await there.knex('people').where({ id: sample.owner.id })).toEqual([]);
   });
 
-  it('a file of another schema is refused with the names of both schemas', async () => {
+  it('a file of another database schema is refused with the names of both schemas', async () => {
     const [last] = await there.knex('knex_migrations').orderBy('id', 'desc').limit(1);
     await there.knex('knex_migrations').where({ id: last.id }).update({ name: '20991231_01_later.sql' });
     const message = await messageOf(join(bytes)).finally(() =>
@@ -166,7 +166,7 @@ describe('a file that cannot join', () => {
     expect(message).toMatch(`the schema ${last.name}, this installation 20991231_01_later.sql`);
   });
 
-  it('is refused while another organization has its slug, or a person has another email address', async () => {
+  it('a file is refused when its slug is taken, or when a person has another email address here', async () => {
     const { slug } = sample.organization;
     const other = await there.found(await there.person('Other'), 'Other');
     await there.knex('organizations').where({ id: other.id }).update({ slug });
@@ -185,7 +185,7 @@ describe('a file that cannot join', () => {
     await there.knex('people').where({ id: sample.owner.id }).delete();
   });
 
-  it('is refused when the database already has one of its values that are unique in an installation', async () => {
+  it('a file is refused when one of its values must be unique in the installation and already exists', async () => {
     const { id } = await there.knex('organizations').where({ slug: 'other' }).first();
     const token = await here.knex('tokens').where({ id: sample.ids.tokenId }).first();
     const owner = await there.person('Other');
@@ -210,14 +210,14 @@ describe('a file that cannot join', () => {
   });
 });
 
-describe('a file that was crafted with its key', () => {
+describe('organization files crafted by the owner of their key', () => {
   const key = Buffer.from(secret, 'base64');
   const row = (table: string, values: Record<string, unknown>) => {
     const { columns } = tables.find(({ name }) => name === table)!;
     return `${columns.map((column) => values[column] ?? '\\N').join('\t')}\n`;
   };
 
-  it('cannot add rows to another organization, nor take its contents', async () => {
+  it('a crafted file cannot add rows to another organization or take its contents', async () => {
     const owner = await there.person('Victor');
     const { id } = await there.found(owner, 'Victim');
     const session = await there.session(owner, id);
@@ -268,7 +268,7 @@ describe('a file that was crafted with its key', () => {
     await there.knex('stored_contents').delete();
   });
 
-  it('cannot ask for much memory', async () => {
+  it('a crafted file cannot request much memory for its key', async () => {
     const scrypt = { n: 2 ** 20, r: 32, p: 1, salt: '' };
     const file = await craftFile(bytes, key, {
       header: ({ key }) => void Object.assign(key, { scrypt }),
@@ -277,8 +277,8 @@ describe('a file that was crafted with its key', () => {
   });
 });
 
-describe('a storage that two installations share', () => {
-  it('refuses a join, and the contents of the other one are not left to the sweep', async () => {
+describe('two installations with one storage', () => {
+  it('a join is refused when both installations use one storage, and the sweep will not remove its contents', async () => {
     openStorage(folderStorage(path.join(top, 'here')));
     expect(await messageOf(join(bytes))).toMatch('each installation needs its own bucket or prefix');
     openStorage(folderStorage(path.join(top, 'there')));
@@ -286,8 +286,8 @@ describe('a storage that two installations share', () => {
   });
 });
 
-describe('a process that is killed while it joins', () => {
-  it('leaves no row, and its contents are taken over by the next join', async () => {
+describe('killed joins of organization files', () => {
+  it('a killed join leaves no row; its contents stay for the next join', async () => {
     const pipe = path.join(top, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const env = {
@@ -334,8 +334,8 @@ describe('a process that is killed while it joins', () => {
   });
 });
 
-describe('an organization that joined from a file', () => {
-  it('is whole: every row, every content, the ledger and the log with its checkpoints', async () => {
+describe('organizations that joined from a file', () => {
+  it('a joined organization has every row and content, its ledger, and its audit log with the checkpoints', async () => {
     const joined = await join(locked, passphrase);
     expect(joined).toMatchObject({
       organization: { id: orgId(), slug: sample.organization.slug },
@@ -371,7 +371,7 @@ describe('an organization that joined from a file', () => {
     expect(event).toMatchObject({ targetId: orgId() });
   });
 
-  it('has its secrets, sealed with the service key of the installation', async () => {
+  it('the secrets of a joined organization are sealed with the service key of the installation', async () => {
     let found = 0;
     for (const table of tables) {
       for (const [column, purposeOf] of Object.entries(sealedColumns[table.name] ?? {})) {
@@ -405,7 +405,7 @@ describe('an organization that joined from a file', () => {
     for (const plain of ['xoxb-sample', 'a-signing-secret']) expect(text).not.toContain(plain);
   });
 
-  it('serves its members, whose tokens are valid', async () => {
+  it('members of a joined organization can read its projects and artifacts', async () => {
     const session = await there.session(sample.owner, orgId());
     const { body } = await there.rest('GET', `/projects/${sample.ids.projectId}`, { session });
     expect(body).toMatchObject({ id: sample.ids.projectId, orgId: orgId() });
@@ -413,11 +413,11 @@ describe('an organization that joined from a file', () => {
     expect(artifact.status).toBe(200);
   });
 
-  it('cannot join twice', async () => {
+  it('an organization cannot join an installation twice', async () => {
     expect(await messageOf(join(bytes))).toBe(`the organization ${orgId()} is in this installation already`);
   });
 
-  it('can be packed again, with a key, by the operator’s command', async () => {
+  it('the operator’s command packs a joined organization again with a key, and never overwrites a file', async () => {
     const env = {
       DATABASE_URL: databaseUrl(there.connection),
       SECRET_KEY: keyThere.toString('base64'),
@@ -444,8 +444,8 @@ describe('an organization that joined from a file', () => {
   });
 });
 
-describe('a table of the database', () => {
-  it('is in the file or left out of it, and its sealed columns are known', async () => {
+describe('tables in organization files', () => {
+  it('each sealed column of a packed table is declared', async () => {
     const { rows } = await there.knex.raw(
       `select table_name as name, column_name as column from information_schema.columns where table_schema = 'public' and column_name ~ '^sealed'`,
     );

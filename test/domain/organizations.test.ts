@@ -13,8 +13,8 @@ afterAll(() => world.close());
 
 const newcomer = () => world.person(`Newcomer${++count}`);
 
-describe('an organization of the console session’s person', () => {
-  it('200 · is read by its id when it is in the list, whichever organization the session works in', async () => {
+describe('organizations in the console', () => {
+  it('200 · each listed organization is readable by its id, whichever organization the session works in', async () => {
     const person = await newcomer();
     const [first, second] = [await world.found(person, 'First'), await world.found(await newcomer(), 'Second')];
     await world.join(second, person, 'viewer');
@@ -27,7 +27,7 @@ describe('an organization of the console session’s person', () => {
     }
   });
 
-  it('200 · is read by its id as soon as it is created', async () => {
+  it('200 · an organization is readable by its id as soon as it is created', async () => {
     const person = await newcomer();
     await world.found(person, 'Earlier');
     const session = await world.session(person);
@@ -36,7 +36,7 @@ describe('an organization of the console session’s person', () => {
     expect((await world.rest('GET', `/organizations/${created.body.id}`, { session })).body).toEqual(created.body);
   });
 
-  it('404 · is changed only by a session that works in it, with the role that the person has in it', async () => {
+  it('404, 403 · an organization is changed only from a session that works in it, and only with a sufficient role', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Own');
     const other = await world.found(await newcomer(), 'Not theirs');
@@ -48,7 +48,7 @@ describe('an organization of the console session’s person', () => {
     expect((await change({ 'x-org-id': other.id })).status).toBe(403);
   });
 
-  it('404 · is hidden from sessions of people who do not belong to it, and from tokens of other organizations', async () => {
+  it('404 · an organization is hidden from people who do not belong to it, and from tokens of other organizations', async () => {
     const person = await newcomer();
     const [own, second] = [await world.found(person, 'Mine'), await world.found(person, 'Mine, too')];
     const foreign = await world.found(await newcomer(), 'Foreign');
@@ -74,22 +74,25 @@ it('200 · X-Org-Id applies to one request: the next request of the session uses
   expect(await orgOf()).toBe(first.id);
 });
 
-describe('creating an organization leaves the current one unchanged', () => {
-  it.each(['viewer', 'member', 'admin'] as const)('201 · a %s creates one by session and by token', async (role) => {
-    const person = await newcomer();
-    const host = await world.found(await newcomer(), 'Host');
-    await world.join(host, person, role);
-    const [session, token] = [await world.session(person), await world.token(person, host)];
-    for (const by of [{ session }, { token }]) {
-      const created = await world.rest('POST', '/organizations', { ...by, body: { name: 'Of my own' } });
-      expect(created.status).toBe(201);
-      expect(await world.knex('memberships').where({ orgId: created.body.id })).toMatchObject([
-        { userId: person.id, role: 'owner' },
-      ]);
-    }
-  });
+describe('creating organizations', () => {
+  it.each(['viewer', 'member', 'admin'] as const)(
+    '201 · a person who is %s elsewhere creates an organization by session and by token, and owns it',
+    async (role) => {
+      const person = await newcomer();
+      const host = await world.found(await newcomer(), 'Host');
+      await world.join(host, person, role);
+      const [session, token] = [await world.session(person), await world.token(person, host)];
+      for (const by of [{ session }, { token }]) {
+        const created = await world.rest('POST', '/organizations', { ...by, body: { name: 'Of my own' } });
+        expect(created.status).toBe(201);
+        expect(await world.knex('memberships').where({ orgId: created.body.id })).toMatchObject([
+          { userId: person.id, role: 'owner' },
+        ]);
+      }
+    },
+  );
 
-  it('201 · a member of a closed organization creates one too; the closed one is unchanged', async () => {
+  it('201 · a member of a closed organization can create another one', async () => {
     const person = await newcomer();
     const closed = await world.found(person, 'Closed');
     await world.knex('memberships').where({ orgId: closed.id }).update({ closedAt: 1 });
@@ -99,7 +102,7 @@ describe('creating an organization leaves the current one unchanged', () => {
     expect((await world.rest('POST', '/organizations', { session, body: { name: 'Next' } })).status).toBe(201);
   });
 
-  it('403 · renaming requires an admin; a service and a project-bound token create none', async () => {
+  it('403 · a member cannot rename an organization, and a service cannot create one', async () => {
     const person = await newcomer();
     const host = await world.found(await newcomer(), 'Host');
     await world.join(host, person, 'member');
@@ -113,7 +116,7 @@ describe('creating an organization leaves the current one unchanged', () => {
     expect(service.status).toBe(403);
   });
 
-  it('201 · the answer says how to get a token for it, even when the call is repeated', async () => {
+  it('201 · the response says where to create a token for the new organization, even when the call is repeated', async () => {
     const person = await newcomer();
     const token = await world.token(person, await world.found(person, 'Automated'));
     const create = () =>
@@ -133,7 +136,7 @@ describe('creating an organization leaves the current one unchanged', () => {
     expect(body.data).toEqual({ createOrganization: { consoleUrl: `${world.url}/console/o/seen` } });
   });
 
-  it('409 · a person creates a bounded number of organizations, counted exactly for concurrent calls; closed ones do not count', async () => {
+  it('409 · a person can create a limited number of organizations, even concurrently; closed ones do not count', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Bounded');
     const token = await world.token(person, own);
@@ -151,8 +154,8 @@ describe('creating an organization leaves the current one unchanged', () => {
   });
 });
 
-describe('a person without any organization', () => {
-  it('201 · creates one over the API, and gets tokens for it', async () => {
+describe('people without an organization', () => {
+  it('201 · a person without an organization creates one over the API, and is its owner', async () => {
     const session = await world.session(await newcomer());
     expect((await world.rest('GET', '/organizations', { session })).body).toEqual({ orgs: [] });
     const created = await world.rest('POST', '/organizations', { session, body: { name: 'Begun' } });
@@ -161,7 +164,7 @@ describe('a person without any organization', () => {
     expect([me.body.orgId, me.body.role]).toEqual([created.body.id, 'owner']);
   });
 
-  it('403 · can do nothing else, and can grant no scope', async () => {
+  it('403 · a person without an organization cannot read projects, invites or tokens, and can grant no scope', async () => {
     const session = await world.session(await newcomer());
     for (const path of ['/projects', '/invites', '/tokens']) {
       expect((await world.rest('GET', path, { session })).status).toBe(403);
@@ -176,8 +179,8 @@ describe('a person without any organization', () => {
   });
 });
 
-describe('the slug preview', () => {
-  it('200 · is the slug that the organization then gets, even when the first choice is taken', async () => {
+describe('previews of slugs', () => {
+  it('200 · the previewed slug is the one that the organization then gets, even when the first choice is taken', async () => {
     const person = await newcomer();
     await world.found(person, 'Preview');
     const session = await world.session(person);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => staged.close());
 
-it('a push and its pull request are made once, after the approval', async () => {
+it('a push and its pull request are made once, after their approval', async () => {
   const held = await staged.startMission('Mend the dates.');
   const access = { runId: held.runId, leaseId: held.leaseId };
   expect(await staged.runtime.ask('openRepository', access, '{ pushWaits }')).toMatchObject({ code: 'forbidden' });
@@ -64,7 +64,7 @@ async function ended(prompt: string) {
   return { ...held, headSha };
 }
 
-it('rejected outside effects are never sent, including those that the cancellation of a mission rejects', async () => {
+it('rejected changes at the source host are never made, including those of a canceled mission', async () => {
   const { runId, branch } = await ended('Reject me.');
   const stranger = await staged.decide('reject', runId, {}, staged.stranger.token);
   expect(stranger).toMatchObject({ code: 'not_found' });
@@ -87,7 +87,7 @@ it('rejected outside effects are never sent, including those that the cancellati
   expect([staged.headOf(branch), staged.headOf(held.branch), staged.requests.done]).toEqual([null, null, []]);
 });
 
-it('an approved push is refused when somebody has moved the branch, and is tried again when a person approves it again', async () => {
+it('an approved push fails when somebody has moved the branch, and is tried again after another approval', async () => {
   const { runId, branch, headSha } = await ended('Race me.');
   staged.move(branch, staged.headOf('main')!);
   await staged.decide('approve', runId);
@@ -102,7 +102,7 @@ it('an approved push is refused when somebody has moved the branch, and is tried
   expect(await staged.effects(runId)).toMatchObject([{ state: 'committed' }, { state: 'committed' }]);
 });
 
-it('an approved outside effect fails with the reason when the connector is deleted or refuses, and is retried during an outage', async () => {
+it('an approved push fails while the connector is missing; a pull request is retried during an outage of the host', async () => {
   const { runId, branch, headSha } = await ended('Lose the connector.');
   const { knex } = staged.world;
   const { scmConnectorId } = await knex('projects').where({ id: staged.projectId }).first();
@@ -123,7 +123,7 @@ it('an approved outside effect fails with the reason when the connector is delet
   expect(staged.headOf(branch)).toBe(headSha);
 });
 
-it('the comment that answers an event waits for approval, is written once as it was approved, and again after a further approval', async () => {
+it('a comment that answers an event is written once approved; its update needs another approval', async () => {
   const { github, repository, requests, world } = staged;
   await staged.setPolicy({ waits: ['comment'] });
   // The stand-in numbers issues and pull requests separately.
@@ -153,7 +153,7 @@ it('the comment that answers an event waits for approval, is written once as it 
   expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
 });
 
-it('approval policies of the project, of templates and of the rule apply together, and the policy of the rule applies to continuations, too', async () => {
+it('approval policies of the project, its template and the rule each apply; that of the rule also to continuations', async () => {
   const { world, runtime } = staged;
   const { token } = staged.owner;
   const opened = async ({ runId, leaseId }: { runId: string; leaseId: string }) =>

@@ -64,8 +64,8 @@ let count = 0;
 const someone = () => `person${++count}@example.com`;
 const device = { userAgent: 'Firefox', address: '192.0.2.7' };
 
-describe('people', () => {
-  it('are found by their email address in upper and lower case, and created once', async () => {
+describe('accounts of people', () => {
+  it('a person is found by their email address in any case of letters, and created once', async () => {
     const first = await findOrCreatePerson('Ada.Lovelace@Example.com');
     expect({ ...first }).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-f]{32}$/),
@@ -80,14 +80,14 @@ describe('people', () => {
     expect((await peopleOf([first.id, 'usr_none'])).map(({ id }) => id)).toEqual([first.id]);
   });
 
-  it('are created once by many concurrent first sign-ins', async () => {
+  it('concurrent first sign-ins create one person', async () => {
     const address = someone();
     const made = await Promise.all(Array.from({ length: 8 }, () => transaction((trx) => ensurePerson(trx, address))));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
     expect(await sql('select id from people where email = $1', [address])).toHaveLength(1);
   });
 
-  it('choose their name', async () => {
+  it('a person chooses their name', async () => {
     const { person, caller } = await founder('Grace');
     await updateOwnName(caller, 'Rear Admiral Grace Hopper');
     expect((await findPersonByAddress(person.email))?.name).toBe('Rear Admiral Grace Hopper');
@@ -106,15 +106,15 @@ describe('people', () => {
     ['älice@example.com', false],
     ['alice\0@example.com', false],
     [`${'a'.repeat(309)}@example.com`, false],
-  ])('a person with the email address %j is accepted: %s', (text, is) => {
+  ])('the email address %j of a person is accepted: %s', (text, is) => {
     expect(emailAddress.safeParse(text).success).toBe(is);
   });
 });
 
-describe('a console session', () => {
+describe('console sessions', () => {
   beforeEach(() => sql('delete from sessions'));
 
-  it('identifies the person behind the cookie, with their full current role, in one statement', async () => {
+  it('a session identifies its person, with their full current role, in one statement', async () => {
     const { person, organization } = await founder('Alice');
     const { id, secret } = await openSession(person.id, device);
     await callerOfSession(secret, null);
@@ -140,7 +140,7 @@ describe('a console session', () => {
     });
   });
 
-  it('is rejected for an unknown secret; the secret itself is not stored', async () => {
+  it('a session with an unknown secret is rejected; the secret itself is not stored', async () => {
     const { person } = await founder('Bob');
     const { secret } = await openSession(person.id, device);
     expect(await callerOfSession(`${secret}x`, null)).toBeNull();
@@ -148,7 +148,7 @@ describe('a console session', () => {
     expect(JSON.stringify(await sql('select * from sessions'))).not.toContain(secret);
   });
 
-  it('403 · is not opened for a disabled account, whose other cookies stop working at once', async () => {
+  it('403 · a disabled account cannot open a session, and its other sessions end at once', async () => {
     const person = await findOrCreatePerson(someone());
     const open = () => openSession(person.id, device);
     const { secret } = await open();
@@ -158,7 +158,7 @@ describe('a console session', () => {
     await expect(open()).rejects.toMatchObject({ status: 403, body: { description: 'This account is disabled.' } });
   });
 
-  it('has neither organization nor role while its person belongs to no organization, and may create an organization', async () => {
+  it('a session without an organization has no role, and only the scopes to read and create organizations', async () => {
     const person = await findOrCreatePerson(someone());
     const { secret } = await openSession(person.id, device);
     const found = await callerOfSession(secret, null);
@@ -167,7 +167,7 @@ describe('a console session', () => {
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('works in the organization of the request header, else in the chosen one; 404 · does not work in an organization of others', async () => {
+  it('a session works in the organization of the request header, else in the chosen one; 404 for one of others', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });
@@ -189,7 +189,7 @@ describe('a console session', () => {
     expect(await orgOf(null)).toBe(organization.id);
   });
 
-  it('has the current role of its person: a change applies to the next call', async () => {
+  it('a session has the current role of its person: a change applies to the next call', async () => {
     const { organization } = await founder('Erin');
     const person = await findOrCreatePerson(someone());
     await transaction((trx) => addMember(trx, organization.id, person.id, 'viewer'));
@@ -199,7 +199,7 @@ describe('a console session', () => {
     expect((await callerOfSession(secret, null))?.caller.scopes).toEqual(scopesOfRole('member'));
   });
 
-  it('ends after 14 days without use; each use extends it, written at most once a minute', async () => {
+  it('a session ends after 14 days without use; each use extends it, written at most once a minute', async () => {
     const { person } = await founder('Frank');
     const { secret } = await openSession(person.id, device);
     const opened = now();
@@ -218,7 +218,7 @@ describe('a console session', () => {
     expect(await callerOfSession(secret, null)).toBeNull();
   });
 
-  it('is listed and ended only by its own person; an ended session stops working at once', async () => {
+  it('a session is listed and ended only by its own person; an ended session stops working at once', async () => {
     const { person, caller: founded } = await founder('Heidi');
     const stranger = (await founder('Ivan')).caller;
     const laptop = await openSession(person.id, { userAgent: 'x'.repeat(1_000), address: '2001:db8::1' });
@@ -246,7 +246,7 @@ describe('a console session', () => {
     expect((await listSessions(caller)).map(({ id }) => id)).toEqual([phone.id]);
   });
 
-  it('can end all other sessions of its person', async () => {
+  it('a person can end all their other sessions', async () => {
     const { person, caller: founded } = await founder('Judy');
     const sessions = await Promise.all(Array.from({ length: 3 }, () => openSession(person.id, device)));
     const caller = { ...founded, credentialId: sessions[0]!.id };

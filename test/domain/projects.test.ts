@@ -21,7 +21,7 @@ let made = 0;
 const another = () => create({ name: `Project ${++made}`, repoFullName: `acme/many-${made}` });
 
 describe('POST /projects', () => {
-  it('201 · creates a project with its defaults and says which connectors it lacks', async () => {
+  it('201 · a project is created with defaults, and says which connectors it lacks', async () => {
     const { status, body } = await create({ name: 'Web Shop', repoFullName: 'acme/shop' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -46,7 +46,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('201 · selects the oldest connector that has credentials, else the oldest', async () => {
+  it('201 · a new project gets the oldest connector that has credentials, else the oldest', async () => {
     const orgId = owner.organization.id;
     const connector = { orgId, vendor: 'github', vendorKind: 'scm', displayName: 'Code' } as const;
     const { id: empty } = await connectIntegration(connector);
@@ -58,7 +58,7 @@ describe('POST /projects', () => {
     await world.knex('integrations').delete();
   });
 
-  it('409 · names the project that already has the repository, case-insensitive', async () => {
+  it('409 · a second project for a repository is refused with the id of the first, case-insensitive', async () => {
     const first = await another();
     const { status, body } = await create({ name: 'Other', repoFullName: `ACME/many-${made}` });
     expect(status).toBe(409);
@@ -71,14 +71,14 @@ describe('POST /projects', () => {
     });
   });
 
-  it('201, 409 · one of ten concurrent requests for one repository succeeds', async () => {
+  it('201, 409 · one of ten concurrent requests for a project on the same repository succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => create({ name: 'Race', repoFullName: 'acme/race' })),
     );
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
 
-  it('201 · gives projects of one name different slugs, even concurrently', async () => {
+  it('201 · projects of the same name get different slugs, even concurrently', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, i) => create({ name: 'Twin', repoFullName: `acme/twin-${i}` })),
     );
@@ -87,7 +87,7 @@ describe('POST /projects', () => {
     expect(slugs).toContain('twin');
   });
 
-  it('403 · a viewer lacks projects:write, and is told so before the body is checked', async () => {
+  it('403 · a viewer lacks projects:write to create a project, and is told so before the body is checked', async () => {
     const { status, body, headers } = await create('not json', viewer.token);
     expect(status).toBe(403);
     expect(body.description).toContain('missing-scope:projects:write');
@@ -109,14 +109,14 @@ describe('POST /projects', () => {
     ['tracker: must be one of', { name: 'x', repoFullName: 'a/b', tracker: 'jira' }],
     ['trackerTeamKey: must be at least 1 character', { name: 'x', repoFullName: 'a/b', trackerTeamKey: '' }],
     ['issueCode: must be 2 to 10 capital letters', { name: 'x', repoFullName: 'a/b', issueCode: 'w' }],
-  ])('400 · is refused: %s', async (words, body) => {
+  ])('400 · an invalid project is refused: %s', async (words, body) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ category: 'validation', code: 'invalid_request' });
     expect(answer.body.description).toContain(words);
   });
 
-  it('201 · accepts each value at its bound', async () => {
+  it('201 · a project is created with the longest allowed values', async () => {
     const { status, body } = await create({
       name: 'n'.repeat(120),
       repoFullName: 'e/d',
@@ -130,7 +130,7 @@ describe('POST /projects', () => {
 });
 
 describe('GET /projects/{projectId}', () => {
-  it('404 · another organization’s project and an unknown one get the same answer', async () => {
+  it('404 · a project of another organization gets the same answer as an unknown one', async () => {
     const { body: project } = await another();
     const foreign = await world.rest('GET', `/projects/${project.id}`, { token: stranger.token });
     const unknown = await world.rest('GET', '/projects/prj_none', { token: stranger.token });
@@ -138,12 +138,12 @@ describe('GET /projects/{projectId}', () => {
     expect(foreign.body).toEqual(unknown.body);
   });
 
-  it('400 · an empty id is refused', async () => {
+  it('400 · an empty project id is refused', async () => {
     const { status, body } = await world.rest('GET', '/projects/', { token: owner.token });
     expect([status, body.description]).toEqual([400, 'projectId: must be at least 1 character.']);
   });
 
-  it('304 · a poller that has the record gets no body', async () => {
+  it('304 · a client that already has the project gets no body', async () => {
     const { body: project } = await another();
     const first = await world.rest('GET', `/projects/${project.id}`, { token: owner.token });
     const etag = first.headers.get('etag')!;
@@ -162,7 +162,7 @@ describe('GET /projects/{projectId}', () => {
 });
 
 describe('PATCH /projects/{projectId}', () => {
-  it('200 · null clears, absent members stay, and nothing else changes', async () => {
+  it('200 · an update clears members that are null, and keeps absent ones', async () => {
     const { body: project } = await another();
     const set = await world.rest('PATCH', `/projects/${project.id}`, {
       token: owner.token,
@@ -184,7 +184,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect(empty.body).toEqual(cleared.body);
   });
 
-  it('409 · refuses the repository of another project', async () => {
+  it('409 · a project cannot get the repository of another one', async () => {
     const [one, two] = [await another(), await another()];
     const { status, body } = await world.rest('PATCH', `/projects/${two.body.id}`, {
       token: owner.token,
@@ -193,7 +193,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect([status, body.conflictingProjectId]).toEqual([409, one.body.id]);
   });
 
-  it('200 · the query string does not replace the body', async () => {
+  it('200 · the query string of an update does not replace the body', async () => {
     const { body: project } = await another();
     const { status, body } = await world.rest('PATCH', `/projects/${project.id}?name=Query&input[name]=x`, {
       token: owner.token,
@@ -202,13 +202,13 @@ describe('PATCH /projects/{projectId}', () => {
     expect([status, body]).toEqual([200, { ...project, autoMerge: true }]);
   });
 
-  it('400 · refuses null for a member that cannot be empty', async () => {
+  it('400 · null is refused for a member of a project that cannot be empty', async () => {
     const { body: project } = await another();
     const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: owner.token, body: { name: null } });
     expect([answer.status, answer.body.description]).toEqual([400, 'name: must be a string.']);
   });
 
-  it('404 · is refused for another organization, and the project stays unchanged', async () => {
+  it('404 · a project of another organization cannot be updated', async () => {
     const { body: project } = await another();
     const answer = await world.rest('PATCH', `/projects/${project.id}`, {
       token: stranger.token,
@@ -220,7 +220,7 @@ describe('PATCH /projects/{projectId}', () => {
 });
 
 describe('DELETE /projects/{projectId}', () => {
-  it('answers 200 once and 404 afterwards', async () => {
+  it('200, 404 · a project is deleted once', async () => {
     const { body: project } = await another();
     const first = await world.rest('DELETE', `/projects/${project.id}`, { token: owner.token });
     expect([first.status, first.body]).toEqual([200, { ok: true, id: project.id }]);
@@ -229,7 +229,7 @@ describe('DELETE /projects/{projectId}', () => {
 });
 
 describe('GET /projects', () => {
-  it('200 · pages newest first, each project once, with null as the last cursor', async () => {
+  it('200 · projects are listed newest first, each once, with null as the last cursor', async () => {
     const { token } = await createOwner(world, 'Paula', 'Pages');
     for (let i = 0; i < 7; i++) {
       await create({ name: `P${i}`, repoFullName: `p/${i}` }, token);
@@ -252,7 +252,7 @@ describe('GET /projects', () => {
     expect(new Set(seen.map(({ createdAt }) => createdAt)).size).toBe(4);
   });
 
-  it('400 · refuses a cursor of another filter, of another list, of another organization, or an invented one', async () => {
+  it('400 · a list of projects refuses a cursor of another filter or organization, and an invented one', async () => {
     await another();
     await another();
     const { body } = await world.rest('GET', '/projects?limit=1', { token: owner.token });
@@ -281,13 +281,13 @@ describe('GET /projects', () => {
     ['limit=1&limit=2', 'limit: must not be repeated.'],
     ['limit=99999999999', 'limit: must be a 32-bit integer.'],
     ['limit=2147483647', 'limit: must be at most 100.'],
-  ])('400 · refuses the query %s', async (query, words) => {
+  ])('400 · a list of projects is refused for the query %s', async (query, words) => {
     const { status, body } = await world.rest('GET', `/projects?${query}`, { token: owner.token });
     expect(status).toBe(400);
     expect(body.description).toContain(words);
   });
 
-  it('200 · filters by repository, and ignores parameters it does not know', async () => {
+  it('200 · projects are filtered by repository; unknown parameters are ignored', async () => {
     const { body: project } = await another();
     const { body } = await world.rest('GET', `/projects?byScmRepo=${project.scmRepo}&unknown=1`, {
       token: owner.token,
@@ -296,23 +296,23 @@ describe('GET /projects', () => {
   });
 });
 
-describe('Idempotency-Key', () => {
+describe('Idempotency-Key of a new project', () => {
   const key = (value: string) => ({ 'idempotency-key': value });
 
-  it('201 · a repeated request gets the first answer, and only one project is created', async () => {
+  it('201 · a request that is repeated with its Idempotency-Key gets the first answer', async () => {
     const body = { name: 'Once', repoFullName: 'acme/once' };
     const first = await create(body, owner.token, key('once-1'));
     const again = await create(body, owner.token, key('once-1'));
     expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
   });
 
-  it('422 · the same key with another body is refused', async () => {
+  it('422 · an Idempotency-Key is refused with another body', async () => {
     await create({ name: 'A', repoFullName: 'acme/key-a' }, owner.token, key('reused'));
     const answer = await create({ name: 'B', repoFullName: 'acme/key-b' }, owner.token, key('reused'));
     expect(answer.status).toBe(422);
   });
 
-  it('one of several concurrent requests gets 201; the others get the same answer or 409', async () => {
+  it('201, 409 · concurrent requests with one Idempotency-Key create one project', async () => {
     const body = { name: 'Parallel', repoFullName: 'acme/parallel' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, owner.token, key('parallel'))));
     for (const { status, body: problem } of answers) {
@@ -322,26 +322,26 @@ describe('Idempotency-Key', () => {
     expect(new Set(answers.filter(({ status }) => status === 201).map((answer) => answer.body.id)).size).toBe(1);
   });
 
-  it('201 · an error leaves the key free', async () => {
+  it('201 · an Idempotency-Key can be used again after an error', async () => {
     expect((await create({ name: '', repoFullName: 'acme/free' }, owner.token, key('free'))).status).toBe(400);
     expect((await create({ name: 'Free', repoFullName: 'acme/free' }, owner.token, key('free'))).status).toBe(201);
   });
 
-  it('201 · after 24 hours the key is free again', async () => {
+  it('201 · an Idempotency-Key can be used again after 24 hours', async () => {
     await create({ name: 'Day', repoFullName: 'acme/day-1' }, owner.token, key('day'));
     world.clock.turn(24 * 3_600_000);
     expect((await create({ name: 'Day', repoFullName: 'acme/day-2' }, owner.token, key('day'))).status).toBe(201);
   });
 
-  it('keys of different callers are independent', async () => {
+  it('the same Idempotency-Key of another caller is independent', async () => {
     await create({ name: 'Mine', repoFullName: 'acme/mine' }, owner.token, key('shared'));
     const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, stranger.token, key('shared'));
     expect([theirs.status, theirs.body.name]).toEqual([201, 'Theirs']);
   });
 });
 
-describe('filters by owner and repository', () => {
-  it('200 · ignore case, as the rule against duplicates does, and page with the same filter', async () => {
+describe('projects filtered by owner and repository', () => {
+  it('200 · filters by owner and repository ignore case, and apply to each page', async () => {
     const made = [];
     for (const name of ['one', 'two']) made.push(await create({ name, repoFullName: `Mixed/Case-${name}` }));
     await create({ name: 'three', repoFullName: 'other/CASE-one' });
@@ -360,7 +360,7 @@ describe('filters by owner and repository', () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it('use an index of the database', async () => {
+  it('filters by owner and repository use an index of the database', async () => {
     for (const where of ["lower(scm_owner) = 'x'", "lower(scm_repo) = 'x'"]) {
       const plan = await world.knex.transaction(async (trx) => {
         await trx.raw('set local enable_seqscan = off');
@@ -372,8 +372,8 @@ describe('filters by owner and repository', () => {
   });
 });
 
-describe('a credential that is bound to a project', () => {
-  it('200 · changes its own project; 403 · changes no other, and neither creates nor deletes one', async () => {
+describe('projects and project-bound tokens', () => {
+  it('200, 403 · a project-bound token updates its own project, and neither another one nor creates or deletes one', async () => {
     const [own, other] = [(await another()).body.id, (await another()).body.id];
     const projectToken = await world.token(owner.person, owner.organization, { projectId: own });
     const patch = (id: string, token = projectToken) =>
@@ -388,7 +388,7 @@ describe('a credential that is bound to a project', () => {
 });
 
 describe('settings of a project', () => {
-  it('400 · rejects an unknown sandbox template; 200 · accepts an existing one or null', async () => {
+  it('400, 200 · a project refuses an unknown sandbox template, and accepts an existing one or null', async () => {
     const { id } = (await another()).body;
     const patch = (defaultSandboxTemplateId: string | null) =>
       world.rest('PATCH', `/projects/${id}`, { token: owner.token, body: { defaultSandboxTemplateId } });
@@ -402,19 +402,19 @@ describe('settings of a project', () => {
     }
   });
 
-  it('are documented in OpenAPI, which names the members that are not used yet', async () => {
+  it('OpenAPI documents which members of a project and an organization are not used yet', async () => {
     const { schemas } = (await world.request('GET', '/v1/openapi.json')).body.components;
     expect(schemas.Project.properties.trackerProjectId.description).toContain('Not used yet');
     expect(schemas.Organization.properties.namePending.description).toContain('Not used yet');
   });
 
-  it('lack a tracker connector when a tracker other than the built-in one is chosen', async () => {
+  it('a project with a tracker other than the built-in one lacks a tracker connector', async () => {
     const { body } = await create({ name: 'Linear', repoFullName: 'acme/linear', tracker: 'linear' });
     expect(body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
   });
 });
 
-describe('setProjectConnectors', () => {
+describe('connectors of a project', () => {
   const connect = async (vendor: 'github' | 'gitlab' | 'linear', vendorKind: 'scm' | 'tracker', credentials?: string) =>
     (
       await connectIntegration({
@@ -431,7 +431,7 @@ describe('setProjectConnectors', () => {
     return answer.description ?? answer;
   };
 
-  it('changes source host and tracker; a change to another server is refused until missions and pull requests have ended', async () => {
+  it('source host and tracker can be changed, to another server only when no mission or pull request is open', async () => {
     const first = await connect('github', 'scm', 'ghp_first');
     const projectId = (await another()).body.id;
     const second = await connect('github', 'scm', 'ghp_second');

@@ -40,8 +40,8 @@ afterAll(close);
 beforeEach(reset);
 afterEach(check);
 
-describe('The source host', () => {
-  it('shows a reaction on the comment that continues a mission, once', async () => {
+describe('answers at the source host', () => {
+  it('each comment that continues a mission gets one reaction', async () => {
     await opened();
     await lineComment('This is local time.');
     const { id } = await comment('@agent use UTC, please.');
@@ -53,7 +53,7 @@ describe('The source host', () => {
     ]);
   });
 
-  it('may refuse the reaction: the delivery has the reason, and the mission continues', async () => {
+  it('a refused reaction is shown by the delivery, and the mission continues', async () => {
     await opened();
     github.disturb('reactions/create-for-pull-request-review-comment', { status: 403, body: { message: 'No access' } });
     expect(await lineComment('This is local time.')).toMatchObject({
@@ -67,7 +67,7 @@ describe('The source host', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('shows the mission as a status of its commit: pending, then its outcome with cost and size', async () => {
+  it('the commit of a mission gets a status: pending, then its outcome with cost and size', async () => {
     const held = await startMission();
     await push(held, first);
     const page = expect.stringContaining(`/console/o/acme/runs/${held.runId}`);
@@ -89,7 +89,7 @@ describe('The source host', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('shows a failure for a mission that fails or is canceled; a mission continues when statuses are refused', async () => {
+  it('the commit of a canceled mission gets a failed status, even when an earlier status was refused', async () => {
     const held = await startMission();
     github.disturb('repos/create-commit-status', { status: 403, body: { message: 'No access' } });
     await push(held, first);
@@ -99,7 +99,7 @@ describe('The source host', () => {
   });
 });
 
-describe('An event that starts a mission without an issue of the tracker', () => {
+describe('events that start a mission without an issue of the tracker', () => {
   const rule = { kind: 'comment', mention: 'agent', from: 'writers' };
   beforeEach(async () => {
     await world.knex('projects').update({ tracker: 'builtin' });
@@ -127,7 +127,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     await world.delivered();
   };
 
-  it('is answered where it happened by one comment, which follows the mission to its end', async () => {
+  it('an event is answered where it happened by one comment, which is updated until the mission ends', async () => {
     expect(await asked()).toMatchObject({ status: 'started', answerProblems: [] });
     const held = await claim();
     const page = `${world.url}/console/o/acme/runs/${held.runId}`;
@@ -153,7 +153,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect(repository().reactions).toEqual([expect.stringMatching(/^issues\/comments\/\d+$/)]);
   });
 
-  it('is answered at a pull request too, even when the mission is canceled; the answer starts nothing', async () => {
+  it('an event at a pull request is answered even when its mission is canceled; the answer starts nothing', async () => {
     await asked(true);
     const [{ id }] = await runs();
     await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
@@ -172,7 +172,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect(await runs()).toHaveLength(1);
   });
 
-  it('starts its mission although the host refuses the comment or limits its rate; the reason is on the delivery until the comment is written', async () => {
+  it('an event starts its mission although the host refuses the comment or limits its rate; the delivery shows why', async () => {
     github.disturb('issues/create-comment', { status: 403, body: { message: 'Resource not accessible' } });
     const { id, ...refused } = await asked();
     expect(refused).toMatchObject({
@@ -203,7 +203,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect((await hook.deliveryOf(id)).answerProblems).toEqual([]);
   });
 
-  it('is answered once even if the response of the host is lost', async () => {
+  it('an event is answered once even if the response of the host is lost', async () => {
     github.disturb('issues/create-comment', 'lose the answer');
     await asked();
     const [{ id }] = await runs();
@@ -212,7 +212,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
   });
 });
 
-describe('A rule with a sandbox template for outsiders', () => {
+describe('rules with a sandbox template for outsiders', () => {
   const environment =
     '{ runId leaseId branch step { stepId environment { templateId variables { name value } secrets { name } agentNetwork { mode } } } }';
   const held = (): Promise<Json> => runtime.claim({}, environment);
@@ -221,7 +221,7 @@ describe('A rule with a sandbox template for outsiders', () => {
     automation([{ kind: 'issue', label: 'agent', from: 'anyone', outsiderTemplateId }]);
   const labeledBy = (by: string) => deliver(...labeled(github.open('acme/shop', { title: 'Dates are wrong' }), { by }));
 
-  it('runs the missions of outsiders, with all continuations, in that template, without secrets of the project and the organization', async () => {
+  it('missions of outsiders and their continuations run in the rule’s template, without secrets of project and organization', async () => {
     const narrow = {
       name: 'Narrow',
       agentNetwork: { mode: 'none', hosts: [] },
@@ -283,7 +283,7 @@ describe('A rule with a sandbox template for outsiders', () => {
   });
 });
 
-it('Two processes that update one comment or check do so one after the other', async () => {
+it('two processes that update one comment or check do so one after the other', async () => {
   const file = fileURLToPath(new URL('../../src/domain/projects/vendors/marks.ts', import.meta.url));
   const processes: typeof import('#domain/projects/vendors/marks.ts')[] = await Promise.all(
     ['one', 'other'].map((instance) => import(`${file}?${instance}`)),
@@ -302,7 +302,7 @@ it('Two processes that update one comment or check do so one after the other', a
   expect(await world.knex('vendor_turns')).toEqual([]);
 });
 
-describe('A GitHub App', () => {
+describe('GitHub Apps', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
   const scm = async (): Promise<Json> => world.knex('integrations').where({ vendorKind: 'scm' }).first();
@@ -319,7 +319,7 @@ describe('A GitHub App', () => {
     await world.knex('integrations').update({ brokenSince: null, checkFailure: null });
   });
 
-  it('shows the mission as one check of its commit: in progress, then its outcome with cost, size and review', async () => {
+  it('the commit of a mission gets one check: in progress, then its outcome with cost, size and review', async () => {
     await become({ ...writes, checks: 'write' });
     const held = await startMission();
     github.disturb('checks/create', 'lose the answer');
@@ -348,7 +348,7 @@ describe('A GitHub App', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('sets a status instead when it lacks the permission for checks, and the run shows the reason once', async () => {
+  it('a GitHub App without the permission for checks sets a status instead, and the run shows the reason once', async () => {
     await become(writes);
     const held = await startMission();
     await push(held, first);
@@ -359,7 +359,7 @@ describe('A GitHub App', () => {
     await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
   });
 
-  it('is shown as suspended at its connector as soon as GitHub reports it', async () => {
+  it('a suspended GitHub App is shown at its connector as soon as GitHub reports it', async () => {
     await become({ ...writes, checks: 'write' });
     github.settings.app!.isSuspended = true;
     const installation = { id: 7, account: { login: 'acme' } };
@@ -396,7 +396,7 @@ describe('A GitHub App', () => {
   });
 });
 
-it('A mission follows its repository when it is renamed while the agent works, and ignores another repository with the old name', async () => {
+it('a mission follows its repository through renames while the agent works, and ignores another one with the old name', async () => {
   const address = async (held: Json) =>
     (await runtime.ask('openRepository', { runId: held.runId, leaseId: held.leaseId }, '{ url }')).url;
   const reviewIn = (full_name: string, text: string) => {

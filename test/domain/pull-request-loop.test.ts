@@ -46,8 +46,8 @@ const setLoop = (loop: object) =>
     { token: owner.token, variables: { projectId, rounds: 5, hours: 168, ...loop } },
   );
 
-describe('A review of a pull request whose mission has ended', () => {
-  it('continues the mission with the line comments of the review as one step, on the same branch and in its session', async () => {
+describe('reviews of a pull request whose mission has ended', () => {
+  it('a review continues the mission with its line comments as one step, on the same branch and in the same session', async () => {
     const before = await opened();
     expect(await review('Please use UTC.')).toMatchObject({
       status: 'started',
@@ -79,7 +79,7 @@ describe('A review of a pull request whose mission has ended', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('starts one mission, even with concurrent processes and when it is delivered twice', async () => {
+  it('a review starts one mission, even with concurrent processes and when it is delivered twice', async () => {
     await opened();
     const { id } = await review('Please use UTC.');
     await world.rest('POST', `${hook.pathOf(id)}/redelivery`, { token: owner.token });
@@ -91,7 +91,7 @@ describe('A review of a pull request whose mission has ended', () => {
     expect(await world.knex('pull_request_remarks')).toHaveLength(1);
   });
 
-  it('waits for an approval when its author may not write, and is then billed to the person who approves', async () => {
+  it('a review by somebody who may not write waits for approval, and is then billed to the person who approves', async () => {
     await opened();
     const bob = await world.person('Bob');
     await world.join(owner.organization, bob, 'admin');
@@ -107,7 +107,7 @@ describe('A review of a pull request whose mission has ended', () => {
     expect((await runs()).map((run) => run.billingActorUserId)).toEqual([owner.person.id, bob.id]);
   });
 
-  it('starts nothing without text, on a closed pull request, or when the loop is off', async () => {
+  it('a review starts nothing without text, on a closed pull request, or when the loop is off', async () => {
     await opened();
     expect(await review('')).toMatchObject({ status: 'ignored', reason: 'The review has no text.' });
     expect(await review('Too late.', 'ada', { state: 'closed' })).toMatchObject({ status: 'ignored' });
@@ -117,7 +117,7 @@ describe('A review of a pull request whose mission has ended', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('becomes a message when somebody has already continued the mission', async () => {
+  it('a review becomes a message when somebody has already continued the mission', async () => {
     const before = await opened();
     await review('Please use UTC.');
     world.clock.turn(1);
@@ -131,7 +131,7 @@ describe('A review of a pull request whose mission has ended', () => {
     ]);
   });
 
-  it('leaves the reason on the run when it cannot continue the mission', async () => {
+  it('a review that cannot continue the mission leaves the reason on the run', async () => {
     const { runId } = await opened();
     await world.knex('checkpoints').delete();
     await review('Please use UTC.');
@@ -147,7 +147,7 @@ describe('A review of a pull request whose mission has ended', () => {
   });
 });
 
-it('A comment continues the mission only when it mentions the agent', async () => {
+it('a comment on a pull request continues the mission only when it mentions the agent', async () => {
   await opened();
   expect(await comment('Looks good to me.')).toMatchObject({ status: 'ignored' });
   expect(await comment('@agent use UTC, please.')).toMatchObject({ status: 'started' });
@@ -155,7 +155,7 @@ it('A comment continues the mission only when it mentions the agent', async () =
   expect(await runs()).toHaveLength(2);
 });
 
-it('A failed check continues the mission with the end of its log when it is about the newest commit', async () => {
+it('a failed check of the newest commit continues the mission with the end of its log', async () => {
   const { branch } = await opened();
   expect(await failedCheck(branch, second)).toMatchObject({
     status: 'ignored',
@@ -170,7 +170,7 @@ it('A failed check continues the mission with the end of its log when it is abou
   expect(step.prompt.split('1 test failed').length).toBe(2);
 });
 
-it('A conflict with the base branch continues the mission once for each commit', async () => {
+it('a conflict with the base branch continues the mission once for each commit', async () => {
   await opened();
   repository().pulls[0]!.mergeable_state = 'dirty';
   for (let n = 0; n < 2; n++) {
@@ -182,12 +182,12 @@ it('A conflict with the base branch continues the mission once for each commit',
   expect((await claim()).step.prompt).toContain('The branch conflicts with its base branch');
 });
 
-describe('An approval of a pull request', () => {
+describe('approvals of a pull request', () => {
   const merged = () => repository().pulls[0]!.merged;
   beforeEach(() => world.knex('projects').update({ autoMerge: true }));
   afterEach(() => world.knex('projects').update({ autoMerge: false }));
 
-  it('allows the merge of the newest commit, and closes the issue, when its author may write', async () => {
+  it('an approval by somebody who may write allows the merge of the newest commit, and closes the issue', async () => {
     const { runId } = await opened();
     expect(await approve(second)).toMatchObject({ status: 'ignored' });
     expect(await approve(first, 'eve')).toMatchObject({ status: 'waiting' });
@@ -204,7 +204,7 @@ describe('An approval of a pull request', () => {
   });
 });
 
-it('A pull request that reverts the pull request of a mission is recorded on the mission only when it is merged', async () => {
+it('a mission records a merged pull request that reverts its own, and no other', async () => {
   const { runId } = await opened();
   const revertedAt = async () => (await runs()).find(({ id }) => id === runId).prRevertedAt;
   const closed = (body: string, merged: boolean) =>
@@ -228,7 +228,7 @@ it('A pull request that reverts the pull request of a mission is recorded on the
   expect(await revertedAt()).toBe(present());
 });
 
-it('A label leads to a merged pull request: a check and a review are answered on the way, and the issue is closed', async () => {
+it('a label on an issue leads to a merged pull request, after a failed check and a review; the issue is then closed', async () => {
   await world.knex('projects').update({ autoMerge: true });
   await automation([{ kind: 'issue', label: 'agent' }]);
   const issue = github.open('acme/shop', { title: 'Dates are wrong', body: 'Use UTC.' });
@@ -287,7 +287,7 @@ it('A label leads to a merged pull request: a check and a review are answered on
   await world.knex('recurring_missions').delete();
 });
 
-it('A failed workflow continues the mission with the ends of the logs of its failed jobs', async () => {
+it('a failed workflow continues the mission with the ends of the logs of its failed jobs', async () => {
   const { branch } = await opened();
   const asked: unknown[] = [];
   const storage = createServer((req, res) => {
@@ -325,7 +325,7 @@ it('A failed workflow continues the mission with the ends of the logs of its fai
   storage.close();
 });
 
-it('A push to the base branch causes conflicts to be found at once, even when the host has to compute them first', async () => {
+it('a push to the base branch leads to a check for conflicts at once, even when the host has to compute them first', async () => {
   await opened();
   world.clock.turn(hours(5));
   await followPullRequests();
@@ -344,7 +344,7 @@ it('A push to the base branch causes conflicts to be found at once, even when th
   expect(await runs()).toHaveLength(2);
 });
 
-it('A conflict beyond the bounds of the project is shown on the run once, and waits for a person', async () => {
+it('a conflict beyond the limits of the project is shown on the run once, and waits for a person', async () => {
   await opened();
   await setLoop({ hours: 1 });
   repository().pulls[0]!.mergeable_state = 'dirty';
@@ -362,12 +362,12 @@ it('A conflict beyond the bounds of the project is shown on the run once, and wa
   );
 });
 
-describe('The bounds of the pull request loop of a project', () => {
+describe('limits of the pull request loop of a project', () => {
   it.each([
     [{ rounds: 1 }, 'The mission of the pull request was continued 1 times, the maximum.'],
     [{ costUsd: 0.01 }, 'The missions of the pull request have cost 2.00 US dollars; the maximum is 0.01.'],
     [{ hours: 1 }, expect.stringMatching(/^The mission of the pull request was continued only until 20/)],
-  ])('make further reviews wait for approval: %j', async (bound, reason) => {
+  ])('a review beyond a limit waits for approval: %j', async (bound, reason) => {
     await opened();
     await review('Please use UTC.');
     await pass();
@@ -383,7 +383,7 @@ describe('The bounds of the pull request loop of a project', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('are shown, have defaults, and are refused when out of range', async () => {
+  it('the limits have defaults, and are refused when out of range', async () => {
     const query = 'query ($id: String!) { project(projectId: $id) { pullRequestLoop { rounds hours costUsd } } }';
     const { body } = await world.graphql(query, { token: owner.token, variables: { id: projectId } });
     expect(body.data.project.pullRequestLoop).toEqual({ rounds: 5, hours: 168, costUsd: null });

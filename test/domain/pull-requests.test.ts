@@ -67,7 +67,7 @@ const follow = async () => {
   await world.delivered();
 };
 
-it('git access is given to the runtime with the lease on the run, and to no other', async () => {
+it('only the runtime with the lease on a run gets access to its git repository', async () => {
   const held = await heldRun();
   const selection = '{ url username password defaultBranch branch }';
   expect(await runtime.ask('openRepository', held, selection)).toEqual({
@@ -109,14 +109,14 @@ it('an open pull request is checked again after a tenth of the time since its la
   expect(prCheckAt).toBe(present() + minutes(3));
 });
 
-describe('the outcome of a run', () => {
+describe('outcomes of runs', () => {
   const outcomeOf = async (held: Held) => {
     const { outcome } = await runOf(held);
     return outcome;
   };
   const none = { branch: null, headSha: null, prNumber: null, prUrl: null, prState: null, mergeBlocker: null };
 
-  it('is null while the run is open, and then has the changes of the branch', async () => {
+  it('the outcome of a run is null while it is open, and then has the changes of its branch', async () => {
     const held = await heldRun();
     await runtime.ask('openRepository', held, '{ url }');
     await push(held, first, { commits: 1, files: 1, insertions: 9, deletions: 0 });
@@ -134,7 +134,7 @@ describe('the outcome of a run', () => {
     });
   });
 
-  it('has no changes when nothing was pushed, and is null when the repository was not opened', async () => {
+  it('the outcome has no changes when nothing was pushed, and is null when the repository was not opened', async () => {
     const held = await heldRun();
     await runtime.ask('openRepository', held, '{ url }');
     await finish(held);
@@ -145,7 +145,7 @@ describe('the outcome of a run', () => {
     expect(await outcomeOf(other)).toBe(null);
   });
 
-  it('has null counts when its runtime does not report counts', async () => {
+  it('the outcome has null counts when the runtime reports none', async () => {
     const held = await heldRun();
     await push(held, first);
     await finish(held);
@@ -211,8 +211,8 @@ it('comments of people who may write go to the agent that works on the pull requ
   expect(await world.knex('run_messages').where({ runId: held.runId })).toHaveLength(2);
 });
 
-describe('a completed run', () => {
-  it('closes its issue once a person has merged its pull request', async () => {
+describe('pull requests of completed runs', () => {
+  it('the issue of a run is closed once a person has merged its pull request', async () => {
     const held = await heldRun();
     await push(held, first);
     await finish(held);
@@ -224,7 +224,7 @@ describe('a completed run', () => {
     expect([issue().state, issue().comments.length]).toEqual(['closed', 1]);
   });
 
-  it('keeps its issue open when its pull request is closed without a merge', async () => {
+  it('the issue of a run stays open when its pull request is closed without a merge', async () => {
     const held = await heldRun();
     await push(held, first);
     await finish(held);
@@ -236,7 +236,7 @@ describe('a completed run', () => {
     expect(github.asked.length).toBe(asked);
   });
 
-  it('has its pull request merged automatically if the project has auto-merge, at the approved commit, once its checks have passed', async () => {
+  it('with auto-merge a pull request is merged at the approved commit, once its checks have passed', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -272,7 +272,7 @@ describe('a completed run', () => {
     await world.knex('projects').update({ autoMerge: false });
   });
 
-  it('waits for a person, with the reason, if no reviewer has approved it', async () => {
+  it('with auto-merge a pull request without a reviewer’s approval waits for a person, with the reason', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -288,7 +288,7 @@ describe('a completed run', () => {
     expect((await runOf(held)).outcome.mergeBlocker).toBe(null);
   });
 
-  it('has its pull request checked again after a minute, once by concurrent processes', async () => {
+  it('a pull request is checked again after a minute, once by concurrent processes', async () => {
     const held = await heldRun();
     await push(held, first);
     const looks = () => github.asked.filter((name) => name === 'pulls/get').length;
@@ -299,7 +299,7 @@ describe('a completed run', () => {
     expect(looks()).toBe(1);
   });
 
-  it('reports that its pull request can no longer be read', async () => {
+  it('a run reports that its pull request can no longer be read', async () => {
     const held = await heldRun();
     await push(held, first);
     repository().pulls.splice(0);

@@ -144,7 +144,7 @@ it('quality figures count the runs on one branch as one mission of its builder',
   ]);
 });
 
-it('quality figures are grouped by version and project, filtered by project, agent and days, and never include another organization', async () => {
+it('quality figures are grouped by version and project, filtered by project, agent and days, and exclude other organizations', async () => {
   const of = async (args: string, token?: string) =>
     (await figures(args, token)).map((one: Record<string, unknown>) => [one.projectId, one.agentVersion, one.missions]);
   expect(await of('groupBy: version')).toEqual([
@@ -170,7 +170,7 @@ it('quality figures are grouped by version and project, filtered by project, age
   expect(weeks.reduce((sum: number, week: { missions: number }) => sum + week.missions, 0)).toBe(4);
 });
 
-it('two versions of an agent are compared by their shares of successful missions', async () => {
+it('two versions of an agent are compared by their shares of missions that completed, merged or ended at a limit', async () => {
   const compared = await world.field(
     `{ compareAgentVersions(agentId: "${smithId}", first: 1, second: 2) { first { missions } second { missions }
       differences { share difference isMoreThanChance } } }`,
@@ -205,13 +205,13 @@ it('two versions of an agent are compared even if many others have more missions
 });
 
 describe('the difference between the success rates of two versions', () => {
-  it('has the confidence interval of the published example', () => {
+  it('the difference of two success rates has the confidence interval of the published example', () => {
     // Newcombe 1998, table II, 56/70 - 48/80, method 10: 0.0524 to 0.3339.
     const { low, high, difference } = differenceOf({ count: 48, of: 80 }, { count: 56, of: 70 })!;
     expect([difference, low, high].map((value) => value.toFixed(4))).toEqual(['0.2000', '0.0524', '0.3339']);
   });
 
-  it('a difference is statistically significant once there are enough missions, and unknown without missions', () => {
+  it('a difference of two success rates is significant once there are enough missions, and null without missions', () => {
     expect(isMoreThanChance(differenceOf({ count: 5, of: 10 }, { count: 8, of: 10 })!)).toBe(false);
     expect(isMoreThanChance(differenceOf({ count: 50, of: 100 }, { count: 80, of: 100 })!)).toBe(true);
     expect(differenceOf({ count: 0, of: 0 }, { count: 8, of: 10 })).toBeNull();

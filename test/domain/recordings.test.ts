@@ -50,7 +50,7 @@ const encrypted = (key: string, text: string) => encryptPart(Buffer.from(key, 'b
 const report = (part: string, keyId: string, contentKey: string, sizeBytes: number) =>
   runtime.ask('reportRecordingPart', { ...held, part, keyId, contentKey, calls: 1, omitted: 0, sizeBytes });
 
-it('a part of a recording whose content is larger than its lines is refused; lines that are larger than reported are not returned', async () => {
+it('a part of a recording is refused when it is larger than reported, and not returned when its lines are', async () => {
   const { key, keyId } = await open('one');
   const most = 100 + 16 * 1024;
   expect(await report('one', keyId, await upload(Buffer.alloc(most + 1)), 100)).toMatchObject({
@@ -84,7 +84,7 @@ it('a part of a recording that was opened before recordings were switched off an
   expect(await report('two', again.keyId, await upload(encrypted(again.key, '{}')), 2)).toEqual({ ok: true });
 });
 
-it('a list of the calls of a recording leaves turns to other requests', async () => {
+it('listing the calls of a recording lets other requests proceed in between', async () => {
   const lines = recordedLines('stp_1', 40).map((line) => ({ ...line, response: 'x'.repeat(100_000) }));
   const of = { orgId: alice.organization.id, projectId, runId: held.runId } as Parameters<typeof writeRecording>[0];
   await writeRecording(of, lines);
@@ -104,7 +104,7 @@ it('a list of the calls of a recording leaves turns to other requests', async ()
   expect(Math.max(...parsed.slice(1).map((count, i) => count - parsed[i]!))).toBeLessThan(20);
 });
 
-it('a reader of a recording that reads nothing is disconnected; waiting readers leave no listener behind', async () => {
+it('a reader that reads nothing of a recording is disconnected, and leaves no listener behind', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const res = Object.assign(new EventEmitter(), { destroy: vi.fn(() => void res.emit('close')) });

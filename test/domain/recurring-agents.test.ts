@@ -49,7 +49,7 @@ const agent = async ({ token } = owner): Promise<string> => {
 const runsOf = (id: string) =>
   ask(`query ($id: String!) { scheduledTask(id: $id) { nextRunAt runs { id status reason } } }`, { id });
 
-it('the runs of a recurring mission are only for its agent, until the agent is cleared', async () => {
+it('a recurring mission runs only with its agent, until the agent is cleared', async () => {
   const id = await agent();
   const created = await create({ agentId: id });
   expect(created).toEqual({ id: created.id, agentId: id, agent: { name: `Agent ${count}` } });
@@ -77,14 +77,14 @@ it('404 · a recurring mission cannot name an agent that is unknown or of anothe
   }
 });
 
-it('403 · changing the agent requires missions:run', async () => {
+it('403 · changing the agent of a recurring mission requires missions:run', async () => {
   const scopes = ['scheduled-tasks:read', 'scheduled-tasks:write'];
   const token = await world.token(owner.person, owner.organization, { scopes });
   const { id } = await create({});
   expect(await change(id, { agentId: 'agn_builtin_shell' }, token)).toMatchObject({ code: 'missing_scope' });
 });
 
-it('an occurrence is skipped once the agent is deleted; a manual run is refused with 409', async () => {
+it('a recurring mission is skipped once its agent is deleted, and a manual run is refused with 409', async () => {
   const agentId = await agent();
   const { id } = await create({ agentId });
   await world.rest('DELETE', `/agents/${agentId}`, { token: owner.token });
@@ -96,7 +96,7 @@ it('an occurrence is skipped once the agent is deleted; a manual run is refused 
   expect([status, body.description]).toEqual([409, reason]);
 });
 
-it('agentId is in the MCP tools, not in REST', async () => {
+it('the agentId of a recurring mission is in the MCP tools, not in REST', async () => {
   for (const name of ['create_scheduled_task', 'update_scheduled_task', 'create_automation', 'update_automation']) {
     const { inputSchema, outputSchema } = toolsOf(schema).get(name)!.listed;
     expect(inputSchema.properties).toHaveProperty('agentId');

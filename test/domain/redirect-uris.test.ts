@@ -8,7 +8,7 @@ import {
   withParameters,
 } from '#domain/identity/oauth/redirect-uris.ts';
 
-describe('a valid redirect address is accepted', () => {
+describe('valid redirect URIs', () => {
   it.each([
     'https://app.example/cb',
     'https://app.example',
@@ -25,12 +25,12 @@ describe('a valid redirect address is accepted', () => {
     'com.example.app:cb',
     'vscode://vscode.github-authentication/did-authenticate?x=1',
     `https://app.example/${'x'.repeat(1_980)}`,
-  ])('%s', (uri) => {
+  ])('the redirect URI %s is accepted', (uri) => {
     expect(redirectUriError(uri)).toBeNull();
   });
 });
 
-describe('an invalid redirect address is refused', () => {
+describe('invalid redirect URIs', () => {
   it.each([
     ['', 'absolute'],
     ['/cb', 'absolute'],
@@ -77,12 +77,12 @@ describe('an invalid redirect address is refused', () => {
         [`${scheme.toUpperCase()}://x/y`, scheme],
       ]),
     [`https://app.example/${'x'.repeat(1_981)}`, '2000 characters'],
-  ])('%j', (uri, word) => {
+  ])('the redirect URI %j is refused', (uri, word) => {
     expect(redirectUriError(uri)).toContain(word);
   });
 });
 
-describe('a requested redirect address', () => {
+describe('registered and requested redirect URIs', () => {
   it.each([
     ['https://app.example/cb?x=1', 'https://app.example/cb?x=1'],
     ['http://127.0.0.1/cb', 'http://127.0.0.1:54321/cb'],
@@ -90,7 +90,7 @@ describe('a requested redirect address', () => {
     ['http://localhost/callback', 'http://localhost:60123/callback'],
     ['http://[::1]/cb?x=1', 'http://[::1]:8080/cb?x=1'],
     ['http://127.0.0.1', 'http://127.0.0.1:8080'],
-  ])('%s matches the registered %s', (registered, requested) => {
+  ])('the registered redirect URI %s matches the requested %s', (registered, requested) => {
     expect(isSameRedirectUri(registered, requested)).toBe(true);
   });
 
@@ -110,11 +110,11 @@ describe('a requested redirect address', () => {
     ['http://127.0.0.1/cb', 'http://127.0.0.1:1@evil.example/cb'],
     ['http://127.0.0.1/cb', 'http://127.0.0.1.evil.com/cb'],
     ['com.example.app:/cb', 'com.example.app:/cb2'],
-  ])('%s does not match the registered %s', (registered, requested) => {
+  ])('the registered redirect URI %s does not match the requested %s', (registered, requested) => {
     expect(isSameRedirectUri(registered, requested)).toBe(false);
   });
 
-  it('is recognized as an address on the person’s own machine', () => {
+  it('redirect URIs with a loopback host are recognized as being on the person’s own machine', () => {
     expect(['http://127.0.0.1:1/cb', 'http://localhost', 'http://[::1]/'].map(isLoopbackRedirect)).toEqual([
       true,
       true,
@@ -128,13 +128,13 @@ describe('a requested redirect address', () => {
   });
 });
 
-describe('parameters are added to the query of a redirect address', () => {
+describe('parameters in the query of a redirect URI', () => {
   it.each([
     ['https://app.example/cb', 'https://app.example/cb?code=a+b'],
     ['https://app.example/cb?x=1', 'https://app.example/cb?x=1&code=a+b'],
     ['https://app.example/cb?', 'https://app.example/cb?code=a+b'],
     ['com.example.app:cb', 'com.example.app:cb?code=a+b'],
-  ])('%s', (uri, expected) => {
+  ])('a parameter is added to the query of %s', (uri, expected) => {
     expect(withParameters(uri, { code: 'a b' })).toBe(expected);
   });
 });

@@ -111,7 +111,7 @@ const open = async (address: string, query = '') => {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 };
 
-it('a moment of a replay shows plan, steps, messages, transcript, log, files and cost as they were at that moment', async () => {
+it('a replay shows plan, steps, messages, transcript, log, files and cost as they were at a chosen moment', async () => {
   expect(await momentAt(2)).toEqual({
     ...{ status: 'running', costUsd: 0.5, steps: [{ role: 'planner', status: 'running' }], messages: [] },
     ...{ plan: [{ content: 'Read', status: 'in_progress' }], fragments: [{ kind: 'plan' }], paths: null },
@@ -149,7 +149,7 @@ it('a moment of a replay shows plan, steps, messages, transcript, log, files and
   ]);
 });
 
-it('a link to a replay shows the masked mission without a sign-in, counts its reads, and ends when it is revoked or expires', async () => {
+it('a replay link shows the masked mission without a sign-in, counts its reads, and ends when it is revoked or expires', async () => {
   const { address, share } = await create();
   expect(share).toMatchObject({ runId, uses: 0, revokedAt: null, expiresAt: present() + days(7) });
   const page = await open(address);

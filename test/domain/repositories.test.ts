@@ -67,9 +67,9 @@ const problemOf = (work: Promise<unknown>) =>
 const noText = [400, false, 'path: the file is not a text file.'];
 const tooLarge = [400, false, `path: the file has more than ${bytes.repositoryFile} bytes.`];
 
-describe('a path or ref in a repository', () => {
+describe('paths and refs in a repository', () => {
   it.each(['', '/etc/passwd', 'a/../b', '..', './a', 'a//b', 'a/', '-a', 'a\0b', 'a\nHEAD:b', 'a\x7f'])(
-    '400 · is refused when the path is invalid: %j',
+    '400 · a file is refused when its path is invalid: %j',
     async (name) => {
       const project = await projectOn('builtin', { externalOrgId: folder });
       expect(await problemOf(readRepositoryFile(project, name))).toEqual([
@@ -95,7 +95,7 @@ describe('a path or ref in a repository', () => {
     'a\n',
     '/a',
     'a/',
-  ])('400 · is refused when the ref is invalid: %j', async (ref) => {
+  ])('400 · a file is refused when its ref is invalid: %j', async (ref) => {
     const project = await projectOn('builtin', { externalOrgId: folder });
     expect(await problemOf(readRepositoryFile(project, 'README.md', ref))).toEqual([
       400,
@@ -105,10 +105,10 @@ describe('a path or ref in a repository', () => {
   });
 });
 
-describe('at GitHub', () => {
+describe('repositories at GitHub', () => {
   const files = () => github.repositories.get('acme/shop')!.files;
 
-  it('a file is read unchanged, on the default branch or at a ref', async () => {
+  it('a file at GitHub is read unchanged, on the default branch or at a ref', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:docs/a b#?.md', Buffer.from('\uFEFFÜ\n'));
     files().set('v1.0/x:package.json', Buffer.from('{"a":1}'));
@@ -124,7 +124,7 @@ describe('at GitHub', () => {
     });
   });
 
-  it('files and git of the organization’s own GitHub server are read, at a public address only', async () => {
+  it('files and git of the organization’s own GitHub server are read, at public IP addresses only', async () => {
     const own = await openGitHub(token);
     own.clear('acme/shop');
     own.repositories.get('acme/shop')!.files.set('main:a.txt', Buffer.from('Theirs'));
@@ -149,7 +149,7 @@ describe('at GitHub', () => {
     }
   });
 
-  it('a missing path, a missing ref and a folder yield no file', async () => {
+  it('a missing path, a missing ref and a folder yield no file at GitHub', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:docs', null);
     expect(await readRepositoryFile(project, 'docs')).toBe(null);
@@ -157,7 +157,7 @@ describe('at GitHub', () => {
     expect(await readRepositoryFile(project, 'docs', 'gone')).toBe(null);
   });
 
-  it('400 · a file that is not text or is too large cannot be read', async () => {
+  it('400 · a file at GitHub that is not text or is too large cannot be read', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:full', Buffer.alloc(bytes.repositoryFile, 'a'));
     files().set('main:large', Buffer.alloc(bytes.repositoryFile + 1, 'a'));
@@ -169,7 +169,7 @@ describe('at GitHub', () => {
     expect(await problemOf(readRepositoryFile(project, 'latin'))).toEqual(noText);
   });
 
-  it('failures say whether they are temporary', async () => {
+  it('failures of GitHub say whether they are temporary', async () => {
     const project = await projectOn('github', { credentials: token });
     github.disturb('repos/get-content', { status: 502 });
     expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub failed (status 502).']);
@@ -190,7 +190,7 @@ describe('at GitHub', () => {
     ]);
   });
 
-  it('409 · no request is sent without credentials', async () => {
+  it('409 · without credentials no request is sent to GitHub', async () => {
     expect(await problemOf(readRepositoryFile(await projectOn('github'), 'a'))).toEqual([
       409,
       false,
@@ -248,7 +248,7 @@ async function layRepositories(): Promise<void> {
   git(folder, 'init', '-q');
 }
 
-describe('on this machine', () => {
+describe('repositories on the machine of the service', () => {
   let project: Project;
   beforeAll(async () => {
     project = await projectOn('builtin', { externalOrgId: path.join(folder, 'root') });
@@ -256,7 +256,7 @@ describe('on this machine', () => {
   const of = (scmRepo: string, scmOwner = 'acme') => Object.assign({}, project, { scmOwner, scmRepo });
   const contentOf = async (file: string, ref?: string) => (await readRepositoryFile(project, file, ref))?.content;
 
-  it('a file is read as committed, on the default branch or at a branch, tag or commit', async () => {
+  it('a local file is read as committed, on the default branch or at a branch, tag or commit', async () => {
     expect(await readRepositoryFile(project, 'README.md')).toEqual({
       path: 'README.md',
       ref: 'HEAD',
@@ -273,25 +273,25 @@ describe('on this machine', () => {
     expect(await contentOf('empty')).toBe('');
   });
 
-  it('a file is read from a bare repository, or from one to which a symbolic link in the folder of repositories leads', async () => {
+  it('a local file is read from a bare repository, and from one behind a symbolic link within the folder', async () => {
     for (const repository of ['bare', 'bare.git', 'inside']) {
       expect((await readRepositoryFile(of(repository), 'README.md'))!.content).toBe('second\n');
     }
   });
 
-  it('a missing path, a missing ref and a folder yield no file', async () => {
+  it('a missing path, a missing ref and a folder yield no file of a local repository', async () => {
     for (const [file, ref] of [['gone'], ['README.md/a'], ['docs'], ['README.md', 'gone'], ['empty', 'v1']] as const) {
       expect(await readRepositoryFile(project, file, ref)).toBe(null);
     }
   });
 
-  it('a symbolic link is followed only within its commit', async () => {
+  it('a symbolic link in a commit is followed only within that commit', async () => {
     expect(await contentOf('link')).toBe('Ü');
     expect(await readRepositoryFile(project, 'escape')).toBe(null);
     expect(await readRepositoryFile(project, 'climb')).toBe(null);
   });
 
-  it('400 · a file that is not text or is too large cannot be read', async () => {
+  it('400 · a local file that is not text or is too large cannot be read', async () => {
     expect(await contentOf('full')).toHaveLength(bytes.repositoryFile);
     expect(await problemOf(contentOf('large'))).toEqual(tooLarge);
     expect(await problemOf(contentOf('larger'))).toEqual(tooLarge);
@@ -338,7 +338,7 @@ describe('on this machine', () => {
     ]);
   });
 
-  it('502 · a repository that git cannot read is reported', async () => {
+  it('502 · a local repository that git cannot read is reported', async () => {
     await mkdir(path.join(folder, 'root/acme/broken.git'));
     await writeFile(path.join(folder, 'root/acme/broken.git/HEAD'), 'nonsense');
     expect(await problemOf(readRepositoryFile(of('broken'), 'README.md'))).toEqual([
