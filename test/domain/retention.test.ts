@@ -53,7 +53,7 @@ async function archive(): Promise<void> {
   bindLogArchives(0);
 }
 
-it('an owner sets the days of each kind, and nobody else does', async () => {
+it('only an owner sets after how many days each kind of record is deleted', async () => {
   const read = '{ retentionSettings { runDays logDays artifactDays sandboxDays } }';
   expect(await ask(read)).toEqual({ runDays: null, logDays: null, artifactDays: null, sandboxDays: null });
   const admin = await createMember(world, callers.owner.organization, 'Bob', 'admin');
@@ -77,7 +77,7 @@ it('an owner sets the days of each kind, and nobody else does', async () => {
   });
 });
 
-it('each kind is deleted after its days, by two jobs at once; the run, its cost and its attestations stay', async () => {
+it('two concurrent jobs delete each kind of record after its days; the run, its cost and its attestations stay', async () => {
   const mission = await writeMission(world, shop);
   const ended = present();
   const foreign = await writeMission(world, other);

@@ -53,7 +53,7 @@ const comment = (line: number, body: string, more: object = {}) => ({
   ...more,
 });
 
-it('a mission goes from two review comments through a fix and an approval to the merge', async () => {
+it('a change goes from two review comments through a fix and an approval to the merge', async () => {
   const held = await startMission('Mend the dates.');
   expect(await submit({ runId: held.runId, verdict: 'comment', body: 'Early.' })).toMatchObject({
     code: 'conflict',
@@ -148,7 +148,7 @@ it('a project with autoMerge merges a commit that a person has approved', async 
   await world.knex('projects').where({ id: projectId }).update({ autoMerge: false });
 });
 
-it('400 · an error names the invalid field of a review, and nothing is stored', async () => {
+it('400 · an invalid review is refused with the name of the field, and nothing is stored', async () => {
   const held = await startMission('Mend the calendar.');
   await push(held, first);
   await finish(held);
@@ -186,7 +186,7 @@ it('400 · an error names the invalid field of a review, and nothing is stored',
   expect(await world.knex('reviews').where({ runId })).toEqual([]);
 });
 
-describe('At the source host', () => {
+describe('reviews at the source host', () => {
   const pull = () => github.repositories.get('acme/shop')!.pulls.at(-1)!;
   const follow = async () => {
     world.clock.turn(hours(1));
@@ -202,7 +202,7 @@ describe('At the source host', () => {
       { runId },
     );
 
-  it('a review is written in the name of its author, once, with its comments on their lines', async () => {
+  it('a review is written at the host in the name of its author, once, with its comments on their lines', async () => {
     const held = await startMission('Mend the times.');
     await push(held, first);
     await finish(held);
@@ -241,7 +241,7 @@ describe('At the source host', () => {
     expect(pull().threads).toHaveLength(2);
   });
 
-  it('threads are read: resolving or reopening one at the host does the same on the platform', async () => {
+  it('a thread that is resolved or reopened at the host is resolved or reopened on the platform', async () => {
     const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
     const thread = startThread(pull(), 'ada', { line: null, path: 'src/time.ts' }, 'This is local time.');
     thread.comments.push({ ...thread.comments[0]!, body: 'Still.', author: null });
@@ -288,7 +288,7 @@ describe('At the source host', () => {
     expect(github.violations).toEqual([]);
   });
 
-  it('threads are resolved and answered once, in the name of the person', async () => {
+  it('a thread at the host is resolved and answered once, in the name of the person', async () => {
     const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
     const act = async (field: string, more: object, token = host.owner.token, key?: string) => {
       const types = 'isResolved' in more ? '$isResolved: Boolean!' : '$body: String!';

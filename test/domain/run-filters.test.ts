@@ -64,7 +64,7 @@ it('200 · runs are filtered by origin, by agent and by time', async () => {
   expect(await names({ createdFrom: times.second!, createdBefore: times.fourth! })).toEqual(['third', 'second']);
 });
 
-it('200 · run filters are combined; runs are read page by page, with cursors that are valid for that filter only', async () => {
+it('200 · run filters are combined; cursors of a page are valid for its filter only', async () => {
   const filter = { kind: 'scheduled', agentId, status: 'dispatching', projectId, createdFrom: times.first! };
   expect(await names(filter)).toEqual(['third']);
   const since = { createdFrom: times.second!, limit: 2 };
@@ -83,7 +83,7 @@ it('200 · run filters are combined; runs are read page by page, with cursors th
   }
 });
 
-it('400 · an error names the invalid argument of a run filter', async () => {
+it('400 · an invalid filter of runs is named in the error', async () => {
   for (const [query, description] of [
     [{ kind: 'weekly' }, 'kind: must be one of scheduled, manual.'],
     [{ createdFrom: 'yesterday' }, 'createdFrom: must be an integer.'],
@@ -93,14 +93,14 @@ it('400 · an error names the invalid argument of a run filter', async () => {
   }
 });
 
-describe('200 · a search by words finds runs', () => {
+describe('searching runs by words', () => {
   const found = async (search: string, token = ada.token): Promise<string[]> => {
     const query = 'query ($search: String) { runs(search: $search) { data { id } } }';
     const { data } = (await world.graphql(query, { token, variables: { search } })).body.data.runs;
     return data.map(({ id }: { id: string }) => id);
   };
 
-  it('a search finds runs by title and prompt immediately, in any letter case and order, and by the beginning of a word', async () => {
+  it('a search finds runs by title and prompt at once, in any case and order, and by the beginning of a word', async () => {
     const of = {
       orgId: ada.organization.id,
       projectId,

@@ -89,7 +89,7 @@ it('runtimes that install harnesses learn which harnesses the organizations they
 });
 
 describe('the models of a run', () => {
-  it('the models of a run are the connectors of its organization, with their keys, for the runtime with the lease on the run', async () => {
+  it('the runtime with the lease on a run gets the model connectors of its organization, with their keys', async () => {
     const old = await connect('anthropic', 'sk-old');
     const own = await connect('anthropic', 'sk-own', 'https://models.example.com');
     const other = await connect('openai', 'sk-openai');
@@ -122,7 +122,7 @@ describe('the models of a run', () => {
     expect((await models(held)).connectors[0].apiKey).toBe('sk-own');
   });
 
-  it('are refused to all other runtimes', async () => {
+  it('the models of a run are refused to all other runtimes', async () => {
     await connect('anthropic', 'sk-secret');
     await start();
     const held = await claim();
@@ -134,7 +134,7 @@ describe('the models of a run', () => {
     expect(await models(held)).toMatchObject({ code: 'lease_lost' });
   });
 
-  it('have a new revision as soon as a key is rotated, revoked, added or deleted', async () => {
+  it('the models of a run have a new revision as soon as a key is rotated, revoked, added or deleted', async () => {
     const { id } = await connect('anthropic', 'sk-1');
     await start();
     const held = await claim();
@@ -157,8 +157,8 @@ describe('the models of a run', () => {
   });
 });
 
-describe('a runtime without a key', () => {
-  it('gets runs of organizations that have connected a model; other runs show the reason for their wait', async () => {
+describe('runtimes without a model key', () => {
+  it('a runtime without a key gets runs of organizations that have connected a model; other runs show why they wait', async () => {
     const { id } = await start();
     expect(await claim()).toBeNull();
     expect(await claim({}, everywhere)).toBeNull();
@@ -171,7 +171,7 @@ describe('a runtime without a key', () => {
     expect(await claim({}, everywhere)).toMatchObject({ runId: id });
   });
 
-  it('offers the models of its own vendors; a runtime that names no vendors offers all', async () => {
+  it('a runtime gets runs for the vendors that it names, and for all vendors when it names none', async () => {
     const codex = await agent('codex', 'gpt-5.5');
     const { id } = await start(codex);
     expect(await claim({ harnesses: ['codex'], modelVendors: ['anthropic'] })).toBeNull();
@@ -181,7 +181,7 @@ describe('a runtime without a key', () => {
     expect(await claim({ harnesses: ['codex'], modelVendors: undefined })).toMatchObject({ runId: next.id });
   });
 
-  it('gets only runs whose model is of its vendors, when a harness supports several vendors', async () => {
+  it('a runtime gets only runs whose model is of its vendors, when a harness supports several vendors', async () => {
     const claude = await agent('opencode', 'claude-sonnet-4-5');
     const first = await start(claude);
     expect(await claim({ harnesses: ['opencode'], modelVendors: ['openai'] })).toBeNull();
@@ -192,7 +192,7 @@ describe('a runtime without a key', () => {
     expect(await claim({ harnesses: ['opencode'], modelVendors: ['openai'] })).toMatchObject({ runId: second.id });
   });
 
-  it('runs no prompt as a script while it has no model', async () => {
+  it('a runtime without a model does not run a prompt as a script', async () => {
     await start();
     expect(await claim({ harnesses: ['claude-code', 'shell'] })).toBeNull();
     await connect('anthropic', 'sk-key');
@@ -201,7 +201,7 @@ describe('a runtime without a key', () => {
     });
   });
 
-  it('is listed with the vendors of its models', async () => {
+  it('a runtime is listed with the vendors of its models', async () => {
     await claim({ modelVendors: ['openai'] });
     const list = await graphql('{ runtimes { data { name modelVendors } } }', {}, alice.token);
     expect(list.data).toContainEqual({ name: 'Runtime', modelVendors: ['openai'] });

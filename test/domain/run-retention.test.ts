@@ -56,7 +56,7 @@ async function tablesOf(work: () => Promise<unknown>) {
   return { gone: names(gone), come: names(come) };
 }
 
-it('each table with ids of runs is deleted with the details, or kept with a reason', async () => {
+it('each table with ids of runs is deleted with the details of a run, or kept with a reason', async () => {
   const { rows } =
     await world.knex.raw(`select distinct c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and a.attname ~ '(^|_)run_id$' and not a.attisdropped`);
@@ -120,7 +120,7 @@ async function writeFullMission(place: Place, more: Json = {}): Promise<EndedMis
   return mission;
 }
 
-it('a run loses its details after its days, by two jobs at once, and nothing else changes', async () => {
+it('two concurrent jobs delete the details of a run after its days, and change nothing else', async () => {
   const mission = await writeFullMission(shop, {
     changedPaths: ['a.ts'],
     pullRequestDraft: '{"title":"t","body":"b"}',
@@ -177,7 +177,7 @@ it('a run loses its details after its days, by two jobs at once, and nothing els
   expect(await tablesOf(job)).toEqual({ gone: [], come: [] });
 });
 
-it('archived logs go with the details, and a run that is being archived waits for the next call', async () => {
+it('archived logs are deleted with the details of their run; a run that is being archived keeps its details until the next call', async () => {
   const archived = await writeMission(world, shop);
   world.clock.turn(minutes(2));
   await indexRunTexts();
@@ -199,7 +199,7 @@ it('archived logs go with the details, and a run that is being archived waits fo
   expect(await left(world, busy)).toEqual(nothing);
 });
 
-it('figures of quality, the comparison of attempts, costs and the search of titles are the same afterwards', async () => {
+it('figures of quality, the comparison of attempts, costs and the search of titles survive the deletion of details', async () => {
   const groupId = newId('attemptGroup');
   const at = { createdAt: present(), updatedAt: present() };
   await world.knex('attempt_groups').insert({ id: groupId, ...shop, title: 'T', prompt: 'P', state: 'chosen', ...at });
@@ -344,7 +344,7 @@ it('a run without details cannot be continued, forked, reviewed or shared', asyn
   );
 });
 
-it('an interrupted batch changes nothing, and the next call repeats it', async () => {
+it('an interrupted deletion of details changes nothing, and the next call repeats it', async () => {
   const missions = [await writeFullMission(shop), await writeFullMission(shop)];
   await world.knex.raw(
     `create function fail() returns trigger language plpgsql as $$ begin raise exception 'killed'; end $$`,
@@ -363,7 +363,7 @@ it('an interrupted batch changes nothing, and the next call repeats it', async (
   for (const mission of missions) expect(await left(world, mission)).toEqual(nothing);
 });
 
-it('organizations take turns, so that nobody waits for the backlog or the failure of another one', async () => {
+it('details are deleted in turns by organization, so that nobody waits for another’s backlog or failure', async () => {
   const [first, second] = [shop, other].sort((a, b) => (a.orgId < b.orgId ? -1 : 1)) as [Place, Place];
   await setDays(other);
   const ended = (place: Place, count: number) =>
@@ -394,7 +394,7 @@ it('organizations take turns, so that nobody waits for the backlog or the failur
   expect(await batches()).toEqual([second.orgId, second.orgId]);
 });
 
-it('nothing of an organization that is moving is deleted', async () => {
+it('no details are deleted in an organization that is moving to another cell', async () => {
   const mission = await writeMission(world, shop);
   const moving = {
     orgId: shop.orgId,
@@ -411,7 +411,7 @@ it('nothing of an organization that is moving is deleted', async () => {
   expect(await left(world, mission)).toEqual(nothing);
 });
 
-it('artifacts that people have left on the issue stay', async () => {
+it('artifacts that people have attached to the issue survive the deletion of a run’s details', async () => {
   const mission = await writeMission(world, shop);
   const { id } = await leaveArtifact(shop, 'picture', { issueId: 'SHOP-1', expiresAt: present() + days(90) });
   await condense();

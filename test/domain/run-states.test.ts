@@ -52,12 +52,15 @@ const idsIn = async (states: readonly RunState[]): Promise<string[]> =>
     .map(({ id }) => id)
     .sort();
 
-describe('the SQL condition of a run state', () => {
-  test.each(runStates.map((state) => [[state]] as const))('finds the runs in the state %s', async (states) => {
-    expect(await idsIn(states)).toEqual(states);
-  });
+describe('SQL conditions of run states', () => {
+  test.each(runStates.map((state) => [[state]] as const))(
+    'the condition of the state %s finds only the runs in that state',
+    async (states) => {
+      expect(await idsIn(states)).toEqual(states);
+    },
+  );
 
-  it('can name several states, and finds the runs in any of them', async () => {
+  it('a condition of several states finds the runs in any of them', async () => {
     for (const states of [
       ['waitingForIssue', 'waitingForRuntime'],
       ['running', 'waitingForRuntime'],
@@ -69,16 +72,16 @@ describe('the SQL condition of a run state', () => {
   });
 });
 
-describe('a change of a run’s status', () => {
+describe('changes of a run’s status', () => {
   test.each(runStates.filter((state) => statesBefore(state).length > 0))(
-    'moves runs to %s from the allowed states only',
+    'only runs in the allowed states move to %s',
     async (next) => {
       const ids = await moveEach(next);
       expect(ids.sort()).toEqual([...statesBefore(next)].sort());
     },
   );
 
-  it('never leaves a final state', () => {
+  it('a run never leaves a final state', () => {
     const final = runStates.filter((state) => runMoves[state].length === 0);
     expect(final).toEqual(['completed', 'failed', 'skipped', 'canceled']);
   });
@@ -103,7 +106,7 @@ const filesWhere = (isSo: (text: string) => boolean): string[] =>
     .filter((name) => name.endsWith('.ts') && name !== path.join('work', 'runs', 'states.ts'))
     .filter((name) => isSo(readFileSync(path.join(folder, name), 'utf8')));
 
-it('no code but states.ts and the first state of a new run writes the status of a run', () => {
+it('only states.ts, and the creation of a run, write the status of a run', () => {
   const writers = filesWhere(
     (text) =>
       /update\s+runs\b[^`]*?\bset\b(?:(?!\bwhere\b|\bfrom\b)[^`])*\bstatus\s*=/.test(text) ||
@@ -113,6 +116,6 @@ it('no code but states.ts and the first state of a new run writes the status of 
   expect(writers).toEqual([path.join('work', 'runs', 'create.ts')]);
 });
 
-it('only states.ts and the list of statuses contain a comparison with the status `dispatching`', () => {
+it('only the list of statuses and states.ts mention the status `dispatching`', () => {
   expect(filesWhere((text) => text.includes("'dispatching'"))).toEqual([path.join('work', 'runs', 'model.ts')]);
 });

@@ -16,7 +16,7 @@ afterAll(close);
 beforeEach(reset);
 
 describe('claiming a run', () => {
-  it('returns the run that has waited longest, with everything that a runtime needs, and then null', async () => {
+  it('a claim returns the run that has waited longest, with everything that a runtime needs, and then null', async () => {
     expect(await claim()).toBeNull();
     const first = await runNow();
     world.clock.turn(1);
@@ -50,7 +50,7 @@ describe('claiming a run', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('skips runs whose organization has no agent for the harness, and prefers the organization’s own agent', async () => {
+  it('a claim skips runs without an agent for its harness, and prefers the organization’s own agent', async () => {
     const runId = await runNow();
     const offer = { harnesses: ['claude-code'], modelVendors: [] };
     expect(await claim(offer)).toBeNull();
@@ -70,14 +70,14 @@ describe('claiming a run', () => {
     await world.rest('DELETE', `/agents/${body.id}`, { token: alice });
   });
 
-  it('never returns the same run for two concurrent claims', async () => {
+  it('concurrent claims never return the same run', async () => {
     const ids = await Promise.all(Array.from({ length: 6 }, runNow));
     const got = await Promise.all(Array.from({ length: 9 }, () => claim()));
     const runs = got.map((run) => run?.runId).filter(Boolean);
     expect(runs.sort()).toEqual(ids.sort());
   });
 
-  it('returns the same run for a repeated claim while it is held, even concurrently', async () => {
+  it('a repeated claim returns the same run while it is held, even concurrently', async () => {
     const first = await runNow();
     world.clock.turn(1);
     const second = await runNow();
@@ -92,7 +92,7 @@ describe('claiming a run', () => {
     expect(await claim({ claimId: 'one' })).toBeNull();
   });
 
-  it('returns only the run that a claim names, and null while it cannot be claimed', async () => {
+  it('a claim that names a run returns only that run, and null while it cannot be claimed', async () => {
     const [first, second] = [await runNow(), await runNow()];
     const service = await world.service();
     expect(await claim({ runId: second }, foreign)).toBeNull();
@@ -107,13 +107,13 @@ describe('claiming a run', () => {
     expect(await claim({ runId: first }, service)).toMatchObject({ runId: first });
   });
 
-  it('returns a run to runtimes of its own organization or of all organizations, and to no other', async () => {
+  it('a run goes to runtimes of its own organization or of all organizations, and to no other', async () => {
     const runId = await runNow();
     expect(await claim({}, foreign)).toBeNull();
     expect(await claim({}, await world.service())).toMatchObject({ runId });
   });
 
-  it('a runtime of all organizations serves the organization with the fewest running runs first, however many runs of another one wait', async () => {
+  it('a runtime of all organizations alternates between an organization with 300 waiting runs and one with three', async () => {
     const [row] = await world.knex('runs').where({ id: await runNow() });
     const mass = Array.from({ length: 300 }, () => ({ ...row, id: newId('run') }));
     await world.knex('runs').insert(mass);
@@ -136,14 +136,14 @@ describe('claiming a run', () => {
     expect(rest.every(Boolean)).toBe(true);
   });
 
-  it('400 · names the invalid field', async () => {
+  it('400 · a claim without a runtime name and harnesses is refused with both fields', async () => {
     expect((await claim({ runtime: '', harnesses: [] })).description).toBe(
       'runtime: must be at least 1 character; harnesses: must be at least 1 entry.',
     );
   });
 });
 
-describe('a run that waits', () => {
+describe('runs that wait for a runtime', () => {
   const nobody = 'No runtime with the harness claude-code or codex or opencode is connected.';
   const free = 'Waiting for a connected runtime to be free.';
   const reason = async (runId: string) => {
@@ -151,7 +151,7 @@ describe('a run that waits', () => {
     return (await run(runId)).reason;
   };
 
-  it('shows that no runtime offers its harness, or that all are busy; a heartbeat keeps a runtime connected', async () => {
+  it('a waiting run shows that no runtime has its harness, or that all are busy; heartbeats keep a runtime connected', async () => {
     world.clock.turn(minutes(3));
     const runId = await runNow();
     expect(await reason(runId)).toBe(nobody);
@@ -178,7 +178,7 @@ describe('a run that waits', () => {
     expect(await reason(next)).toBe(nobody);
   });
 
-  it('has a reason that lists the harnesses of the organization’s own agents as well', async () => {
+  it('the reason of a waiting run also names the harnesses of the organization’s own agents', async () => {
     world.clock.turn(minutes(3));
     const sandbox = { kind: 'existing', templateId: 'standard' };
     const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.5', sandbox };
@@ -188,7 +188,7 @@ describe('a run that waits', () => {
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('offers of runtimes are written at most once in 30 seconds, and deleted after a day', async () => {
+  it('the harnesses of a runtime are written at most once in 30 seconds, and deleted after a day', async () => {
     const seen = () => world.knex('runtime_harnesses').where({ runtime: 'Poller' }).select('harness', 'seenAt');
     const poll = () => claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
     const begun = present();
@@ -208,7 +208,7 @@ describe('a run that waits', () => {
     await addKnownRuntime();
   });
 
-  it('fails after a day with the reason for its wait, which is reported to the tracker', async () => {
+  it('a run that has waited for a day fails, and keeps the reason for its wait', async () => {
     const runId = await runNow();
     const [waited] = [await reason(runId)];
     world.clock.turn(hours(24) - 1);
@@ -226,7 +226,7 @@ describe('a run that waits', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('waits a full day again after it was handed back', async () => {
+  it('a run that was returned to the queue can wait for a full day again', async () => {
     const held = await taken();
     world.clock.turn(hours(25));
     await say('heartbeat', { runs: [held] }, beat);
@@ -236,7 +236,7 @@ describe('a run that waits', () => {
   });
 });
 
-describe('prompts need a model', () => {
+describe('prompts and scripts', () => {
   const mission =
     'mutation ($projectId: String!, $agentId: String) { startMission(projectId: $projectId, prompt: "Fix it.", agentId: $agentId) { id } }';
   const start = async (agentId?: string) => {
@@ -245,7 +245,7 @@ describe('prompts need a model', () => {
   };
   const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
 
-  it('an agent that runs scripts gets only missions that name it, and none that need a model', async () => {
+  it('a script agent gets only missions that name it, and none that need a model', async () => {
     const sandbox = { kind: 'existing', templateId: 'standard' };
     const agent = { name: 'Nightly', role: 'builder', harness: 'shell', model: 'none', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
@@ -266,7 +266,7 @@ describe('prompts need a model', () => {
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('409 · no mission starts without a model of a runtime or of the organization, by the API or on schedule', async () => {
+  it('409 · no mission with a prompt starts without a model of a runtime or of the organization, by the API or on schedule', async () => {
     await world.knex('runtime_harnesses').delete();
     await claim({ harnesses: ['shell'], modelVendors: [] });
     expect((await start()).problem).toMatchObject({ code: 'model_required', description: noModel });
@@ -302,7 +302,7 @@ describe('prompts need a model', () => {
     await addKnownRuntime();
   });
 
-  it('a recurring mission of the template “script” uses the script agent, unless it names another', async () => {
+  it('a recurring mission of the template “script” uses the script agent', async () => {
     const schedule = { interval: 'daily', time: '06:00', timezone: 'UTC' };
     const input = { projectId, name: 'Nightly', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
     const created = async (more: object) => {

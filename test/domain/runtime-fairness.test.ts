@@ -36,7 +36,7 @@ const copy = (row: any, count: number): Promise<unknown> =>
 const claimFrom = async (runtime: Runtime): Promise<string> =>
   (await runtime.claim({}, '{ orgId }')).orgId === large.organization.id ? 'large' : 'small';
 
-it('A thousand missions on the organization’s own runtime do not reduce its share of shared runtimes, and a thousand waiting missions delay nobody', async () => {
+it('a thousand missions on an organization’s own runtime do not reduce its share of shared ones; a thousand waiting delay nobody', async () => {
   const row = await world
     .knex('runs')
     .where({ id: await start(large) })
@@ -58,7 +58,7 @@ it('A thousand missions on the organization’s own runtime do not reduce its sh
   expect(await world.knex('runs').where({ status: 'running', isShared: true })).toHaveLength(6);
 });
 
-it('Missions spread over runtimes by the free places of each, and the largest mission does not starve', async () => {
+it('missions are distributed by the free slots of each runtime', async () => {
   const places = { small: 2, middle: 4, large: 16 };
   const used: Record<string, number> = { small: 0, middle: 0, large: 0 };
   await copy(

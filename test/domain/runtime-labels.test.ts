@@ -32,7 +32,7 @@ const reason = async (runId: string): Promise<string> => {
   return (await run(runId)).reason;
 };
 
-it('A mission is claimed only by a runtime that has all labels of its template, even before its first claim', async () => {
+it('a mission is claimed only by a runtime that has all labels of its template', async () => {
   await useTemplate(['gpu', 'arm64']);
   const { id } = await start();
   expect(await claim()).toBeNull();
@@ -52,7 +52,7 @@ it('A mission is claimed only by a runtime that has all labels of its template, 
   expect(labels).toMatchObject({ Runtime: [], One: ['gpu'], Four: ['arm64', 'gpu', 'linux'] });
 });
 
-it('A step that needs other labels is handed to another runtime, and a change of the template counts at once', async () => {
+it('a step that needs other labels goes to another runtime, and a change of the template applies at once', async () => {
   const gpu = await template(['gpu']);
   await agent('planner', 'standard');
   await agent('builder', gpu);
@@ -69,7 +69,7 @@ it('A step that needs other labels is handed to another runtime, and a change of
   expect(await claim({ labels: ['large'] })).toMatchObject({ runId: id, step: { role: 'builder', seq: 1 } });
 });
 
-it('A mission whose agent was chosen by a runtime without its labels waits for another runtime', async () => {
+it('a mission whose agent needs a label that the claiming runtime lacks waits for another runtime', async () => {
   await agent('builder', await template(['gpu']));
   const { id } = await start();
   expect(await claim()).toBeNull();
@@ -78,7 +78,7 @@ it('A mission whose agent was chosen by a runtime without its labels waits for a
   expect(await claim({ labels: ['gpu'] })).toMatchObject({ runId: id, step: { role: 'builder' } });
 });
 
-it('400 · names the label that is invalid, listed twice or beyond the bound', async () => {
+it('400 · a label that is invalid, repeated or one too many is named in the error', async () => {
   const refused = async (labels: string[]) =>
     (await rest('POST', '/sandbox-templates', { name: 'Refused', labels })).description;
   expect(await refused(['gpu', 'Big'])).toMatch(/^labels\.1: must be lowercase letters, digits/);

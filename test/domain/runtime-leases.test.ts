@@ -41,8 +41,8 @@ it('a terminal is opened with the nearest allowed size, and refuses input while 
   expect(await write(0)).toEqual({ status: 'requested' });
 });
 
-describe('heartbeats', () => {
-  it('renew the lease, report progress, and store samples', async () => {
+describe('heartbeats of a runtime', () => {
+  it('a heartbeat renews the lease, reports progress, and stores samples', async () => {
     const { held, place } = await sitting();
     world.clock.turn(seconds(10));
     const metrics = [8, 4].map((age, i) => ({
@@ -77,7 +77,7 @@ describe('heartbeats', () => {
     });
   });
 
-  it('cost what they report: with the missions of one runner, less than one point of the rate', async () => {
+  it('a heartbeat with eight missions costs less than one point of the rate limit', async () => {
     const runs = Array.from({ length: 8 }, (_, n) => ({ runId: `run_${n}`, leaseId: 'lease' }));
     const beatOf = async (count: number) => {
       const variables = { input: { runs: runs.slice(0, count) } };
@@ -87,7 +87,7 @@ describe('heartbeats', () => {
     expect([one > 0, all - 1, all < 1_000]).toEqual([true, 8 * (one - 1), true]);
   });
 
-  it('write nothing, outside of a transaction, while nothing has changed since a recent one', async () => {
+  it('a heartbeat writes nothing and opens no transaction while nothing has changed since a recent one', async () => {
     const { held, place } = await sitting();
     const runs = [{ ...held, progress: 40, activity: 'Reading' }];
     const input = { runs, sandboxes: [{ ...place, metrics: [] }] };
@@ -117,7 +117,7 @@ describe('heartbeats', () => {
     expect(await run(held.runId)).toMatchObject({ missionProgress: 42, missionActivity: 'Writing' });
   });
 
-  it('tell a runtime to stop runs that were killed, canceled, lost or never existed', async () => {
+  it('a heartbeat tells its runtime to stop what was killed, canceled or never existed', async () => {
     const { held, place } = await sitting();
     const others = { runId: 'run_unknown', leaseId: held.leaseId };
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
@@ -146,7 +146,7 @@ describe('heartbeats', () => {
     expect((await run(held.runId)).status).toBe('canceled');
   });
 
-  it('renew no run of another runtime', async () => {
+  it('a heartbeat does not renew a run of another runtime', async () => {
     const { held, place } = await sitting();
     const input = { runs: [{ ...held, progress: 99 }], sandboxes: [{ ...place, metrics: [] }] };
     const data = await say('heartbeat', input, beat, foreign);
@@ -154,7 +154,7 @@ describe('heartbeats', () => {
     expect((await run(held.runId)).missionProgress).toBeNull();
   });
 
-  it('400 · a sample from the future rejects the whole heartbeat', async () => {
+  it('400 · a heartbeat with a sample from the future, or one that is too old, is refused as a whole', async () => {
     const { held, place } = await sitting();
     const sample = (t: number) => ({ t, cpuPct: 1, memUsedMb: 1, memTotalMb: 1, diskUsedPct: 1 });
     for (const t of [present() + minutes(2), present() - days(28)]) {
@@ -170,7 +170,7 @@ describe('heartbeats', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('return the run to the queue when they stop, for three attempts in all, and end its sandbox', async () => {
+  it('a run whose heartbeats stop returns to the queue, for three attempts in all, and its sandbox ends', async () => {
     const { held, place, session } = await sitting();
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
@@ -224,7 +224,7 @@ describe('heartbeats', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('fail the run and its sandbox when they stop for ten minutes', async () => {
+  it('a run whose heartbeats stop for ten minutes fails with its sandbox', async () => {
     const { held, place } = await sitting();
     world.clock.turn(minutes(10) - 1);
     await releaseSilentRuns();
@@ -243,7 +243,7 @@ describe('heartbeats', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('keep a run with its runtime when they resume in time, so that the runtime reports on it and finishes it', async () => {
+  it('a runtime whose heartbeats resume in time keeps its run, and finishes it', async () => {
     const { held, place, session } = await sitting();
     world.clock.turn(minutes(9));
     await releaseSilentRuns();
@@ -272,7 +272,7 @@ describe('heartbeats', () => {
     expect(await run(held.runId)).toMatchObject({ status: 'completed', sandboxes: [{ status: 'completed' }] });
   });
 
-  it('end a sandbox whose time limit has passed', async () => {
+  it('a sandbox ends when its time limit has passed', async () => {
     const held = await taken();
     const input = {
       ...held,
@@ -293,7 +293,7 @@ describe('heartbeats', () => {
 });
 
 describe('the end of a run', () => {
-  it('ends its sandboxes, and a repeat changes nothing', async () => {
+  it('the end of a run ends its sandboxes, and a repeated report changes nothing', async () => {
     const { held, place } = await sitting();
     world.clock.turn(seconds(5));
     expect(await say('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
@@ -313,7 +313,7 @@ describe('the end of a run', () => {
     expect(await run(held.runId)).toEqual(ended);
   });
 
-  it('a run that was handed back pauses, and is then claimed by another runtime', async () => {
+  it('a run that its runtime returns pauses, and is then claimed by another runtime', async () => {
     const { held, place } = await sitting();
     expect(await say('handBackRun', { ...held, reason: 'shutting down' })).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({
@@ -330,7 +330,7 @@ describe('the end of a run', () => {
     ]);
   });
 
-  it('a person cancels a waiting run once; an ended run cannot be canceled; another organization gets 404', async () => {
+  it('a person can cancel a waiting run repeatedly, but not an ended one; another organization gets 404', async () => {
     const runId = await runNow();
     const cancel = (id: string, token = alice) =>
       world.graphql('mutation ($id: String!) { cancelRun(runId: $id) { status } }', { token, variables: { id } });
@@ -344,8 +344,8 @@ describe('the end of a run', () => {
   });
 });
 
-describe('runs in the graph', () => {
-  it('are listed newest first, page by page, of one project or in one status', async () => {
+describe('runs over GraphQL', () => {
+  it('runs are listed page by page, of one project or in one status', async () => {
     const list = async (args: string, token = alice) =>
       (await world.graphql(`{ runs(${args}) { data { id status projectId } nextCursor } }`, { token })).body.data.runs;
     const { data, nextCursor } = await list('limit: 2');

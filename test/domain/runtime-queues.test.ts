@@ -22,7 +22,7 @@ const runtimes = async (token = alice.token): Promise<Json> => {
   return { data: data.filter(({ name }: Json) => name !== knownRuntime), waiting };
 };
 
-it('A runtime shows its places, and its queue shows the missions that it could take, and since when each waits', async () => {
+it('a runtime shows its slots, and its queue shows how many missions it could take, and since when they wait', async () => {
   const shared = await createRuntime(world);
   const template = (
     await world.rest('POST', '/sandbox-templates', { token: alice.token, body: { name: 'GPU', labels: ['gpu'] } })
@@ -61,7 +61,7 @@ it('A runtime shows its places, and its queue shows the missions that it could t
   });
 });
 
-it('An autoscaler reads how many missions need runtimes with its labels, waiting and running', async () => {
+it('an autoscaler reads how many missions for runtimes with its labels are waiting and running', async () => {
   const shared = await createRuntime(world);
   const own = await createRuntime(world, alice.organization);
   const body = { name: 'Large', labels: ['large', 'arm64'] };
@@ -86,7 +86,7 @@ it('An autoscaler reads how many missions need runtimes with its labels, waiting
   expect(await demand(own.token, '?labels=A')).toMatchObject({ description: expect.stringMatching(/^labels/) });
 });
 
-it('A draining runtime takes no missions until it is resumed, and is not listed once it has left', async () => {
+it('a draining runtime takes no missions until it is resumed, and is not listed once it has left', async () => {
   await start();
   const held = await claim({ runtime: 'Own', places: 2 });
   await start();

@@ -56,7 +56,7 @@ async function sitting() {
 }
 
 describe('reports of a runtime', () => {
-  it('show the costs of a script in full; the costs are charged up to a bound', async () => {
+  it('the reported costs of a script are shown in full, but charged only up to a limit', async () => {
     const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
     const before = await spent();
     const query = `mutation ($projectId: String!) {
@@ -70,7 +70,7 @@ describe('reports of a runtime', () => {
     await runtime.finish({ runId, leaseId });
   });
 
-  it('count a cost once, for the run, the session and the day', async () => {
+  it('a reported cost counts once, for the run, the session and the day', async () => {
     const { held, place, session } = await sitting();
     const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
     const before = await spent();
@@ -96,14 +96,14 @@ describe('reports of a runtime', () => {
       expect(refused(await runtime.ask('reportCost', { ...held, costId: 'x', usd }))[1]).toMatch(/^usd: must/);
   });
 
-  it('create one sandbox per key, however often it is registered', async () => {
+  it('a sandbox is created once per key, however often it is registered', async () => {
     const held = await taken();
     const ids = await Promise.all([1, 2, 3].map(() => runtime.register(held, { key: 'same' })));
     expect(new Set(ids).size).toBe(1);
     expect(await runtime.register(held, { key: 'another' })).not.toBe(ids[0]);
   });
 
-  it('append to a log in order; repeated pieces count once; gaps, and other content under an existing number, are refused', async () => {
+  it('pieces of a log are appended in order and once; gaps, and other content under an existing number, are refused', async () => {
     const { session } = await sitting();
     const append = (seq: number, content: string, more: object = {}) =>
       runtime.ask('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');
@@ -131,7 +131,7 @@ describe('reports of a runtime', () => {
     expect(await log('prompt')).toMatchObject({ promptSpans: [{ id: 'AGENTS.md', content: 'Be kind.' }] });
   });
 
-  it('show the thoughts of an agent, in order and once', async () => {
+  it('thoughts of an agent are shown in order and once', async () => {
     const { place } = await sitting();
     const t = present();
     const append = (seq: number, ...bodies: string[]) =>
@@ -149,7 +149,7 @@ describe('reports of a runtime', () => {
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
   });
 
-  it('show how a tool call ended, in a later fragment with its id; the members of REST records are unchanged', async () => {
+  it('a later fragment with the same id shows how a tool call ended; REST omits the new members', async () => {
     const { place } = await sitting();
     const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1', t: present() };
     const end = { ...call, result: '1 failed', failed: true, exitCode: 1 };
@@ -173,7 +173,7 @@ describe('reports of a runtime', () => {
     ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
     ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],
     ['killed', ['completed', 'canceled', 'skipped', 'waits for Bob']],
-  ])('end the steps of a sandbox’s last plan when the sandbox ends: %s', async (how, statuses) => {
+  ])('the steps of a sandbox’s last plan end with the sandbox: %s', async (how, statuses) => {
     const { held, place } = await sitting();
     const planOf = (...all: string[]) => ({
       kind: 'plan',
@@ -205,7 +205,7 @@ describe('reports of a runtime', () => {
     expect(await shown()).toEqual([first, statuses, []]);
   });
 
-  it('leave a killed sandbox destroyed', async () => {
+  it('a killed sandbox stays destroyed when its runtime reports its end', async () => {
     const { held, place } = await sitting();
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
     expect(await runtime.ask('finishSandbox', { ...place, status: 'failed' })).toEqual({ ok: true });
@@ -214,7 +214,7 @@ describe('reports of a runtime', () => {
     ]);
   });
 
-  it('404 · are refused for another organization, and change nothing', async () => {
+  it('404 · reports of another organization’s runtime are refused, and change nothing', async () => {
     const { held, place, session } = await sitting();
     const before = await rowsOf(world.knex);
     const foreigners = [
@@ -264,7 +264,7 @@ describe('artifacts of a runtime', () => {
   const reserve = (held: object): Promise<{ contentKey: string; uploadUrl: string }> =>
     runtime.ask('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }');
 
-  it('are deleted when another runtime restarts the script that created them', async () => {
+  it('artifacts of a script are deleted when another runtime restarts it', async () => {
     const shell = { harnesses: ['shell'] };
     const query = `mutation { startMission(projectId: "${projectId}", prompt: "true", agentId: "agn_builtin_shell") { id } }`;
     const runId = (await world.graphql(query, { token: alice })).body.data.startMission.id;
@@ -286,7 +286,7 @@ describe('artifacts of a runtime', () => {
     expect((await world.rest('GET', `/artifacts/${first}`, { token: alice })).status).toBe(404);
   });
 
-  it('are uploaded, registered once, and downloaded unchanged', async () => {
+  it('an artifact is uploaded, registered once, and downloaded unchanged', async () => {
     const { held, place } = await sitting();
     const { contentKey, uploadUrl } = await reserve(held);
     expect(refused(await register(held, contentKey))[0]).toBe('conflict');
@@ -300,7 +300,7 @@ describe('artifacts of a runtime', () => {
     expect((await run(held.runId)).artifacts).toEqual([{ id: body.id, kind: 'report', caption: 'What was seen' }]);
   });
 
-  it('404 · are refused for contents and sandboxes of another organization', async () => {
+  it('404 · an artifact is refused with unknown content, a sandbox of another run, or from another organization', async () => {
     const [mine, other] = [await sitting(), await sitting()];
     const { contentKey } = await reserve(mine.held);
     expect(refused(await register(mine.held, 'cnt_unknown'))[0]).toBe('not_found');
@@ -313,7 +313,7 @@ describe('artifacts of a runtime', () => {
 });
 
 describe('environments of a runtime', () => {
-  it('are reported by their runtime, which is told to stop them, and reports that they are removed', async () => {
+  it('an environment is reported by its runtime, which is told to stop it, and reports its removal', async () => {
     const held = await taken();
     const make = () =>
       runtime.ask(
@@ -345,8 +345,8 @@ describe('environments of a runtime', () => {
   });
 });
 
-describe('an environment that expires', () => {
-  it('becomes destroying, and fails when its runtime does not remove it', async () => {
+describe('expired environments', () => {
+  it('an expired environment becomes destroying, and fails when its runtime does not remove it', async () => {
     const held = await taken();
     const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
     const { environmentId } = await runtime.ask('registerEnvironment', input, '{ environmentId }');

@@ -15,7 +15,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
   const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = owner.token) =>
     get(`/${sandbox.id}/logs?${query}`, token);
 
-  it('200 · returns the fragments of a log part in their order, by default of the part of the session', async () => {
+  it('200 · a log contains its pieces in order; without a part, it is that of the session', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'abc' });
     await writeLog(session, 'session', ['Zwei ', 'Wörter\n', '']);
@@ -47,7 +47,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     });
   });
 
-  it('200 · returns only what was added after a number of bytes', async () => {
+  it('200 · a log can be read from a number of bytes on', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'abc' });
     await writeLog(session, 'session', ['Zwei ', 'Wörter\n', 'mehr']);
@@ -65,14 +65,14 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect([status, body.description]).toEqual([400, 'after: must be at least 0.']);
   });
 
-  it('200 · an unwritten part is empty', async () => {
+  it('200 · a part of a log to which nothing was written is empty', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 'empty' });
     const { body } = await logs(sandbox, 'role=builder&sessionId=empty&part=prompt');
     expect(body).toMatchObject({ content: '', bytes: 0, promptScope: null, promptSpans: [] });
   });
 
-  it('200 · returns the end of a long log, cut between characters, and its length', async () => {
+  it('200 · a long log is cut at its beginning, between characters, and shows its whole length', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'long' });
     const mebibyte = 1024 * 1024;
@@ -84,7 +84,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect((await logs(sandbox, 'role=builder&sessionId=long&part=system')).body.content).toBe('y'.repeat(mebibyte));
   });
 
-  it('200 · returns older pieces by the cursor of the Link header, without a gap, to the first byte', async () => {
+  it('200 · older pieces of a log are read by the cursor of the Link header, without a gap, to the first byte', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'old' });
     // Each character has three bytes, so that a piece of a mebibyte would end within a character.
@@ -106,14 +106,14 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(pieces.join('')).toBe(whole.join(''));
   });
 
-  it('the OpenAPI document describes how to read older pieces', async () => {
+  it('OpenAPI describes how to read older pieces of a log', async () => {
     const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
     const { parameters, responses } = paths['/sandboxes/{sandboxId}/logs'].get;
     expect(parameters).toContainEqual(expect.objectContaining({ name: 'cursor', in: 'query', required: false }));
     expect(responses[200].headers.Link.description).toContain('rel="next"');
   });
 
-  it('over MCP an older piece is reached by `nextCursor`', async () => {
+  it('MCP returns the older piece of a log by `nextCursor`', async () => {
     const sandbox = await startSandbox(shop);
     await writeLog(await startSession(sandbox, { sessionId: 'm' }), 'session', ['first', 'x'.repeat(1024 * 1024)]);
     const read = async (more: object) => {
@@ -129,7 +129,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(older).not.toHaveProperty('nextCursor');
   });
 
-  it('a cursor keeps its position while the log grows; 400 · rejects cursors of other logs and malformed ones', async () => {
+  it('a cursor keeps its position while the log grows; malformed cursors and those of other logs are refused with 400', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'grows' });
     await writeLog(session, 'session', ['first', 'x'.repeat(1024 * 1024)]);
@@ -152,7 +152,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     }
   });
 
-  it('lines have the arrival time of the piece in which they begin; REST does not show it', async () => {
+  it('lines of a log have the arrival time of the piece in which they begin; REST does not show it', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 'timed' });
     const place = { sandboxId: sandbox.id, role: 'builder', sessionId: 'timed', part: 'session' };
@@ -180,7 +180,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect((await logs(sandbox, 'role=builder&sessionId=timed')).body).not.toHaveProperty('times');
   });
 
-  it('200 · counts more bytes than 32 bits hold', async () => {
+  it('200 · the length of a log may exceed 32 bits', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'huge' });
     await writeLog(session, 'session', ['a', 'b', 'c']);
@@ -197,7 +197,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       add column bytes integer not null generated always as (octet_length(content)) stored`);
   });
 
-  it('200 · fragments of a span are merged, and the prompt names its sources', async () => {
+  it('200 · pieces of one span of a prompt are merged, and the prompt names its sources', async () => {
     const sandbox = await startSandbox(shop);
     const spans = async (sessionId: string, ...pieces: [span: string, content: string, scope: string | null][]) => {
       const session = await startSession(sandbox, { sessionId });
@@ -231,12 +231,12 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     ['role=builder&sessionId=', /sessionId: must be at least 1 character/],
     [`role=builder&sessionId=${'s'.repeat(201)}`, /sessionId: must be at most 200 characters/],
     ['role=builder&sessionId=abc&part=all', /part: must be one of session, system, prompt/],
-  ])('400 · refuses the query %s', async (query, words) => {
+  ])('400 · a log is refused for the query %s', async (query, words) => {
     const { status, body } = await logs(await startSandbox(shop), query);
     expect([status, body.description]).toEqual([400, expect.stringMatching(words)]);
   });
 
-  it('404 · an unknown session of a role, and the sandbox for another organization, are not found', async () => {
+  it('404 · an unknown session of a role, and a sandbox of another organization, have no log', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 's'.repeat(200) });
     const query = `role=builder&sessionId=${'s'.repeat(200)}`;

@@ -39,7 +39,7 @@ async function partitions(): Promise<{ name: string; samples: number }[]> {
 const nameOf = (at: number) =>
   `sandbox_metrics_${new Date(at - (at % week)).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-it('weekly partitions for this week and the next two are created with the samples that existed before; a repeat changes nothing', async () => {
+it('weekly partitions are created for this week and the next two, with the samples that existed before', async () => {
   await measure(sandbox, present() - seconds(20), seconds(10), [1, 2, 3]);
   await measure(sandbox, present() + week, seconds(10), [4]);
   await measure(sandbox, present() - 2 * week, seconds(10), [5]);
@@ -57,7 +57,7 @@ it('weekly partitions for this week and the next two are created with the sample
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
-it('a point of a curve is the mean of all its samples on a short curve, and of the latest samples before it on a long one', async () => {
+it('a point of a curve is the mean of all its samples, on a long curve of the latest ones', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);
@@ -80,14 +80,14 @@ it('concurrent processes create each partition for samples once', async () => {
   expect((await partitions()).map(({ samples }) => samples)).toEqual([50, 0, 0, 0]);
 });
 
-it('each sample is stored in the partition of its week, once', async () => {
+it('a sample is stored once, in the partition of its week', async () => {
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [1]);
   expect((await partitions())[0]).toEqual({ name: nameOf(present()), samples: 1 });
   await expect(measure(sandbox, present(), seconds(1), [2])).rejects.toThrow('duplicate key');
 });
 
-it('the partition of a week is dropped when its whole week is past the retention, and so are old samples of the default partition', async () => {
+it('a weekly partition is dropped, and old samples of the default partition deleted, once past the retention', async () => {
   await measure(sandbox, present() - week, seconds(1), [1]);
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [2]);

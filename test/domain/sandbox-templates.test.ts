@@ -66,8 +66,8 @@ const answered =
   (answer: string) =>
   (host: string): [string, string] => [host, answer];
 
-describe('a template', () => {
-  it('starts with the settings of the built-in template, is listed before it, and can be changed and deleted', async () => {
+describe('sandbox templates', () => {
+  it('a template starts with the settings of the built-in one, is listed before it, and can be changed and deleted', async () => {
     const made = await create({ name: 'Node' });
     expect(made).toEqual({
       id: expect.stringMatching(/^sbt_/),
@@ -108,7 +108,7 @@ describe('a template', () => {
     expect((await rest('GET', path)).status).toBe(404);
   });
 
-  it('400 · names the invalid field and its bound', async () => {
+  it('400 · the error of an invalid template names the field and its limit', async () => {
     const reserved = ['PATH', 'https_proxy', 'GIT_SSH_COMMAND', 'ANTHROPIC_API_KEY', 'LD_PRELOAD'];
     for (const name of reserved) {
       expect(await refusal({ variables: [{ name, value: '' }] })).toBe(
@@ -170,7 +170,7 @@ describe('a template', () => {
     expect(await refusal({ memoryMb: 1 })).toContain('memoryMb: must be at least 64');
   });
 
-  it('409 · rejects a name that is taken, and changes of the built-in template', async () => {
+  it('409 · a template cannot get a name in use, and the built-in one cannot be changed', async () => {
     await create({ name: 'Taken' });
     expect((await rest('POST', '/sandbox-templates', { name: 'taken' })).status).toBe(409);
     for (const method of ['PATCH', 'DELETE']) {
@@ -178,7 +178,7 @@ describe('a template', () => {
     }
   });
 
-  it('is not found by another organization, which cannot choose it either', async () => {
+  it('404 · a template is not found by another organization, which cannot choose it either', async () => {
     const { id } = await create();
     expect((await rest('GET', `/sandbox-templates/${id}`, undefined, mallory)).status).toBe(404);
     const theirs = await createProject(world, mallory, 'Theirs');
@@ -187,8 +187,8 @@ describe('a template', () => {
   });
 });
 
-describe('the template of a step', () => {
-  it('comes from the agent, else from the project, else is the built-in one', async () => {
+describe('templates of steps', () => {
+  it('the template of a step comes from the agent, else from the project, else is the built-in one', async () => {
     const hosts = ['api.example.com', '*.example.org:8443'];
     const custom = { mode: 'custom', hosts };
     const limits = {
@@ -227,7 +227,7 @@ describe('the template of a step', () => {
     await choose(null);
   });
 
-  it('409 · cannot be deleted while in use: the error says where', async () => {
+  it('409 · a template in use cannot be deleted, and the error says where it is used', async () => {
     const { id } = await create();
     const agentId = await agentWith(id);
     await choose(id);
@@ -241,7 +241,7 @@ describe('the template of a step', () => {
     expect((await rest('DELETE', `/sandbox-templates/${id}`)).status).toBe(200);
   });
 
-  it('counts for the milestone custom_sandbox when a project chooses one that is not built in', async () => {
+  it('a project that chooses a template of its own reaches the milestone custom_sandbox', async () => {
     await world.knex('setup_milestones').where({ milestoneId: 'custom_sandbox' }).delete();
     const where = { orgId: alice.organization.id, milestoneId: 'custom_sandbox' };
     await choose('standard');

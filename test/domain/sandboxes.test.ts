@@ -28,7 +28,7 @@ const kill = ({ id }: Pick<Sandbox, 'id'>, token = owner.token) =>
 const record = async ({ id }: Sandbox) => (await get(`/${id}`)).body.sandbox;
 
 describe('GET /sandboxes', () => {
-  it('200 · lists the newest first, with every field', async () => {
+  it('200 · sandboxes are listed newest first, with every field', async () => {
     const older = await startSandbox(shop);
     world.clock.turn(1);
     const runId = newId('run');
@@ -64,7 +64,7 @@ describe('GET /sandboxes', () => {
     });
   });
 
-  it('200 · pages through all sandboxes, each once, with null as the last cursor', async () => {
+  it('200 · sandboxes are listed page by page, each once, with null as the last cursor', async () => {
     const made = new Set<string>();
     for (let i = 0; i < 5; i++) made.add((await startSandbox(other)).id); // all share one millisecond and are ordered by their ids
     const seen: string[] = [];
@@ -81,7 +81,7 @@ describe('GET /sandboxes', () => {
     }
   });
 
-  it('200 · the status filter matches the record’s status, to the millisecond in which it turns stale', async () => {
+  it('200 · the status filter of sandboxes agrees with the record, to the millisecond in which it turns stale', async () => {
     const place = { orgId: shop.orgId, projectId: other.projectId };
     const status = async (sandbox: Sandbox) => {
       const found = [];
@@ -104,7 +104,7 @@ describe('GET /sandboxes', () => {
     expect(await status(await startSandbox(place, gone))).toEqual(['destroyed', 'destroyed']);
   });
 
-  it('200 · a project-bound token sees its project’s sandboxes; the list is empty for projects out of reach', async () => {
+  it('200 · a project-bound token lists only sandboxes of its project; the filter by an inaccessible project finds nothing', async () => {
     const [ours, theirs] = [await startSandbox(shop), await startSandbox(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -124,19 +124,19 @@ describe('GET /sandboxes', () => {
     ['limit=501', 'limit: must be at most 500.'],
     ['status=asleep', 'status: must be one of running, stale, destroyed, completed, failed.'],
     [`projectId=${'p'.repeat(201)}`, 'projectId: must be at most 200 characters.'],
-  ])('400 · refuses the query %s', async (query, words) => {
+  ])('400 · a list of sandboxes is refused for the query %s', async (query, words) => {
     const { status, body } = await get(`?${query}`);
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('200 · accepts each value at its bound', async () => {
+  it('200 · a page has 1 to 500 sandboxes', async () => {
     expect((await get('?limit=1')).body.data.length).toBe(1);
     expect((await get('?limit=500')).status).toBe(200);
   });
 });
 
 describe('GET /sandboxes/{sandboxId}', () => {
-  it('200 · returns metrics, sessions and live fragments, each in its order', async () => {
+  it('200 · a sandbox has its metrics, sessions and live fragments, each in order', async () => {
     const sandbox = await startSandbox(shop);
     const start = present();
     await measure(sandbox, start, seconds(10), [1, 2.5, 3]);
@@ -198,12 +198,12 @@ describe('GET /sandboxes/{sandboxId}', () => {
     });
   });
 
-  it('200 · returns empty lists when nothing was reported', async () => {
+  it('200 · a sandbox for which nothing was reported has empty lists', async () => {
     const { body } = await get(`/${(await startSandbox(shop)).id}`);
     expect(body).toMatchObject({ metrics: [], sessions: [], liveFragments: [] });
   });
 
-  it('200 · metrics are averaged into a bounded number of points, in order', async () => {
+  it('200 · metrics of a sandbox are averaged into a limited number of points, in order', async () => {
     const sandbox = await startSandbox(shop);
     const start = present();
     const cpu = Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? 20 : 40));
@@ -216,7 +216,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     for (const { cpuPct } of metrics) expect(Math.abs(cpuPct - 30)).toBeLessThan(1);
   });
 
-  it('200 · returns only the newest fragments and sessions when there are very many', async () => {
+  it('200 · a sandbox with very many fragments and sessions shows only the newest', async () => {
     const sandbox = await startSandbox(shop);
     await showFragments(
       sandbox,
@@ -230,7 +230,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     expect([sessions.length, sessions[0].sessionId, sessions.at(-1).sessionId]).toEqual([100, 'n-2', 'n-101']);
   });
 
-  it('404 · an unknown sandbox, another organization’s, and one outside the project of a project-bound token get the same answer', async () => {
+  it('404 · a sandbox of another organization, or outside the token’s project, gets the same answer as an unknown one', async () => {
     const [theirs, beside] = [await startSandbox(foreign), await startSandbox(other)];
     const unknown = await get('/sbx_none');
     expect(unknown.status).toBe(404);
@@ -244,7 +244,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
   });
 });
 
-it('over GraphQL the fragments of a sandbox can be paged back to the first one', async () => {
+it('GraphQL pages the fragments of a sandbox back to the first one', async () => {
   const sandbox = await startSandbox(shop);
   await showFragments(
     sandbox,
@@ -270,7 +270,7 @@ it('over GraphQL the fragments of a sandbox can be paged back to the first one',
 });
 
 describe('POST /sandboxes/{sandboxId}/kill', () => {
-  it('200 · ends the sandbox, and a repeat changes nothing; its runtime is told to stop', async () => {
+  it('200 · killing a sandbox ends it, tells its runtime to stop, and can be repeated', async () => {
     const sandbox = await startSandbox(shop);
     const { status, body } = await kill(sandbox);
     expect([status, body]).toEqual([200, { ok: true, sandboxId: sandbox.id }]);
@@ -282,7 +282,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     expect([desiredOf(sandbox.status), desiredOf(killed.status)]).toEqual(['run', 'stop']);
   });
 
-  it('200 · ends a stale sandbox; an ended one keeps its reason', async () => {
+  it('200 · a stale sandbox can be killed; one that has already ended keeps its reason', async () => {
     const silent = await startSandbox(shop, { lastHeartbeatAt: 0 });
     expect((await kill(silent)).status).toBe(200);
     expect((await record(silent)).terminationReason).toBe('killed');
@@ -291,14 +291,17 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     expect(await record(late)).toMatchObject({ terminationReason: 'timeout', destroyedAt: 5 });
   });
 
-  it.each(['completed', 'failed'] as const)('409 · a sandbox that has %s keeps its status', async (status) => {
-    const sandbox = await startSandbox(shop, { status });
-    const answer = await kill(sandbox);
-    expect([answer.status, answer.body.description]).toEqual([409, `The sandbox has already ended (${status}).`]);
-    expect((await record(sandbox)).status).toBe(status);
-  });
+  it.each(['completed', 'failed'] as const)(
+    '409 · a sandbox that has %s cannot be killed, and keeps its status',
+    async (status) => {
+      const sandbox = await startSandbox(shop, { status });
+      const answer = await kill(sandbox);
+      expect([answer.status, answer.body.description]).toEqual([409, `The sandbox has already ended (${status}).`]);
+      expect((await record(sandbox)).status).toBe(status);
+    },
+  );
 
-  it('concurrent kill and completion settle on one outcome', async () => {
+  it('a sandbox that is killed and completed at the same time ends in one way', async () => {
     const sandbox = await startSandbox(shop);
     const complete = () =>
       world.knex('sandboxes').where({ id: sandbox.id, status: 'running' }).update({ status: 'completed' });
@@ -308,7 +311,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     );
   });
 
-  it('403 without the scope, 404 out of reach, and the sandbox continues', async () => {
+  it('403, 404 · a sandbox is not killed without the scope, or from outside its project or organization', async () => {
     const [ours, beside, theirs] = [await startSandbox(shop), await startSandbox(other), await startSandbox(foreign)];
     expect((await kill(ours, viewer.token)).body.description).toContain('missing-scope:sandboxes:write');
     expect((await kill(beside, projectToken)).status).toBe(404);
@@ -320,7 +323,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
   });
 });
 
-it('a sandbox is deleted with its project, and everything stored for it too', async () => {
+it('a sandbox is deleted with its project, and so is everything stored for it', async () => {
   const body = { name: 'Short', repoFullName: 'acme/short' };
   const project = (await world.rest('POST', '/projects', { token: owner.token, body })).body;
   const sandbox = await startSandbox({ orgId: shop.orgId, projectId: project.id });
@@ -333,7 +336,7 @@ it('a sandbox is deleted with its project, and everything stored for it too', as
   }
 });
 
-it('over GraphQL projects and sandboxes link to each other, each relation in one statement', async () => {
+it('GraphQL links projects and sandboxes, with each relation in one statement', async () => {
   const { organization: gadgets, token } = await createOwner(world, 'Gina', 'Gadgets');
   const projects: string[] = [];
   for (const name of ['one', 'two']) {

@@ -29,7 +29,7 @@ const monthly = (dayOfMonth: number, time: string, timezone: string): Schedule =
 
 type Case = [title: string, schedule: Schedule, after: string, occurrences: string[]];
 
-describe('a schedule is wall time in its zone', () => {
+describe('wall times of schedules', () => {
   it.each<Case>([
     [
       'a wall time that is skipped in spring runs an hour later, and once (New York, 02:30)',
@@ -136,7 +136,7 @@ describe('a schedule is wall time in its zone', () => {
   });
 });
 
-test('a zone is an IANA name in any case of letters; an offset is not a zone', () => {
+test('a time zone is an IANA name in any case of letters; an offset is not a time zone', () => {
   expect(
     ['Europe/Berlin', 'europe/berlin', 'UTC', 'US/Eastern', 'Etc/GMT+5'].filter((name) => !isTimeZone(name)),
   ).toEqual([]);

@@ -89,8 +89,8 @@ async function figures(): Promise<string[]> {
   return (body as string).split('\n').filter((line) => /^backup_\w+ /.test(line));
 }
 
-describe('the job of backups', () => {
-  it('backs up at once, then after the interval, and keeps the configured number of backups, counting only its own', async () => {
+describe('the scheduled backup job', () => {
+  it('the job backs up at once and after each interval, and keeps the configured number of its own backups', async () => {
     mkdirSync(kept);
     writeFileSync(path.join(kept, 'aep-00000000-20200101T000000Z.backup'), 'of another installation');
     const job = jobFor();
@@ -118,7 +118,7 @@ describe('the job of backups', () => {
     await job.stop();
   });
 
-  it('the backup job of a restored copy with the same key and storage removes none of the backups of the original', async () => {
+  it('the job of a restored copy with the same key and storage removes no backups of the original', async () => {
     const before = files();
     const copy = path.join(top, 'copy');
     mkdirSync(copy);
@@ -131,7 +131,7 @@ describe('the job of backups', () => {
     rmSync(path.join(kept, `${name}.backup`));
   });
 
-  it('keeps a backup whose end was not recorded, also when the storage cannot be listed at first', async () => {
+  it('a backup whose end was not recorded is kept, even when the storage cannot be listed at first', async () => {
     later(minutes(1));
     const name = backupNameOf(ownId(), now());
     await recordStart(name, now());
@@ -146,7 +146,7 @@ describe('the job of backups', () => {
     expect(files()).toContain(`${name}.backup`);
   });
 
-  it('tells operators why a backup failed and how old the newest is, and tries again after 15 minutes', async () => {
+  it('a failed backup and the age of the newest one are shown to operators; the job tries again after 15 minutes', async () => {
     later(hours(49));
     const blocked = path.join(top, 'blocked');
     writeFileSync(blocked, 'a file');
@@ -170,7 +170,7 @@ describe('the job of backups', () => {
     expect((await readStatus()).findings).toEqual([]);
   });
 
-  it('stops with the service; the interrupted backup is recorded as failed, and nothing of it is left', async () => {
+  it('a backup that is interrupted by the end of the service is recorded as failed, and nothing of it is left', async () => {
     later(hours(24));
     const name = backupNameOf(ownId(), now());
     await recordStart(name, now());
@@ -188,12 +188,12 @@ describe('the job of backups', () => {
   });
 });
 
-describe('a kept backup', () => {
+describe('restoring backups', () => {
   const settings = { BACKUP_URL: pathToFileURL(kept).href, SECRET_KEY };
   const restore = (name: string, from: string, env: NodeJS.ProcessEnv = {}) =>
     admin(['database:restore', '--from', from], { DATA_DIR: path.join(top, name), ...settings, ...env });
 
-  it('is listed and restored by its name, with rows, contents and an audit log that verifies', async () => {
+  it('a backup is listed and restored by its name, with rows, contents and an audit log that verifies', async () => {
     const alice = await world.person('Alice');
     await world.found(alice, 'Acme');
     later(minutes(15));
@@ -218,7 +218,7 @@ describe('a kept backup', () => {
     expect([audit.code, audit.stderr]).toEqual([0, '']);
   });
 
-  it('is not restored when it is truncated, missing or encrypted with another key, and leaves nothing behind', async () => {
+  it('a backup that is truncated, missing or encrypted with another key is refused, and leaves nothing behind', async () => {
     const name = files().at(-1)!;
     const damaged = path.join(top, 'damaged.backup');
     const whole = path.join(kept, name);

@@ -54,7 +54,7 @@ const runs = async (id: string) =>
 const due = () => dispatchDue();
 
 describe('POST /scheduled-tasks', () => {
-  it('201 · creates a task for Monday 09:00 in Auckland, with defaults and its next run', async () => {
+  it('201 · a task for Monday 09:00 in Auckland is created with defaults and its next run', async () => {
     const { status, body: created } = await create();
     expect(status).toBe(201);
     expect(created).toEqual({
@@ -77,7 +77,7 @@ describe('POST /scheduled-tasks', () => {
     expect(await get(created.id)).toEqual(created);
   });
 
-  it('201 · accepts each value at its bound, and leaves out schedule members that are null', async () => {
+  it('201 · a task is created with the longest allowed values; schedule members that are null are omitted', async () => {
     const triggers = [
       at('monthly', '23:59', 'UTC', { dayOfMonth: 31, weekday: null }),
       ...Array.from({ length: 9 }, () => at('daily', '00:00', 'UTC', { dayOfMonth: null })),
@@ -133,13 +133,13 @@ describe('POST /scheduled-tasks', () => {
     ['labels.0: must be at least 1 character', { labels: [''] }],
     ['labels.0: must be at most 50 characters', { labels: ['l'.repeat(51)] }],
     ['enabled: must be a boolean', { enabled: 'yes' }],
-  ])('400 · is refused: %s', async (words, wrong) => {
+  ])('400 · an invalid task is refused: %s', async (words, wrong) => {
     const answer = await create(wrong);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
     expect(answer.body.description).toContain(words);
   });
 
-  it('400 · GraphQL rejects the same values', async () => {
+  it('400 · GraphQL refuses the same tasks as REST', async () => {
     const query = 'mutation ($input: CreateScheduledTaskRequest!) { createScheduledTask(input: $input) { id } }';
     const input = body(schedule({ timezone: 'Mars/Olympus', weekday: null }));
     const { errors } = (await world.graphql(query, { token: owner.token, variables: { input } })).body;
@@ -148,7 +148,7 @@ describe('POST /scheduled-tasks', () => {
     );
   });
 
-  it('404 · an unknown project and one of another organization are not found', async () => {
+  it('404 · a task cannot be created in an unknown project, or in one of another organization', async () => {
     for (const [projectId, token] of [
       ['prj_none', owner.token],
       [shop, stranger.token],
@@ -158,13 +158,13 @@ describe('POST /scheduled-tasks', () => {
     }
   });
 
-  it('403 · refuses a project other than the one that the credential is bound to', async () => {
+  it('403 · a project-bound token cannot create a task in another project', async () => {
     const answer = await create({ projectId: other }, projectToken);
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     expect((await create({}, projectToken)).status).toBe(201);
   });
 
-  it('403 · a viewer reads, but cannot write or run', async () => {
+  it('403 · a viewer can read a task, but cannot create or start one', async () => {
     expect((await create({}, viewer.token)).body.description).toContain('missing-scope:scheduled-tasks:write');
     const { id } = await task();
     expect((await world.rest('GET', `/scheduled-tasks/${id}`, { token: viewer.token })).status).toBe(200);
@@ -173,7 +173,7 @@ describe('POST /scheduled-tasks', () => {
 });
 
 describe('GET /scheduled-tasks', () => {
-  it('200 · lists tasks newest first, of one project or of all, in pages', async () => {
+  it('200 · tasks are listed newest first, of one project or of all, in pages', async () => {
     const home = await project('Pages');
     for (let n = 0; n < 5; n++) await task({ projectId: home, name: `T${n}` });
     const seen: string[] = [];
@@ -188,7 +188,7 @@ describe('GET /scheduled-tasks', () => {
     expect(all.length).toBeGreaterThan(5);
   });
 
-  it('200 · returns an empty list for a project that the caller cannot reach', async () => {
+  it('200 · the list of tasks is empty for a project that the caller cannot read', async () => {
     await task();
     await task({ projectId: other });
     const list = async (query: string, token: string) =>
@@ -201,7 +201,7 @@ describe('GET /scheduled-tasks', () => {
     expect(new Set(own)).toEqual(new Set([shop]));
   });
 
-  it('404 · a project-bound credential finds nothing outside its project', async () => {
+  it('404 · a project-bound token finds no task outside its project', async () => {
     const { id } = await task({ projectId: other });
     for (const [method, path] of [
       ['GET', ''],
@@ -216,7 +216,7 @@ describe('GET /scheduled-tasks', () => {
     expect((await get(id)).name).toBe('Updates');
   });
 
-  it('200 · the templates of scheduled tasks are accepted unchanged', async () => {
+  it('200 · each template of scheduled tasks creates a task unchanged', async () => {
     const { data } = (await world.rest('GET', '/scheduled-tasks/templates', { token: viewer.token })).body;
     expect(data[0]).toEqual({
       key: 'dependency-updates',
@@ -233,7 +233,7 @@ describe('GET /scheduled-tasks', () => {
 });
 
 describe('PATCH /scheduled-tasks/{id}', () => {
-  it('200 · a rename does not move the next run, however overdue', async () => {
+  it('200 · a rename does not move the next run of a task, however overdue', async () => {
     const before = await task();
     world.clock.turn(days(8));
     const { body: after } = await change(before.id, {
@@ -247,7 +247,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect((await change(before.id, {})).body).toEqual(after);
   });
 
-  it('200 · changed triggers and enabling move the next run; a disabled task has none', async () => {
+  it('200 · changed triggers and enabling move the next run of a task; a disabled task has none', async () => {
     const { id } = await task();
     const daily = (await change(id, { triggers: [hourly(9)] })).body;
     expect(daily.nextRunAt).toBe(Math.ceil((present() + 1 - hours(9)) / days(1)) * days(1) + hours(9));
@@ -256,7 +256,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect((await change(id, { enabled: true })).body.nextRunAt).toBe(daily.nextRunAt + days(3));
   });
 
-  it('200 · null clears the template; every other member can be changed', async () => {
+  it('200 · null clears the template of a task, and its prompt and project can be changed', async () => {
     const before = await task({ templateKey: 'flaky-tests' });
     const changes = { templateKey: null, prompt: 'Other', skipIfPreviousOpen: true, projectId: other };
     expect((await change(before.id, changes)).body).toEqual({
@@ -271,14 +271,14 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     ['triggers: must be at least 1 entry', { triggers: [] }],
     ['triggers.0.schedule.dayOfMonth: is required', { triggers: [at('monthly', '09:00', 'UTC')] }],
     ['enabled: must be a boolean', { enabled: null }],
-  ])('400 · is refused: %s', async (words, wrong) => {
+  ])('400 · an invalid change of a task is refused: %s', async (words, wrong) => {
     const before = await task();
     const answer = await change(before.id, wrong);
     expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining(words)]);
     expect(await get(before.id)).toEqual(before);
   });
 
-  it('404 or 403 · cannot be moved to an unknown project, or to one out of reach', async () => {
+  it('404, 403 · a task cannot be moved to an unknown project, nor by a token bound to another one', async () => {
     const before = await task();
     expect((await change(before.id, { projectId: 'prj_none' })).status).toBe(404);
     expect((await change(before.id, { projectId: other }, projectToken)).status).toBe(403);
@@ -288,7 +288,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
 });
 
 describe('DELETE /scheduled-tasks/{id}', () => {
-  it('200 once, 404 after · waiting runs are canceled, running ones continue, and both stay recorded', async () => {
+  it('200, 404 · a task is deleted once: its waiting runs are canceled, running ones continue, and both stay recorded', async () => {
     const { id } = await task();
     const [running, waiting] = [(await runNow(id)).body, (await runNow(id)).body];
     await world
@@ -312,7 +312,7 @@ describe('DELETE /scheduled-tasks/{id}', () => {
     ]);
   });
 
-  it('deleting the project of a task deletes the task with its runs', async () => {
+  it('deleting a project deletes its tasks with their runs', async () => {
     const home = await project('Gone');
     const { id } = await task({ projectId: home });
     const { runId, issueId } = (await runNow(id)).body;
@@ -327,11 +327,11 @@ describe('DELETE /scheduled-tasks/{id}', () => {
   });
 });
 
-describe('over GraphQL', () => {
+describe('scheduled tasks over GraphQL', () => {
   const upcoming = async (id: string, args = '') =>
     (await world.graphql(`{ scheduledTask(id: "${id}") { upcoming${args} } }`, { token: owner.token })).body;
 
-  it('a scheduled task lists the next five occurrences or fewer on request, an overdue one first, none when disabled', async () => {
+  it('a task lists its next five occurrences, or fewer on request, an overdue one first, and none when disabled', async () => {
     const created = await task({ triggers: [hourly(12), hourly(18)] });
     const first = created.nextRunAt;
     const gaps = first % days(1) === hours(12) ? [6, 24, 30, 48] : [18, 24, 42, 48];
@@ -394,7 +394,7 @@ describe('over GraphQL', () => {
     });
   });
 
-  it('a project lists its scheduled tasks and issues, newest first, for callers with the scopes', async () => {
+  it('a project lists its scheduled tasks and issues, newest first, and none of another project', async () => {
     const home = await project('Dashboard');
     const { id } = await task({ projectId: home, name: 'First' });
     world.clock.turn(1);
@@ -413,11 +413,11 @@ describe('over GraphQL', () => {
   });
 });
 
-describe('starting missions requires missions:run', () => {
+describe('tasks and the scope missions:run', () => {
   const writes = ['scheduled-tasks:read', 'scheduled-tasks:write'];
   const lacking = 'missing-scope:missions:run';
 
-  it('403 · names the scope for creating, enabling, or changing prompt, triggers or project; nothing is written', async () => {
+  it('403 · creating or enabling a task, or changing its prompt, triggers or project, requires missions:run', async () => {
     const writer = await world.token(owner.person, owner.organization, { scopes: writes });
     const { id } = await task({ enabled: false });
     const before = await get(id);
@@ -434,7 +434,7 @@ describe('starting missions requires missions:run', () => {
     expect(await get(id)).toEqual(before);
   });
 
-  it('200 · other changes, unchanged values and disabling do not require it', async () => {
+  it('200 · other changes, unchanged values and disabling do not require missions:run', async () => {
     const writer = await world.token(owner.person, owner.organization, { scopes: writes });
     const { id, prompt, triggers } = await task();
     const same = { prompt, triggers, enabled: true, projectId: shop };
@@ -442,7 +442,7 @@ describe('starting missions requires missions:run', () => {
     expect((await change(id, { enabled: false }, writer)).body).toMatchObject({ enabled: false, nextRunAt: null });
   });
 
-  it('a scheduled run is billed to the person who last changed its task or schedule; a rename changes nothing', async () => {
+  it('a scheduled run is billed to the person who last changed its prompt or schedule, not to one who renamed it', async () => {
     const [erin, frank] = [await world.person('Erin'), await world.person('Frank')];
     for (const person of [erin, frank]) await world.join(owner.organization, person, 'member');
     const [editor, renamer] = [

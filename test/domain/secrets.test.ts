@@ -53,8 +53,8 @@ const delivered = async (): Promise<Json> => {
   return (await runtime.claim({}, `{ step { environment ${environment} } }`)).step.environment;
 };
 
-describe('a secret', () => {
-  it('shows who last set its value', async () => {
+describe('secrets', () => {
+  it('a secret shows who last set its value', async () => {
     const bob = await world.person('Bob');
     await world.join(alice.organization, bob, 'admin');
     const { id } = await create({ name: 'SIGNED' });
@@ -72,7 +72,7 @@ describe('a secret', () => {
     await rest('DELETE', `/secrets/${id}`);
   });
 
-  it('is stored encrypted and never returned; its delivery to a runtime is recorded', async () => {
+  it('a secret is stored encrypted and never returned; its delivery to a runtime is recorded', async () => {
     const made = await create({});
     const { value, ...told } = secret;
     const expected = { ...told, id: made.id, orgId: alice.organization.id, projectId: null, templateId: null };
@@ -97,7 +97,7 @@ describe('a secret', () => {
     expect((await delivered()).secrets).toEqual([]);
   });
 
-  it('overrides in order: template secrets, template variables, project, organization', async () => {
+  it('a value comes from the template’s secrets, else its variables, else the project, else the organization', async () => {
     const variable = { kind: 'variable', hosts: [] };
     const ofOrganization = { ...variable, name: 'LEVEL', value: 'organization' };
     await create(ofOrganization);
@@ -112,7 +112,7 @@ describe('a secret', () => {
     expect(listed).toMatchObject([{ name: 'OTHER', scope: 'project' }]);
   });
 
-  it('400 · names the invalid field; 409 · rejects a name that is taken in the scope', async () => {
+  it('400, 409 · an invalid secret is refused with the field, and one whose name is in use in its scope', async () => {
     expect(await refusal({ value: '1234567' })).toContain('value: must be at least 8 characters');
     expect(await refusal({ value: 'line one\nline two' })).toContain('value: must be one line');
     expect(await refusal({ hosts: [] })).toContain('hosts: must name the hosts');
@@ -127,7 +127,7 @@ describe('a secret', () => {
     expect((await rest('POST', '/secrets', { ...secret, name: 'TAKEN' })).status).toBe(409);
   });
 
-  it('403 · is refused without the scope, which no preset has; 404 · is hidden from another organization', async () => {
+  it('403, 404 · a secret is refused without the scope, which no preset has, and hidden from another organization', async () => {
     const { id } = await create({ name: 'MINE' });
     expect((await world.rest('GET', '/secrets', { token: alice.token })).body.description).toContain('secrets:read');
     const theirs = await world.session(mallory.person, mallory.organization.id);

@@ -70,7 +70,7 @@ const end = (id: string, status: string) =>
   world.knex('runs').where({ id }).update({ status, finishedAt: present(), updatedAt: present() });
 
 describe('GET /setup', () => {
-  it('200 · a new organization has reached no milestone, and reading does not change that', async () => {
+  it('200 · a new organization has reached no milestone, and reading the setup does not change that', async () => {
     const acme = await found();
     await read(acme);
     await world.request('GET', `/console/o/${acme.organization.slug}/overview`, { session: acme.session });
@@ -92,7 +92,7 @@ describe('GET /setup', () => {
     expect(await world.knex('setup_milestones').where({ orgId: acme.organization.id })).toEqual([]);
   });
 
-  it('200 · names each connection that agents need and that is still missing', async () => {
+  it('200 · the setup names each connection that agents need and that is still missing', async () => {
     await world.knex('runtime_harnesses').delete();
     const { organization, session } = await found();
     const missing = async () => {
@@ -110,7 +110,7 @@ describe('GET /setup', () => {
     expect(await missing()).toEqual([]);
   });
 
-  it('200 · the first mission is named as soon as it has an issue, and is reached when one completes', async () => {
+  it('200 · the first mission is shown as soon as it has an issue; its milestone is reached when one completes', async () => {
     const acme = await found();
     const place = await project(acme);
     await end(await run(place), 'failed');
@@ -164,7 +164,7 @@ describe('GET /setup', () => {
     await reached('teammate', async () => world.join(acme.organization, await world.person('Bob'), 'member'));
   });
 
-  it('200 · a milestone stays reached when the record is deleted, and is not reached by a change that is rolled back', async () => {
+  it('200 · a milestone stays reached when its record is deleted, and is not reached by a change that is rolled back', async () => {
     const acme = await found();
     await world.knex
       .transaction(async (trx) => {
@@ -183,7 +183,7 @@ describe('GET /setup', () => {
     expect(await inState(acme, 'done')).toEqual(['workspace']);
   });
 
-  it('200 · the migration finds milestones that were reached before setup existed', async () => {
+  it('200 · a migration finds milestones that were reached before the setup existed', async () => {
     const acme = await found();
     await end(await run(await project(acme)), 'completed');
     const before = await read(acme);
@@ -196,7 +196,7 @@ describe('GET /setup', () => {
     expect(await read(acme)).toEqual(before);
   });
 
-  it('403 · is refused to a project-bound token', async () => {
+  it('403 · the setup is refused to a project-bound token', async () => {
     const acme = await found();
     const { projectId } = await project(acme);
     const token = await world.token(owner, acme.organization, { projectId, scopes: ['setup:read'] });
@@ -228,7 +228,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
     }
   });
 
-  it('400, 403, 404 · refuses an invalid mark, a viewer, and unknown milestones, groups and guides', async () => {
+  it('400, 403, 404 · an invalid mark, a viewer, and unknown milestones, groups and guides are refused', async () => {
     const acme = await found();
     const wrong = await call('PATCH', '/setup/milestones/workspace', acme, { mark: 'finished' });
     expect([wrong.status, wrong.body.description]).toEqual([400, expect.stringContaining('mark: must be one of')]);
@@ -244,7 +244,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
   });
 });
 
-it('PATCH /setup/groups/{groupId} · marks the open milestones of a group; setup is complete when every group is', async () => {
+it('marking a group marks its open milestones, and the setup is complete when every group is', async () => {
   const acme = await found();
   await project(acme);
   const mark = async (id: string, word: string) =>
@@ -266,7 +266,7 @@ it('PATCH /setup/groups/{groupId} · marks the open milestones of a group; setup
 });
 
 describe('PATCH /setup/guides/{guideId}', () => {
-  it('200 · records the progress of one person, who can restart the guide', async () => {
+  it('200 · a guide records the progress of one person, who can restart it', async () => {
     const acme = await found();
     const follow = async (body: object) =>
       (await call('PATCH', '/setup/guides/mission-detail', acme, body)).body.guides[1];
@@ -279,10 +279,13 @@ describe('PATCH /setup/guides/{guideId}', () => {
     expect(await follow({ step: 0 })).toEqual({ id: 'mission-detail', step: 0, completedAt: null });
   });
 
-  it.each([{ step: -1 }, { step: 21 }, { step: 1.5 }, { step: '1' }, {}])('400 · refuses %j', async (body) => {
-    const { status, body: problem } = await call('PATCH', '/setup/guides/mission-detail', await found(), body);
-    expect([status, problem.description]).toEqual([400, expect.stringMatching(/^step: /)]);
-  });
+  it.each([{ step: -1 }, { step: 21 }, { step: 1.5 }, { step: '1' }, {}])(
+    '400 · the progress of a guide is refused: %j',
+    async (body) => {
+      const { status, body: problem } = await call('PATCH', '/setup/guides/mission-detail', await found(), body);
+      expect([status, problem.description]).toEqual([400, expect.stringMatching(/^step: /)]);
+    },
+  );
 });
 
 it('concurrent completions of missions reach a milestone once', async () => {

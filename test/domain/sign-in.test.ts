@@ -56,8 +56,8 @@ const wrong = 'This code is wrong, was used, or is older than ten minutes. After
 const foreign =
   'This browser did not request a code for this email address. Enter the code in the browser that did, or open the link in the mail.';
 
-describe('a mailed code', () => {
-  it('signs in once, in the browser that asked; the first time creates the account', async () => {
+describe('mailed sign-in codes', () => {
+  it('a mailed code signs in once, in the browser that requested it; the first time creates the account', async () => {
     const [email, mine] = [someone(), browser()];
     const { code } = await ask(email, mine);
     const mail = await mailTo(email);
@@ -75,7 +75,7 @@ describe('a mailed code', () => {
     });
   });
 
-  it('401 · does not work in another browser, not even in one that requested its own code', async () => {
+  it('401 · a mailed code does not work in another browser, not even in one that requested its own code', async () => {
     const [email, mine, second] = [someone(), browser(), browser()];
     const { code } = await ask(email, mine);
     const without = await problemOf(useSignInCode(email, { ...browser(), secret: null }, code));
@@ -91,7 +91,7 @@ describe('a mailed code', () => {
     await useSignInCode(email, mine, code);
   });
 
-  it('401 · does not sign in another address in the same browser', async () => {
+  it('401 · a mailed code does not sign in another email address in the same browser', async () => {
     const [alice, bob, mine] = [someone(), someone(), browser()];
     const first = await ask(alice, mine);
     const second = await ask(bob, mine);
@@ -100,7 +100,7 @@ describe('a mailed code', () => {
     expect((await useSignInCode(bob, mine, second.code)).email).toBe(bob);
   });
 
-  it('401 · expires after ten minutes', async () => {
+  it('401 · a mailed code expires after ten minutes', async () => {
     const [late, inTime, mine] = [someone(), someone(), browser()];
     const { code } = await ask(late, mine);
     world.clock.turn(minutes(10) - 1);
@@ -111,7 +111,7 @@ describe('a mailed code', () => {
     await useSignInCode(inTime, mine, second.code);
   });
 
-  it('401 · ends when the same browser requests a newer code, and not when another browser does', async () => {
+  it('401 · a newer code for the same browser replaces the earlier one; a code for another browser does not', async () => {
     const [email, mine, stranger] = [someone(), browser(), browser()];
     const { code: first } = await ask(email, mine);
     let { code: second } = await ask(email, mine);
@@ -121,7 +121,7 @@ describe('a mailed code', () => {
     await useSignInCode(email, mine, second);
   });
 
-  it('401 · locks after five wrong tries of its own browser; tries of other browsers do not count', async () => {
+  it('401 · a mailed code locks after five wrong tries in its own browser; tries in other browsers do not count', async () => {
     const [email, mine, stranger] = [someone(), browser(), browser()];
     const { code } = await ask(email, mine);
     const { code: theirs } = await ask(email, stranger);
@@ -133,7 +133,7 @@ describe('a mailed code', () => {
     await useSignInCode(email, mine, code);
   });
 
-  it('works once for concurrent correct entries', async () => {
+  it('concurrent correct entries of a mailed code sign in once', async () => {
     for (let round = 0; round < 5; round++) {
       const [email, mine] = [someone(), browser()];
       const { code } = await ask(email, mine);
@@ -142,7 +142,7 @@ describe('a mailed code', () => {
     }
   });
 
-  it('is compared with at most five wrong entries, however many arrive at once', async () => {
+  it('a mailed code is compared with at most five wrong entries, however many arrive at once', async () => {
     const [email, mine] = [someone(), browser()];
     const { code } = await ask(email, mine);
     const guesses = Array.from({ length: 30 }, (_, n) => useSignInCode(email, mine, other(code, n + 1)));
@@ -152,13 +152,13 @@ describe('a mailed code', () => {
     expect((await problemOf(useSignInCode(email, mine, code))).status).toBe(401);
   });
 
-  it('is the only valid one after many concurrent requests of one browser', async () => {
+  it('after many concurrent requests of one browser only one code is stored', async () => {
     const [email, mine] = [someone(), browser()];
     await Promise.all(Array.from({ length: 6 }, () => sendSignInCode(email, mine, '/console')));
     expect(await sql('select try_count from sign_in_codes where email = $1', [email])).toEqual([{ tryCount: 0 }]);
   });
 
-  it('is stored as a keyed digest only; so is the secret of its browser', async () => {
+  it('a mailed code is stored as a keyed digest only; the secret of its browser is not stored', async () => {
     const [email, mine] = [someone(), browser()];
     const { code } = await ask(email, mine);
     const [row] = await sql<{ codeDigest: Buffer }>('select * from sign_in_codes where email = $1', [email]);
@@ -168,8 +168,8 @@ describe('a mailed code', () => {
   });
 });
 
-describe('requests of a stranger', () => {
-  it('429 · exhaust only the mail limit of the stranger’s own network; a person elsewhere still gets mail', async () => {
+describe('limits on sign-in requests', () => {
+  it('429 · requests for another person’s codes use up only the limit of the requesting network', async () => {
     const [email, stranger, mine] = [someone(), browser(), browser()];
     const asked = await Promise.allSettled(
       Array.from({ length: 25 }, () => sendSignInCode(email, { ...browser(), address: stranger.address }, '/console')),
@@ -184,7 +184,7 @@ describe('requests of a stranger', () => {
     await useSignInCode(email, mine, code);
   });
 
-  it('429 · are counted per network, which is a /64 for IPv6', async () => {
+  it('429 · requests for codes are counted per network, which is a /64 for IPv6', async () => {
     const email = someone();
     for (let n = 1; n <= 20; n++) {
       await sendSignInCode(email, browser({ address: `2001:db8:7:7:${n.toString(16)}::1` }), '/console');
@@ -194,7 +194,7 @@ describe('requests of a stranger', () => {
     await again('2001:db8:7:8::1');
   });
 
-  it('429 · requests from many networks cause at most a hundred mails a day to one address; a browser that signed in there before can still request a code', async () => {
+  it('429 · many networks cause at most 100 mails a day to one email address; a browser that signed in before can still ask', async () => {
     const [email, mine] = [someone(), browser({ knownBrowser: 'known' })];
     for (let n = 0; n < 100; n++) await sendSignInCode(email, browser(), '/console');
     const problem = await problemOf(sendSignInCode(email, browser(), '/console'));
@@ -205,7 +205,7 @@ describe('requests of a stranger', () => {
     expect((await problemOf(sendSignInCode(email, mine, '/console'))).body.description).toContain('from this browser');
   });
 
-  it('429 · requests that guess codes are limited to 120 an hour, over any number of addresses', async () => {
+  it('429 · a network can try codes 120 times an hour, over any number of email addresses', async () => {
     const stranger = browser();
     const targets = Array.from({ length: 24 }, someone);
     for (const email of targets) {
@@ -221,7 +221,7 @@ describe('requests of a stranger', () => {
     world.clock.turn(hours(1));
   });
 
-  it('429 · requests for codes are limited to 120 an hour, over any number of addresses', async () => {
+  it('429 · a network can request codes 120 times an hour, over any number of email addresses', async () => {
     const stranger = browser();
     for (let n = 0; n < 120; n++) await sendSignInCode(someone(), stranger, '/console');
     expect((await problemOf(sendSignInCode(someone(), stranger, '/console'))).status).toBe(429);
@@ -230,10 +230,10 @@ describe('requests of a stranger', () => {
   });
 });
 
-describe('a sign-in link', () => {
+describe('sign-in links', () => {
   const operatorsLink = async (email: string) => new URL(await createSignInLink(email)).searchParams.get('token')!;
 
-  it('signs in once when the operator created it, and creates the account if there is none', async () => {
+  it('a link that the operator created signs in once, and creates the account if there is none', async () => {
     const email = someone();
     const url = new URL(await createSignInLink(email.toUpperCase()));
     expect(url.origin + url.pathname).toBe(`${world.url}/sign-in/link`);
@@ -250,7 +250,7 @@ describe('a sign-in link', () => {
     expect((await problemOf(findSignInLink(secret))).status).toBe(401);
   });
 
-  it('signs in any browser when it was mailed, and returns to the page only in the browser that asked', async () => {
+  it('a mailed link signs in in any browser, and returns to the page only in the browser that requested it', async () => {
     const [email, mine, phone] = [someone(), browser(), browser()];
     const first = await ask(email, mine, '/claim?a=1');
     expect((await useSignInLink(first.token, phone.secret)).returnTo).toBe(null);
@@ -260,7 +260,7 @@ describe('a sign-in link', () => {
     expect((await useSignInLink(long.token, mine.secret)).returnTo).toBe(null);
   });
 
-  it('401 · is refused after the code of its mail was used, and so is the code after the link was used', async () => {
+  it('401 · a mailed link is refused after its code was used, and the code after the link was used', async () => {
     const [email, mine] = [someone(), browser()];
     const first = await ask(email, mine);
     await useSignInCode(email, mine, first.code);
@@ -270,7 +270,7 @@ describe('a sign-in link', () => {
     expect((await problemOf(useSignInCode(email, mine, second.code))).body.description).toBe(wrong);
   });
 
-  it('works once when it and its code are used concurrently', async () => {
+  it('a mailed link and its code that are used concurrently sign in once', async () => {
     for (let round = 0; round < 5; round++) {
       const [email, mine] = [someone(), browser()];
       const { code, token } = await ask(email, mine);
@@ -283,7 +283,7 @@ describe('a sign-in link', () => {
     }
   });
 
-  it('401 · is refused after ten minutes, and so is a link that never existed', async () => {
+  it('401 · a link is refused after ten minutes, and so is one that never existed', async () => {
     const secret = await operatorsLink(someone());
     world.clock.turn(minutes(10));
     for (const token of [secret, 'never', '']) {
@@ -291,7 +291,7 @@ describe('a sign-in link', () => {
     }
   });
 
-  it('is deleted with expired codes', async () => {
+  it('expired links and codes are deleted', async () => {
     const email = someone();
     await operatorsLink(email);
     await sendSignInCode(email, browser(), '/console');

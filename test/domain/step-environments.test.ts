@@ -41,7 +41,7 @@ const held = async (): Promise<Json> => {
 const ofRun = ({ runId, leaseId }: Json) => ({ runId, leaseId });
 
 describe('the environment of a step', () => {
-  it('comes from the built-in template, which allows package registries', async () => {
+  it('the environment of a step comes from the built-in template, which allows package registries', async () => {
     const { step } = await held();
     const network = { mode: 'packages', hosts: packageRegistries.flatMap(({ hosts }) => hosts) };
     expect(network.hosts).toContain('registry.npmjs.org');
@@ -67,12 +67,12 @@ describe('the environment of a step', () => {
   });
 });
 
-describe('network connections of a step', () => {
+describe('network connections of steps', () => {
   const connection = { host: 'registry.example', port: 443, phase: 'agent', verdict: 'blocked', count: 1 };
   const rows = (runId: string) =>
     world.knex('connections').where({ runId }).orderBy(['host', 'verdict']).select('host', 'port', 'verdict', 'count');
 
-  it('are added up by host, port, phase and verdict; a repeated report changes nothing', async () => {
+  it('connections are added up by host, port, phase and verdict; a repeated report changes nothing', async () => {
     const run = await held();
     const allowed = {
       ...connection,
@@ -105,7 +105,7 @@ describe('network connections of a step', () => {
     ]);
   });
 
-  it('are counted together beyond the maximum of a run', async () => {
+  it('connections beyond the maximum of a run are counted together', async () => {
     const run = await held();
     for (let at = 0; at < connectionsPerRun + 100; at += 200) {
       const hosts = Array.from({ length: 200 }, (_, i) => ({ ...connection, host: `h${1_000 + at + i}.example` }));
@@ -119,7 +119,7 @@ describe('network connections of a step', () => {
     expect(found[1]).toMatchObject({ host: 'h1000.example', count: 2 });
   });
 
-  it('cannot be reported with a lost lease (409), for another organization (404), or beyond the bounds (400)', async () => {
+  it('409, 404, 400 · connections are refused with a lost lease, for another organization, or when too many', async () => {
     const run = await held();
     const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
     expect(await runtime.ask('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({
@@ -132,7 +132,7 @@ describe('network connections of a step', () => {
   });
 });
 
-describe('a blocked host', () => {
+describe('hosts that were blocked', () => {
   const blocked = { host: 'api.example.com', port: 443, phase: 'agent', verdict: 'blocked', count: 3 };
   const asked = { host: 'api.example.com', port: 443, phase: 'agent' };
   const blockedIn = async (...connections: object[]): Promise<string> => {
@@ -151,7 +151,7 @@ describe('a blocked host', () => {
     return (await graphql(query, { r: runId })).data;
   };
 
-  it('is allowed in a new template of the project instead of the built-in one, once for two concurrent requests', async () => {
+  it('a blocked host is allowed in a new template of the project, once for two concurrent requests', async () => {
     await choose(null);
     const other = { ...blocked, host: 'other.example.com', port: 8443 };
     const [runId, later] = [await blockedIn(blocked, other), await blockedIn(blocked)];
@@ -171,7 +171,7 @@ describe('a blocked host', () => {
     expect((await allow(runId)).body.updatedAt).toBe(template.updatedAt);
   });
 
-  it('is allowed in the template of the step; concurrent requests lose none', async () => {
+  it('a blocked host is allowed in the template of its step; concurrent requests lose none', async () => {
     const own = { name: 'Closed', agentNetwork: { mode: 'none', hosts: [] } };
     const { id } = (await rest('POST', '/sandbox-templates', own)).body;
     await choose(id);
@@ -186,7 +186,7 @@ describe('a blocked host', () => {
     expect(await chosen()).toBe(null);
   });
 
-  it('400 · rejects hosts that were not blocked and IP addresses; 403 · without a scope; 404 · for another organization', async () => {
+  it('400, 403, 404 · a host that was not blocked and an IP address cannot be allowed, nor any without the scope or elsewhere', async () => {
     await choose(null);
     const runId = await blockedIn({ ...blocked, host: '192.0.2.1' }, { ...blocked, verdict: 'failed' });
     const problem = 'host: must be a host that was blocked in the run, with its port and phase.';
@@ -202,11 +202,11 @@ describe('a blocked host', () => {
   });
 });
 
-describe('the preparation of an environment', () => {
+describe('preparations of environments', () => {
   const rows = (runId: string) =>
     world.knex('preparations').where({ runId }).select('status', 'lastLines', 'notes', 'seconds');
 
-  it('shows the latest report; a late report of its start changes nothing', async () => {
+  it('a preparation shows its latest report; a late report of its start changes nothing', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k1', templateId: 'standard', status: 'preparing' };
     expect(await runtime.ask('reportPreparation', input)).toEqual({ ok: true });
@@ -229,7 +229,7 @@ describe('the preparation of an environment', () => {
     expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
   });
 
-  it('409 · is refused with a lost lease, and beyond the maximum of a run', async () => {
+  it('409 · a preparation is refused with a lost lease, and beyond the maximum of a run', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k', templateId: 'standard', status: 'ready' };
     expect(await runtime.ask('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({

@@ -85,8 +85,8 @@ const refundsOf = (id: string) => {
   return stripe.payments.get(payment_intent as string)!.refunds.map(({ amount }) => amount);
 };
 
-describe('a pack of credits', () => {
-  it('200 · is paid at Stripe and counts once, even if the event is delivered repeatedly', async () => {
+describe('packs of credits paid at Stripe', () => {
+  it('200 · a pack paid at Stripe counts once, even if its event is delivered repeatedly', async () => {
     const { status, body } = await post('/checkout-sessions', { ...pack, quantity: 2 });
     const stripes = stripe.sessionOf(body.checkoutId);
     expect([status, body.url]).toEqual([201, stripes.url]);
@@ -107,7 +107,7 @@ describe('a pack of credits', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · is no order while its checkout is unpaid, expired or failed', async () => {
+  it('200 · a pack is not ordered while its checkout is unpaid, expired or failed', async () => {
     const [slow, gone, failed] = [await checkout(), await checkout(), await checkout()];
     await deliver(...stripe.pay(slow, { isDelayed: true }), stripe.expire(gone));
     await deliver(...stripe.pay(failed, { isDelayed: true }));
@@ -120,7 +120,7 @@ describe('a pack of credits', () => {
     expect((await get('/orders')).orders).toHaveLength(1);
   });
 
-  it('201 · is refunded by a withdrawal for the part that was not spent, once', async () => {
+  it('201 · a withdrawal refunds the unspent part of a pack once, even when the refund was not recorded', async () => {
     const { order, id } = await buy();
     await spend(100 + 33.337);
     expect((await withdraw(order)).body).toMatchObject({ creditsReversed: 66, refundUsd: 66.67 });
@@ -136,8 +136,8 @@ describe('a pack of credits', () => {
   });
 });
 
-describe('Stripe events', () => {
-  it('400 · change nothing when forged, too old, or for another organization or amount', async () => {
+describe('events of Stripe', () => {
+  it('400 · an event changes nothing when it is forged, too old, or for another organization or amount', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const stripes = stripe.sessionOf(id);
@@ -167,7 +167,7 @@ describe('Stripe events', () => {
     expect(await owned()).toBe(200);
   });
 
-  it('200 · are ignored when they concern other products of the same account', async () => {
+  it('200 · events about other products of the same account are ignored', async () => {
     const id = await checkout(team);
     const events = stripe.pay(id);
     const { subscription, metadata } = stripe.sessionOf(id);
@@ -177,7 +177,7 @@ describe('Stripe events', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it('503 · are delivered again when Stripe is unavailable; 404 when Stripe is not configured', async () => {
+  it('503, 404 · an event is refused while Stripe is unavailable, accepted later, and unknown without Stripe', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const name = 'GET /v1/checkout/sessions/cs_test_';
@@ -191,8 +191,8 @@ describe('Stripe events', () => {
   });
 });
 
-describe('a team plan', () => {
-  it('200 · renews by its invoices, with events in any order', async () => {
+describe('team plans paid at Stripe', () => {
+  it('200 · a team plan renews by its invoices, with events in any order', async () => {
     const id = await checkout(team);
     const [updated, first, completed] = stripe.pay(id);
     // The subscription is unknown before its checkout is complete: Stripe sends the event again.
@@ -212,7 +212,7 @@ describe('a team plan', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · changes with the next period, and ends with the current period when it is canceled', async () => {
+  it('200 · a team plan changes with the next period, and ends with the current one when it is canceled', async () => {
     const { reference } = await buy(team);
     expect((await change({ plan: 'team-20' })).body.subscription).toMatchObject({
       plan: 'team-5',
@@ -235,7 +235,7 @@ describe('a team plan', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('201 · a withdrawal ends the plan at once and refunds a part of its invoice', async () => {
+  it('201 · a withdrawal ends a team plan at once and refunds a part of its invoice', async () => {
     // The trial begins, and expires, a second earlier: it is spent first.
     await get('/summary');
     world.clock.turn(1_000);
@@ -288,7 +288,7 @@ describe('a team plan', () => {
   });
 });
 
-describe('when Stripe refuses or cannot be reached', () => {
+describe('checkouts that Stripe refuses or loses', () => {
   it.each([
     [
       'limits the rate of requests',
@@ -297,7 +297,7 @@ describe('when Stripe refuses or cannot be reached', () => {
     ],
     ['declines the card', { status: 402, body: { error: { type: 'card_error', message: 'No funds.' } } }, 409],
     ['rejects the key of the service', { status: 401, body: { error: { type: 'invalid_request_error' } } }, 502],
-  ] as const)('%s: the answer names the problem, and nothing is bought', async (_, reply, status) => {
+  ] as const)('a checkout fails when Stripe %s', async (_, reply, status) => {
     stripe.disturb('POST /v1/checkout/sessions', reply);
     const answer = await post('/checkout-sessions', pack);
     expect([answer.status, answer.body.retryable]).toEqual([status, status !== 409]);
@@ -305,7 +305,7 @@ describe('when Stripe refuses or cannot be reached', () => {
     expect(JSON.stringify(answer.body)).not.toContain(keys.secretKey);
   });
 
-  it('503, then 201 · a checkout that is repeated with its idempotency key is the same one, with the same page', async () => {
+  it('503, 201 · a checkout that is repeated with its Idempotency-Key after a lost answer has the same page', async () => {
     const ask = { headers: { 'idempotency-key': `buy-${acme.id}` } };
     const name = 'POST /v1/checkout/sessions';
     for (let n = 0; n < 2; n++) stripe.disturb(name, 'lose the answer');
@@ -321,7 +321,7 @@ describe('when Stripe refuses or cannot be reached', () => {
   });
 });
 
-it('the stand-in for Stripe rejects, as Stripe does, an unknown parameter and a key that was used for another request', async () => {
+it('the stand-in for Stripe rejects, as Stripe does, an unknown parameter and a reused idempotency key', async () => {
   const provider = stripeProvider(stripe.settings);
   const id = await checkout();
   const row = await world.knex('billing_checkouts').where({ id }).first();

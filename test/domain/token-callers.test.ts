@@ -18,8 +18,8 @@ import { present } from '../support/world.ts';
 const { world, acme, alice, ownerToken, projectId, create, list, revoke, member, close } = await openTokenWorld();
 afterAll(close);
 
-describe('The caller behind a token', () => {
-  it('Is the person, in the token’s organization, with the granted scopes that the current role includes', async () => {
+describe('callers with an access token', () => {
+  it('a token’s caller is its person, in its organization, with the granted scopes that the current role includes', async () => {
     const { person } = await member('member');
     const token = await world.token(person, acme, { scopes: ['projects:read', 'missions:run'], projectId });
     expect(await callerOfToken(token)).toEqual({
@@ -34,7 +34,7 @@ describe('The caller behind a token', () => {
     });
   });
 
-  it('Is read from the database in one statement', async () => {
+  it('a token’s caller is read from the database in one statement', async () => {
     const token = await world.token(alice, acme);
     await callerOfToken(token);
     await vi.waitFor(async () => expect(await lastUse(token)).not.toBeNull());
@@ -45,7 +45,7 @@ describe('The caller behind a token', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('Loses scopes with a role at once, and regains them with the role', async () => {
+  it('a token loses scopes with the role of its person, and regains them with the role', async () => {
     const { person } = await member('admin');
     const token = await world.token(person, acme, { scopes: ['projects:write', 'projects:read'] });
     const scopes = async () => [...(await callerOfToken(token))!.scopes];
@@ -64,7 +64,7 @@ describe('The caller behind a token', () => {
     expect((await world.rest('GET', '/me', { token })).status).toBe(401);
   });
 
-  it('401 · the token ends at the millisecond of its expiry', async () => {
+  it('401 · a token expires to the millisecond', async () => {
     const { body: made } = await create({ name: 'Day', expiresInDays: 1 });
     world.clock.turn(days(1) - 1);
     expect(await callerOfToken(made.token)).not.toBeNull();
@@ -73,7 +73,7 @@ describe('The caller behind a token', () => {
     expect((await world.rest('GET', '/me', { token: made.token })).status).toBe(401);
   });
 
-  it('401 · a token of a deleted project is invalid; it stays listed as revoked, and revoking it answers already-revoked', async () => {
+  it('401 · a token of a deleted project is invalid, stays listed as revoked, and cannot be revoked again', async () => {
     const doomed = await createProject(world, { token: ownerToken }, 'Doomed');
     const { body: made } = await create({ name: 'Doomed', scopes: ['projects:read'], projectId: doomed });
     const other = await world.token(alice, acme, { scopes: ['projects:read'], projectId });
@@ -96,7 +96,7 @@ describe('The caller behind a token', () => {
   });
 
   it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])(
-    'Is unknown for %j',
+    'the token %j has no caller',
     async (secret) => {
       expect(await callerOfToken(secret)).toBeNull();
     },
@@ -110,7 +110,7 @@ describe('The caller behind a token', () => {
         .first()
     ).lastUsedAt;
 
-  it('The last use of its token is stored to the minute, and two hundred concurrent uses write once', async () => {
+  it('the last use of a token is stored to the minute, and two hundred concurrent uses write once', async () => {
     const token = await world.token(alice, acme);
     const updates: string[] = [];
     const stop = watchStatements((statement) => statement.startsWith('update tokens') && updates.push(statement));
@@ -138,7 +138,7 @@ describe('The caller behind a token', () => {
     return (await list()).body.data.find((one: { id: string }) => one.id === id).lastUsedAt;
   };
 
-  it('A use of the token that cannot be recorded fails no request, and the next use is recorded', async () => {
+  it('a use of a token that cannot be recorded fails no request, and the next use is recorded', async () => {
     const token = await world.token(alice, acme);
     await world.knex.raw(
       `create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,
@@ -157,8 +157,8 @@ describe('The caller behind a token', () => {
   });
 });
 
-describe('The tokens of internal services', () => {
-  it('Act as a service with the one scope that no person can grant', async () => {
+describe('tokens of services', () => {
+  it('a service token has no person, and the one scope that no person can grant', async () => {
     const made = await createServiceToken({ name: 'runtime' });
     expect(made).toEqual({
       id: expect.stringMatching(/^svc_[0-9a-f]{32}$/),
@@ -181,7 +181,7 @@ describe('The tokens of internal services', () => {
     expect(row.digest).toEqual(digest(made.token));
   });
 
-  it('Can belong to one organization, never expire, and end at once when they are revoked', async () => {
+  it('a service token can belong to one organization, never expires, and ends at once when it is revoked', async () => {
     const { id, token } = await createServiceToken({ name: 'runtime', orgId: acme.id });
     world.clock.turn(days(400));
     expect((await callerOfServiceToken(token))?.orgId).toBe(acme.id);
@@ -195,7 +195,7 @@ describe('The tokens of internal services', () => {
     expect(await callerOfServiceToken('srv_wrong')).toBeNull();
   });
 
-  it('Record their last use to the minute', async () => {
+  it('the last use of a service token is stored to the minute', async () => {
     const { id, token } = await createServiceToken({ name: 'runtime' });
     const lastUse = async () => (await world.knex('service_tokens').where({ id }).first()).lastUsedAt;
     await callerOfServiceToken(token);
@@ -205,7 +205,7 @@ describe('The tokens of internal services', () => {
     expect(await lastUse()).toBe(present() - seconds(59));
   });
 
-  it('403 · reach no field of people: each refusal names the scope that is missing', async () => {
+  it('403 · a service token cannot list projects: the refusal names the missing scope', async () => {
     const token = await world.service();
     const { status, body } = await world.rest('GET', '/projects', { token });
     expect(status).toBe(403);

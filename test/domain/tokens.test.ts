@@ -22,7 +22,7 @@ const refusal = (description: unknown) => ({
 });
 
 describe('POST /tokens', () => {
-  it('201 · shows the record and, once, the raw token, which has no scope, no project and 90 days by default', async () => {
+  it('201 · a new token is shown once, and has no scope, no project and 90 days by default', async () => {
     const { status, body } = await create({ name: 'Laptop' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -36,7 +36,7 @@ describe('POST /tokens', () => {
     });
   });
 
-  it('201 · the raw token is in no list, and in the database only as a digest', async () => {
+  it('201 · a raw token is in no list, and in the database only as a digest', async () => {
     const { body: created } = await create({ name: 'Once', scopes: ['projects:read'] });
     const { body: listed } = await list();
     expect(JSON.stringify(listed)).not.toContain(created.token.slice(4));
@@ -45,19 +45,19 @@ describe('POST /tokens', () => {
     expect(JSON.stringify(row)).not.toContain(created.token.slice(4));
   });
 
-  it('201 · keeps each scope once, in the requested order', async () => {
+  it('201 · a token has each scope once, in the requested order', async () => {
     const scopes = ['projects:read', 'missions:run', 'projects:read'];
     const { body } = await create({ name: 'Twice', scopes });
     expect(body.scopes).toEqual(['projects:read', 'missions:run']);
   });
 
-  it('201 · binds the token to a project of the organization', async () => {
+  it('201 · a token can be bound to a project of the organization', async () => {
     const { body } = await create({ name: 'Bound', scopes: ['projects:read'], projectId });
     expect(body.projectId).toBe(projectId);
     expect((await world.rest('GET', '/me', { token: body.token })).body.projectId).toBe(projectId);
   });
 
-  it('404 · another organization’s project and an unknown one get the same answer, and nothing is written', async () => {
+  it('404 · a token for a project of another organization gets the same answer as for an unknown one', async () => {
     const before = (await list()).body.data.length;
     const answers = [
       await create({ name: 'Foreign', projectId: foreignProjectId }),
@@ -76,7 +76,7 @@ describe('POST /tokens', () => {
     expect((await list()).body.data.length).toBe(before);
   });
 
-  it('403 · names every scope that is undeclared or beyond the caller’s own grant, and writes nothing', async () => {
+  it('403 · a token is refused with every scope that is unknown or that the caller cannot grant', async () => {
     const { session } = await member('member');
     const scopes = ['missions:run', 'projects:write', 'rockets:launch', 'billing:write', 'runtime:report', ''];
     const { status, body } = await create({ name: 'Greedy', scopes }, session);
@@ -101,7 +101,7 @@ describe('POST /tokens', () => {
     expect(body.description).toContain(`missing-scope:${long}.`);
   });
 
-  it('400 · refuses more than 25 scopes over REST, GraphQL and in the domain itself; 201 · accepts 25', async () => {
+  it('400, 201 · a token with more than 25 scopes is refused over REST and GraphQL and to commands; 25 are accepted', async () => {
     const scopes = catalog.map(({ scope }) => scope);
     expect((await create({ name: 'Much', scopes: scopes.slice(0, 26) })).status).toBe(400);
     const query = 'mutation ($input: CreateTokenRequest!) { createToken(input: $input) { id } }';
@@ -113,7 +113,7 @@ describe('POST /tokens', () => {
     expect((await create({ name: 'Enough', scopes: scopes.slice(0, 25) })).status).toBe(201);
   });
 
-  it.each(orgRoles)('403 · a person who is %s grants what the role includes and nothing beyond', async (role) => {
+  it.each(orgRoles)('403 · a person who is %s can grant the scopes of the role, and no others', async (role) => {
     const { session } = role === 'owner' ? { session: alicesSession } : await member(role);
     const held = scopesOfRole(role);
     for (const { scope } of catalog) {
@@ -122,7 +122,7 @@ describe('POST /tokens', () => {
     }
   });
 
-  it('403 · a request that is itself authenticated with a token is refused, whatever the scopes of that token', async () => {
+  it('403 · a token cannot create, list or revoke tokens, whatever its scopes', async () => {
     const token = await world.token(alice, acme);
     const service = await world.service();
     for (const bearer of [token, service]) {
@@ -145,7 +145,7 @@ describe('POST /tokens', () => {
     }
   });
 
-  it('401 · is refused without a credential', async () => {
+  it('401 · a token cannot be created without a credential', async () => {
     expect((await world.rest('POST', '/tokens', { body: { name: 'Nobody' } })).status).toBe(401);
   });
 
@@ -164,7 +164,7 @@ describe('POST /tokens', () => {
     ['25 scopes', { name: 'x', scopes: catalog.slice(0, 25).map(({ scope }) => scope) }],
     ['25 equal scopes', { name: 'x', scopes: Array(25).fill('projects:read') }],
     ['unknown members', { name: 'x', admin: true }],
-  ])('201 · accepts %s', async (_, body) => {
+  ])('201 · a token is created with %s', async (_, body) => {
     const answer = await create(body);
     expect(answer.status).toBe(201);
     expect(answer.body.expiresAt).toBe(present() + days((body as { expiresInDays?: number }).expiresInDays ?? 90));
@@ -192,13 +192,13 @@ describe('POST /tokens', () => {
       { name: '', expiresInDays: 0 },
       'name: must be at least 1 character; expiresInDays: must be at least 1.',
     ],
-  ])('400 · refuses %s', async (_, body, description) => {
+  ])('400 · a token is refused with %s', async (_, body, description) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual(refusal(description));
   });
 
-  it('Over GraphQL tokens are created and refused alike', async () => {
+  it('GraphQL creates and refuses tokens as REST does', async () => {
     const mutation = 'mutation ($input: CreateTokenRequest!) { createToken(input: $input) { name scopes token } }';
     const ask = (input: object) => world.graphql(mutation, { session: alicesSession, variables: { input } });
     const made = await ask({ name: 'Graph', scopes: ['projects:read'] });
@@ -212,7 +212,7 @@ describe('POST /tokens', () => {
 });
 
 describe('GET /tokens', () => {
-  it('200 · shows a person’s own tokens of this organization, newest first, including those that ended', async () => {
+  it('200 · a person lists their own tokens of this organization, newest first, including revoked ones', async () => {
     const { person, session } = await member('admin');
     await world.join(globex, person, 'member');
     const { body: first } = await create({ name: 'First', scopes: ['projects:read'], expiresInDays: 1 }, session);
@@ -247,14 +247,14 @@ describe('GET /tokens', () => {
     });
   });
 
-  it('200 · shows nothing of others, not even to an owner', async () => {
+  it('200 · nobody lists tokens of others, not even an owner', async () => {
     const { session } = await member('member');
     const { body: theirs } = await create({ name: 'Mine' }, session);
     const { body } = await list();
     expect(body.data.map(({ id }: { id: string }) => id)).not.toContain(theirs.id);
   });
 
-  it('Over GraphQL a project-bound token links to its project', async () => {
+  it('GraphQL links a project-bound token to its project', async () => {
     const { session } = await member('viewer');
     await create({ name: 'Bound', projectId }, session);
     const { body } = await world.graphql('{ tokens { data { name project { id } } } }', { session });
@@ -263,7 +263,7 @@ describe('GET /tokens', () => {
 });
 
 describe('DELETE /tokens/{tokenId}', () => {
-  it('200 · ends the token at once: its next request is 401', async () => {
+  it('200 · a revoked token gets 401 at its next request', async () => {
     const { body: made } = await create({ name: 'Short', scopes: ['projects:read'] });
     expect((await world.rest('GET', '/projects', { token: made.token })).status).toBe(200);
     const { status, body } = await revoke(made.id);
@@ -272,7 +272,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect((await world.rest('GET', '/projects', { token: made.token })).status).toBe(401);
   });
 
-  it('200 · returns already-revoked the second time, with the time of the first call', async () => {
+  it('200 · a second revocation returns already-revoked, with the time of the first', async () => {
     const { body: made } = await create({ name: 'Twice' });
     const { body: first } = await revoke(made.id);
     world.clock.turn(minutes(3));
@@ -287,7 +287,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect(answers.map(({ body }) => body.kind).sort()).toEqual([...Array(9).fill('already-revoked'), 'revoked']);
   });
 
-  it('404 · is refused for another person’s token, for one of another organization, and for an unknown one', async () => {
+  it('404 · a person cannot revoke a token of another person or organization, or an unknown one', async () => {
     const { person, session } = await member('admin');
     await world.join(globex, person, 'admin');
     const { body: alices } = await create({ name: 'Alice’s' });
@@ -300,7 +300,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect((await world.rest('GET', '/me', { token: alices.token })).status).toBe(200);
   });
 
-  it('400 · is refused for an empty id', async () => {
+  it('400 · an empty token id is refused', async () => {
     const { status, body } = await world.request('DELETE', '/v1/tokens/', { session: alicesSession });
     expect(status).toBe(400);
     expect(body.description).toBe('tokenId: must be at least 1 character.');

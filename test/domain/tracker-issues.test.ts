@@ -49,7 +49,7 @@ describe('the built-in tracker', () => {
     return (await transaction((trx) => createRuns(trx, [{ ...run, ...more }], present())))[0]!.id;
   };
 
-  it('numbers the issues of many runs within their projects, and finds existing ones', async () => {
+  it('the built-in tracker numbers the issues of many runs within their projects, and finds existing ones', async () => {
     const [shop, site] = [
       await projectOn('builtin', { issueCode: 'SHOP' }),
       await projectOn('builtin', { issueCode: 'SITE', repoFullName: 'acme/site' }),
@@ -65,7 +65,7 @@ describe('the built-in tracker', () => {
     expect(await keysOf([later.issue.runId])).toEqual(['SHOP-3']);
   });
 
-  it('creates each issue once for ten concurrent calls', async () => {
+  it('the built-in tracker creates each issue once for ten concurrent calls', async () => {
     const project = await projectOn('builtin');
     const asked = await Promise.all(
       [1, 2, 3].map(async () => ({ project, issue: newIssue({ runId: await runOf(project) }) })),
@@ -75,7 +75,7 @@ describe('the built-in tracker', () => {
     expect(await world.knex('issues').where({ projectId: project.id })).toHaveLength(3);
   });
 
-  it('closes the issue of a completed run, and leaves the issue of a failed run open', async () => {
+  it('the built-in tracker closes the issue of a completed run, and leaves the issue of a failed run open', async () => {
     const project = await projectOn('builtin');
     const task = await scheduledTask(project);
     const { runId, issueId } = (await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).body;
@@ -87,8 +87,8 @@ describe('the built-in tracker', () => {
   });
 });
 
-describe('the connector of a tracker', () => {
-  it('409 · must exist, with credentials that are stored and readable', async () => {
+describe('connectors of trackers', () => {
+  it('409 · the connector of a tracker must exist, be of its vendor, and have readable credentials', async () => {
     const project = await projectOn('linear');
     expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: null })))).toEqual([
       409,
@@ -118,7 +118,7 @@ describe('the connector of a tracker', () => {
     expect(linear.asked).toEqual([]);
   });
 
-  it('409 · must belong to the organization of the run', async () => {
+  it('409 · the connector of a tracker must belong to the organization of the run', async () => {
     const project = await projectOn('linear');
     const other = await world.found(await world.person('Bob'), `Other ${++number}`);
     expect(await problemOf(create(Object.assign({}, project, { orgId: other.id })))).toMatchObject([
@@ -129,7 +129,7 @@ describe('the connector of a tracker', () => {
     ]);
   });
 
-  it('is assigned, when it is connected later, to the projects of its vendor and organization that have no connector', async () => {
+  it('a tracker connector that is connected later is assigned to the projects of its vendor that have none', async () => {
     const { organization: late, token } = await createOwner(world, 'Carol', `Late ${++number}`);
     const make = async (tracker: ProjectTracker, repoFullName: string) =>
       (await world.rest('POST', '/projects', { token, body: { name: tracker, repoFullName, tracker } })).body;
@@ -157,11 +157,11 @@ async function scheduledTask(project: Project): Promise<string> {
   return id;
 }
 
-describe('an issue that is due to be created', () => {
+describe('issues that are due to be created', () => {
   const due = () => dispatchDue();
   const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 
-  it('is created at Linear, and the run links to it', async () => {
+  it('an issue is created at Linear, and the run links to it', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     await due();
     const [issue] = [...linear.issues.values()];
@@ -170,7 +170,7 @@ describe('an issue that is due to be created', () => {
     ]);
   });
 
-  it('is created at GitHub, and the run links to it', async () => {
+  it('an issue is created at GitHub, and the run links to it', async () => {
     const id = await scheduledTask(await projectOn('github'));
     await due();
     expect(await runsOf(id)).toMatchObject([
@@ -178,7 +178,7 @@ describe('an issue that is due to be created', () => {
     ]);
   });
 
-  it('is retried when the tracker is unavailable, and created once even if the first call succeeded', async () => {
+  it('an issue is tried again when the tracker is unavailable, and created once even if the first call succeeded', async () => {
     const id = await scheduledTask(await projectOn('github'));
     github.disturb('issues/create', 'lose the answer');
     await due();
@@ -199,7 +199,7 @@ describe('an issue that is due to be created', () => {
     expect(github.repositories.get('acme/shop')!.issues).toHaveLength(1);
   });
 
-  it('stays with the process that claimed it, however long the tracker takes', async () => {
+  it('an issue stays with the process that claimed it, however long the tracker takes', async () => {
     await world.lift(acme);
     await world.grant(acme, 10_000);
     const project = await projectOn('linear');
@@ -217,7 +217,7 @@ describe('an issue that is due to be created', () => {
     expect(linear.issues.size).toBe(2 * dispatching.concurrency + 1);
   });
 
-  it('waits for the time that the tracker requests', async () => {
+  it('the creation of an issue waits for the time that the tracker requests', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.disturb('Team', rateLimited({ 'retry-after': '1800' }));
     await due();
@@ -227,7 +227,7 @@ describe('an issue that is due to be created', () => {
     expect(await runsOf(id)).toMatchObject([{ issueId: expect.any(String) }]);
   });
 
-  it('fails permanently, with advice, when a retry does not help', async () => {
+  it('a run fails, with advice, when the tracker refuses its issue for good', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.settings.authorization = 'another';
     await due();
@@ -260,8 +260,8 @@ it('credentials of connectors are in no log line and in no row, even after failu
   expect(written).not.toContain('OfAcmeAndOfNobodyElse');
 });
 
-describe('an existing issue', () => {
-  it('is found at Linear by its id', async () => {
+describe('existing issues', () => {
+  it('an existing issue at Linear is found by its id', async () => {
     const project = await projectOn('linear');
     const issue = await create(project);
     expect(await trackerOf(project).findIssue(project, issue.id)).toMatchObject({
@@ -276,7 +276,7 @@ describe('an existing issue', () => {
     expect([status, retryable]).toEqual([409, false]);
   });
 
-  it('is found at GitHub by its number, in the repository of the project only', async () => {
+  it('an existing issue at GitHub is found by its number, in the repository of the project only', async () => {
     const project = await projectOn('github');
     const issue = await create(project);
     for (const name of ['1', '#1', 'ACME/shop#1']) {

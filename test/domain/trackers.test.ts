@@ -29,7 +29,7 @@ const soon = () => {
 };
 
 describe('Linear as tracker', () => {
-  it('creates the issue of a run in the team, with the labels that exist', async () => {
+  it('the issue of a run is created in Linear’s team, with the labels that exist', async () => {
     const project = await projectOn('linear');
     expect(project.missingConnectorKinds).not.toContain('tracker');
     const issue = newIssue({ labels: ['nightly', 'bot', 'Kind', 'unheard of'] });
@@ -50,24 +50,27 @@ describe('Linear as tracker', () => {
     expect(linear.asked).toEqual(['Team', 'CreateIssue']);
   });
 
-  it('finds the team by its id, or by its key in any case', async () => {
+  it('Linear’s team is found by its id, or by its key in any case', async () => {
     const project = await projectOn('linear', { trackerTeamKey: linear.teamId });
     await create(project);
     await create(Object.assign({}, project, { trackerTeamId: 'eng' }));
     expect([...linear.issues.values()].map(({ teamId }) => teamId)).toEqual([linear.teamId, linear.teamId]);
   });
 
-  it.each([200, 400])('creates one issue for ten concurrent calls (errors with status %i)', async (status) => {
-    linear.settings.statusOfErrors = status;
-    const project = await projectOn('linear');
-    const issue = newIssue();
-    const created = await Promise.all(Array.from({ length: 10 }, () => create(project, issue)));
-    const [{ id, url } = expect.unreachable()] = [...linear.issues.values()];
-    expect(created).toEqual(Array.from({ length: 10 }, () => ({ id, url })));
-    expect(linear.issues.size).toBe(1);
-  });
+  it.each([200, 400])(
+    'one issue is created at Linear for ten concurrent calls (errors with status %i)',
+    async (status) => {
+      linear.settings.statusOfErrors = status;
+      const project = await projectOn('linear');
+      const issue = newIssue();
+      const created = await Promise.all(Array.from({ length: 10 }, () => create(project, issue)));
+      const [{ id, url } = expect.unreachable()] = [...linear.issues.values()];
+      expect(created).toEqual(Array.from({ length: 10 }, () => ({ id, url })));
+      expect(linear.issues.size).toBe(1);
+    },
+  );
 
-  it('502 · an issue whose answer was lost is found again', async () => {
+  it('502 · an issue at Linear whose answer was lost is found again', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     linear.disturb('CreateIssue', 'lose the answer');
@@ -77,7 +80,7 @@ describe('Linear as tracker', () => {
     expect(linear.issues.size).toBe(1);
   });
 
-  it('sends a personal key unchanged, and any other token as a bearer token', async () => {
+  it('a token that is not a personal key of Linear is sent as a bearer token', async () => {
     const project = await projectOn('linear');
     await using(connect('linear', 'lin_oauth_token'), async (id) => {
       linear.settings.authorization = 'Bearer lin_oauth_token';
@@ -86,7 +89,7 @@ describe('Linear as tracker', () => {
     expect(linear.issues.size).toBe(1);
   });
 
-  it('comments once on the end of a run, and moves the issue to the first completed state', async () => {
+  it('Linear gets one comment on the end of a run, and the issue moves to the first completed state', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -101,7 +104,7 @@ describe('Linear as tracker', () => {
     expect(linear.issues.get(id)!.stateId).toBe('state-done');
   });
 
-  it('does not change an issue that a person has closed', async () => {
+  it('an issue that a person has closed at Linear is not changed', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -110,7 +113,7 @@ describe('Linear as tracker', () => {
     expect(linear.issues.get(id)!.stateId).toBe('state-canceled');
   });
 
-  it('409 · reports a team without a state for completed issues', async () => {
+  it('409 · an error says that Linear’s team has no state for completed issues', async () => {
     const project = await projectOn('linear', { trackerTeamKey: 'OPS' });
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -122,7 +125,7 @@ describe('Linear as tracker', () => {
     ]);
   });
 
-  it('409 · reports a comment on a deleted issue with the message of Linear', async () => {
+  it('409 · a comment on a deleted issue fails with the message of Linear', async () => {
     const project = await projectOn('linear');
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
@@ -141,13 +144,13 @@ describe('Linear as tracker', () => {
       '00000000-0000-4000-8000-000000000000',
       'trackerTeamKey: Linear shows no team 00000000-0000-4000-8000-000000000000 to this connector.',
     ],
-  ])('409 · reports a project with %s', async (_, trackerTeamKey, description) => {
+  ])('409 · no issue is created at Linear for a project with %s', async (_, trackerTeamKey, description) => {
     const project = await projectOn('linear', { trackerTeamKey });
     expect(await problemOf(create(project))).toEqual([409, false, null, description]);
     expect(linear.issues.size).toBe(0);
   });
 
-  it('409 · reports rejected credentials', async () => {
+  it('409 · an error says that Linear rejected the credentials', async () => {
     linear.settings.authorization = 'another';
     expect(await problemOf(create(await projectOn('linear')))).toEqual([
       409,
@@ -157,7 +160,7 @@ describe('Linear as tracker', () => {
     ]);
   });
 
-  it('causes a notice while a connector has rejected credentials, until they are accepted again or replaced', async () => {
+  it('rejected credentials cause a notice until they are accepted again or replaced', async () => {
     const project = await projectOn('linear');
     const session = await world.session(await world.person('Alice'), project.orgId);
     await create(project);
@@ -200,7 +203,7 @@ describe('Linear as tracker', () => {
     ['an undocumented error', 200, { type: 'new' }, true, /Linear failed/],
     ['no GraphQL error', 400, null, false, /rejected the request\./],
     ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
-  ])('tells permanent failures from temporary ones: %s, with %i', async (_, status, extensions, retryable, words) => {
+  ])('a failure of Linear is permanent or temporary: %s, with %i', async (_, status, extensions, retryable, words) => {
     const project = await projectOn('linear');
     linear.disturb(
       'CreateIssue',
@@ -220,7 +223,7 @@ describe('Linear as tracker', () => {
     [{ 'x-ratelimit-requests-remaining': '0', 'x-ratelimit-requests-reset': 'in 20 minutes' }, '1200'],
     [{}, String(vendorPauseMs.default / 1_000)],
     [{ 'retry-after': '86400' }, String(vendorPauseMs.max / 1_000)],
-  ])('503 · reports a rate limit, with %j', async (headers, after) => {
+  ])('503 · a rate limit of Linear delays the next call, with %j', async (headers, after) => {
     const project = await projectOn('linear');
     const told = Object.entries(headers).map(([name, value]) => [
       name,
@@ -237,14 +240,14 @@ describe('Linear as tracker', () => {
     expect((await create(project)).id).toBeTruthy();
   });
 
-  it('504 · reports a missing answer after the time limit', async () => {
+  it('504 · an error says that Linear did not answer in time', async () => {
     const project = await projectOn('linear');
     linear.disturb('CreateIssue', 'never answer');
     soon();
     expect(await problemOf(create(project))).toEqual([504, true, null, 'Linear did not answer in time.']);
   });
 
-  it('502 · reports an answer of an unexpected form', async () => {
+  it('502 · an answer of Linear in an unexpected form is a temporary failure', async () => {
     const project = await projectOn('linear');
     linear.disturb('Team', { status: 200, body: { data: { teams: [] } } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
@@ -256,7 +259,7 @@ describe('Linear as tracker', () => {
 describe('GitHub as tracker', () => {
   const issues = () => github.repositories.get('acme/shop')!.issues;
 
-  it('creates the issue of a run, with its labels and a hidden mark', async () => {
+  it('the issue of a run is created at GitHub with its labels and a hidden mark', async () => {
     const issue = newIssue({ labels: ['nightly'] });
     expect(await create(await projectOn('github'), issue)).toEqual({
       id: 'acme/shop#1',
@@ -267,7 +270,7 @@ describe('GitHub as tracker', () => {
     ]);
   });
 
-  it('creates one issue for ten concurrent calls', async () => {
+  it('one issue is created at GitHub for ten concurrent calls', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const created = await Promise.all(Array.from({ length: 10 }, () => create(project, issue)));
     expect(new Set(created.map(({ id }) => id))).toEqual(new Set(['acme/shop#1']));
@@ -276,7 +279,7 @@ describe('GitHub as tracker', () => {
     expect(issues()).toHaveLength(3);
   });
 
-  it('502 · an issue whose answer was lost is found again, even behind newer ones', async () => {
+  it('502 · an issue at GitHub whose answer was lost is found again, even behind newer ones', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
     expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);
@@ -287,13 +290,13 @@ describe('GitHub as tracker', () => {
     expect(issues()).toHaveLength(122);
   });
 
-  it('does not search issues older than the run', async () => {
+  it('issues at GitHub that are older than the run are not searched', async () => {
     for (let n = 0; n < 300; n++) github.open('acme/shop', { created_at: isoTime(present() - hours(2)) });
     await create(await projectOn('github'));
     expect(github.asked).toEqual(['issues/list-for-repo', 'issues/create']);
   });
 
-  it('comments once on the end of a run, after any other comments, and closes the issue as completed', async () => {
+  it('GitHub gets one comment on the end of a run, after any others, and closes the issue as completed', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const { id } = await create(project, issue);
     const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };
@@ -310,7 +313,7 @@ describe('GitHub as tracker', () => {
     ).toEqual([`It broke.\n\n<!-- run: ${issue.runId} -->`]);
   });
 
-  it('409 · reports an issue that is not on GitHub', async () => {
+  it('409 · an error says that an issue is not on GitHub', async () => {
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(await projectOn('github'), 'iss_1', outcome))).toEqual([
       409,
@@ -321,7 +324,7 @@ describe('GitHub as tracker', () => {
   });
 
   it.each(['acme/gone', '../shop', 'acme/..', 'a?b/c#d'])(
-    '409 · reports an unknown or invalid repository: %s',
+    '409 · an error says that GitHub does not show the repository %s',
     async (repoFullName) => {
       expect(await problemOf(create(await projectOn('github', { repoFullName })))).toEqual([
         409,
@@ -332,7 +335,7 @@ describe('GitHub as tracker', () => {
     },
   );
 
-  it('409 · reports rejected credentials', async () => {
+  it('409 · an error says that GitHub rejected the credentials', async () => {
     github.settings.token = 'another';
     expect(await problemOf(create(await projectOn('github')))).toEqual([
       409,
@@ -362,7 +365,7 @@ describe('GitHub as tracker', () => {
     [422, { message: 'Validation Failed' }, {}, 409, false, null, /rejected the request: Validation Failed/],
     [500, {}, {}, 502, true, null, /failed \(status 500\)/],
     [503, {}, {}, 502, true, null, /failed \(status 503\)/],
-  ] as const)('tells permanent failures from temporary ones: %i %j %j', async (status, body, headers, ...expected) => {
+  ] as const)('a failure of GitHub is permanent or temporary: %i %j %j', async (status, body, headers, ...expected) => {
     const project = await projectOn('github');
     const reset = (value: string) => String(Math.floor(present() / 1_000) + Number(value));
     const told = Object.entries(headers).map(([name, value]) => [name, name.endsWith('reset') ? reset(value) : value]);
@@ -372,14 +375,14 @@ describe('GitHub as tracker', () => {
     expect(issues()).toEqual([]);
   });
 
-  it('504 · reports a missing answer after the time limit of all calls together', async () => {
+  it('504 · an error says that GitHub did not answer in time', async () => {
     const project = await projectOn('github');
     github.disturb('issues/list-for-repo', 'never answer');
     soon();
     expect(await problemOf(create(project))).toEqual([504, true, null, 'GitHub did not answer in time.']);
   });
 
-  it('502 · reports an answer of an unexpected form', async () => {
+  it('502 · an answer of GitHub in an unexpected form is a temporary failure', async () => {
     const project = await projectOn('github');
     github.disturb('issues/list-for-repo', { status: 200, body: { message: 'Hello.' } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });

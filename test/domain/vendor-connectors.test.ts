@@ -30,11 +30,11 @@ const {
 afterAll(close);
 beforeEach(reset);
 
-describe('a tracker or source host', () => {
+describe('connectors of trackers and source hosts', () => {
   const issues = { vendor: 'linear', displayName: 'Linear', credentials: 'lin_api_ofAcme' };
   const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', credentials: 'ghp_ofAcme' };
 
-  it('verifies credentials with the vendor and shows their account; projects without a connector get the new one', async () => {
+  it('a connector is checked at its vendor and shows its account; projects without a connector get the new one', async () => {
     expect(await connectVendor(issues)).toMatchObject({
       vendorKind: 'tracker',
       externalOrgId: 'acme',
@@ -56,7 +56,7 @@ describe('a tracker or source host', () => {
     expect([linear.violations, github.violations]).toEqual([[], []]);
   });
 
-  it('needs no credentials when built in, and accepts none', async () => {
+  it('a built-in connector needs no credentials, and accepts none', async () => {
     const connector = await connectVendor({ vendor: 'builtin', displayName: 'Issues' });
     expect(connector).toMatchObject({ vendorKind: 'tracker', hasCredentials: false, checkedAt: null });
     expect(await rotate(connector.id, 'x')).toMatchObject({ description: 'credentials: must be absent for builtin.' });
@@ -89,14 +89,14 @@ describe('a tracker or source host', () => {
     ['GitHub failed (status 500).', { status: 500 }],
     ['GitHub limits the rate of requests.', { status: 403, headers: { 'retry-after': '60' } }],
     [expect.stringMatching(/^There is no API of GitHub at http:.* \(status 404\)\.$/), { status: 404 }],
-  ] as const)('is connected without a check when the vendor does not answer: %s', async (failure, disturbance) => {
+  ] as const)('a connector is created without a check when the vendor fails: %s', async (failure, disturbance) => {
     github.disturb('users/get-authenticated', disturbance);
     const connector = await connectVendor(code);
     expect(connector).toMatchObject({ externalOrgId: null, checkedAt: present(), checkFailure: failure });
     expect(await act('check', connector.id)).toMatchObject({ checkFailure: null, externalOrgId: 'acme-bot' });
   });
 
-  it('is connected once by repeated calls with one key, and holds no transaction during the call to the vendor', async () => {
+  it('calls that are repeated with one Idempotency-Key create one connector, and hold no transaction during the check', async () => {
     const query = `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String) {
       connectIntegration(vendor: $vendor, vendorKind: $vendorKind, displayName: $displayName, credentials: $credentials) { id } }`;
     const headers = { 'idempotency-key': 'connect-once' };
@@ -123,7 +123,7 @@ describe('a tracker or source host', () => {
     expect((await ask()).body.data.connectIntegration.id).toMatch(/^int_/);
   });
 
-  it('can have the checked address of a GitHub Enterprise Server', async () => {
+  it('a connector can have the URL of a GitHub Enterprise Server, which is checked', async () => {
     const own = await connectVendor({ ...code, baseUrl: `${github.address}/` });
     expect(own).toMatchObject({ baseUrl: github.address, checkFailure: null });
     github.disturb('users/get-authenticated', { status: 200, headers: { 'content-type': 'text/html' } });
@@ -141,7 +141,7 @@ describe('a tracker or source host', () => {
     }
   });
 
-  it('409 · is disconnected only when its projects are detached; the projects get another connector, preferably of the same server', async () => {
+  it('409 · a connector in use is disconnected only with its projects, which get another one, preferably of the same server', async () => {
     const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
     expect(await disconnect(one.id)).toMatchObject({
       code: 'conflict',
@@ -159,7 +159,7 @@ describe('a tracker or source host', () => {
   });
 });
 
-describe('an installation of a GitHub App', () => {
+describe('installations of a GitHub App', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
   const githubApp = { appId: '42', installationId: '7', privateKey: pem };
@@ -175,7 +175,7 @@ describe('an installation of a GitHub App', () => {
   });
   afterEach(() => expect(github.violations).toEqual([]));
 
-  it('is connected with the App’s key, which no read and no row shows, and which can be rotated', async () => {
+  it('an installation is connected with the App’s key, which is stored sealed and can be rotated', async () => {
     const connector = await connectVendor(code);
     expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
     const row = await world.knex('integrations').where({ id: connector.id }).first();
@@ -185,7 +185,7 @@ describe('an installation of a GitHub App', () => {
     expect(await rotate(connector.id, 'ghp_ofAcme')).toMatchObject({ externalOrgId: 'acme-bot' });
   });
 
-  it('400 · is refused with the reason when GitHub does not accept it', async () => {
+  it('400 · an installation that GitHub does not accept is refused with the reason', async () => {
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
       type: 'pkcs1',
       format: 'pem',
@@ -225,7 +225,7 @@ describe('an installation of a GitHub App', () => {
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('reads files and opens git with tokens that live for an hour and are replaced before they expire', async () => {
+  it('an installation reads files and opens git with tokens that are replaced before they expire after an hour', async () => {
     const { id } = await connectVendor(code);
     github.clear('acme/shop');
     github.settings.app = { appId: '42', installationId: '7', publicKey, permissions };
@@ -250,7 +250,7 @@ describe('an installation of a GitHub App', () => {
   });
 });
 
-describe('an application of Linear', () => {
+describe('applications of Linear', () => {
   const linearApp = { clientId: 'client-of-acme', clientSecret: 'lin_secret_ofAcme' };
   const agent = { vendor: 'linear', displayName: 'Agent', linearApp };
   const issued = () => linear.asked.filter((name) => name === 'oauth/token').length;
@@ -259,7 +259,7 @@ describe('an application of Linear', () => {
   });
   afterEach(() => expect(linear.violations).toEqual([]));
 
-  it('is connected with its secret, which no read and no row shows, and uses one token until Linear revokes it', async () => {
+  it('an application is connected with its secret, which is stored sealed, and uses one token until Linear revokes it', async () => {
     const connector = await connectVendor(agent);
     expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
     const row = () => world.knex('integrations').where({ id: connector.id }).first();
@@ -284,7 +284,7 @@ describe('an application of Linear', () => {
     expect(await row()).toMatchObject({ sealedToken: null });
   });
 
-  it('400 · is refused with the reason', async () => {
+  it('400 · an application that Linear does not accept is refused with the reason', async () => {
     const wrong = { ...linearApp, clientSecret: 'lin_secret_ofGlobex' };
     expect(await connectVendor({ ...agent, linearApp: wrong })).toMatchObject({
       code: 'invalid_request',

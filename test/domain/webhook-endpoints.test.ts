@@ -13,13 +13,13 @@ const { world, acme, alice, received, answers, addressOf, ask, create, get, list
 afterAll(close);
 beforeEach(reset);
 
-describe('A webhook endpoint', () => {
+describe('webhook endpoints', () => {
   const notices = async (): Promise<string[]> =>
     (await ask('GET', '/notices')).body.notices
       .map(({ title }: Body) => title)
       .filter((title: string) => title.includes('webhook'));
 
-  it('can be tested: a signed event is sent at once, and its answer is stored, whatever the endpoint gets otherwise', async () => {
+  it('a test sends a signed event at once and stores the answer, even for a disabled endpoint', async () => {
     const { id, secret } = await create('/tested', { ordered: true });
     await create('/others', { types: ['webhook_endpoint.*'] });
     const test = () => ask('POST', `${base}/${id}/test`);
@@ -49,7 +49,7 @@ describe('A webhook endpoint', () => {
     expect(types('/others').filter((one) => one === event.type)).toHaveLength(2);
   });
 
-  it('409 · is tested once at a time, and by a job when the process of the test has ended', async () => {
+  it('409 · an endpoint is tested once at a time, and by a job when the process of the test has ended', async () => {
     const { id } = await create('/late');
     const waiting: ServerResponse[] = [];
     answers['/late'] = (res) => void waiting.push(res);
@@ -127,7 +127,7 @@ describe('A webhook endpoint', () => {
     expect(received.filter(({ path }) => path === '/slow')).toHaveLength(3);
   });
 
-  it('is not delayed by many endpoints of other organizations that do not answer', async () => {
+  it('an endpoint is not delayed by many endpoints of other organizations that do not answer', async () => {
     const waiting: ServerResponse[] = [];
     const perOrganization = 11;
     for (const name of ['Hooli', 'Initech', 'Umbrella']) {
@@ -160,7 +160,7 @@ describe('A webhook endpoint', () => {
     await webhooksSettled();
   });
 
-  it('gets each event at least once when its worker dies after an answer and before the answer is recorded', async () => {
+  it('an event is sent again when its worker died after the answer and before recording it', async () => {
     const { id } = await create('/lost');
     await invite();
     await deliver();
@@ -183,7 +183,7 @@ describe('A webhook endpoint', () => {
     ]);
   });
 
-  it('gets signatures with both secrets for a day after its secret was changed', async () => {
+  it('signatures are made with both secrets for a day after the secret of an endpoint was changed', async () => {
     const { id, secret } = await create('/rotated');
     const { body } = await ask('PUT', `${base}/${id}/secret`);
     await invite();
@@ -202,14 +202,14 @@ describe('A webhook endpoint', () => {
     [{ types: ['rnu.completed'] }, 400, 'types.0: must be `noun.verb`, or a noun of the audit log and `.*`.'],
     [{ name: '' }, 400, 'name: must be at least 1 character.'],
     [{ projectIds: ['prj_none'] }, 404, 'No such project.'],
-  ])('is refused with %j, and nothing is written', async (changes, status, description) => {
+  ])('an endpoint is refused with %j, and nothing is written', async (changes, status, description) => {
     const body = { name: 'Bad', url: addressOf('/bad'), ...changes };
     const answer = await ask('POST', base, body);
     expect([answer.status, answer.body.description]).toEqual([status, description]);
     expect((await get('')).data).toEqual([]);
   });
 
-  it('is changed only by admins; one organization has at most 20 of them', async () => {
+  it('403, 409 · a member cannot list endpoints, and an organization has at most 20 of them', async () => {
     const member = await world.person('Member');
     await world.join(acme, member, 'member');
     const refused = await world.rest('GET', base, { session: await world.session(member, acme.id) });

@@ -40,7 +40,7 @@ afterAll(async () => {
 const events = 200;
 const paths = ['/any', '/ordered'];
 
-it('no webhook event is lost while four processes are killed, and repeated events keep their id and body', {
+it('no webhook event is lost while the sending processes are killed, and repeated events keep their id and body', {
   timeout: 120_000,
 }, async () => {
   const session = await world.session(owner.person, owner.organization.id);

@@ -21,8 +21,8 @@ const { world, acme, alice, received, answers, addressOf, ask, create, get, list
 afterAll(close);
 beforeEach(reset);
 
-describe('A webhook event', () => {
-  it('is sent signed, once, to each endpoint that chose its type and project, and the answer of the endpoint is stored', async () => {
+describe('webhook events', () => {
+  it('a webhook event is sent signed, once, to each endpoint that chose its type or project, and the answer is stored', async () => {
     const token = await world.token(alice, acme);
     const [shop, other] = [
       await createProject(world, { token }, 'Shop'),
@@ -76,7 +76,7 @@ describe('A webhook event', () => {
     expect(JSON.stringify(await get(`/${id}`))).not.toContain('secret');
   });
 
-  it('can be sent again by a person, with the same id', async () => {
+  it('a person can send a webhook event again, with the same id', async () => {
     const { id } = await create('/again');
     await invite();
     await deliver();
@@ -93,7 +93,7 @@ describe('A webhook event', () => {
     expect((await listOf(id)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
   });
 
-  it('can be sent again together with other events of a period: those that have failed, or all', async () => {
+  it('a person can send the webhook events of a period again: those that have failed, or all', async () => {
     const { id } = await create('/range');
     answers['/range'] = (res) => res.writeHead(received.length === 1 ? 410 : 200).end();
     const resend = (body: object) => ask('POST', `${base}/${id}/resend`, body);
@@ -138,7 +138,7 @@ describe('A webhook event', () => {
     expect(received).toHaveLength(8);
   });
 
-  it('waits for earlier events where the endpoint requires the order', async () => {
+  it('a webhook event waits for earlier ones where the endpoint requires the order', async () => {
     const { id } = await create('/ordered', { ordered: true });
     answers['/ordered'] = (res) => res.writeHead(received.length === 1 ? 500 : 200).end();
     for (const _ of [1, 2, 3]) await invite();
@@ -157,7 +157,7 @@ describe('A webhook event', () => {
     ]);
   });
 
-  it('is sent again on the schedule of Standard Webhooks, with one id, until all attempts have failed', async () => {
+  it('a webhook event is sent again on the schedule of Standard Webhooks, with one id, until all attempts have failed', async () => {
     const { id } = await create('/failing');
     answers['/failing'] = (res) => res.writeHead(500).end('broken');
     await invite();
@@ -180,7 +180,7 @@ describe('A webhook event', () => {
     expect(await listOf(id)).toEqual([]);
   });
 
-  it('waits for the time in Retry-After, as do all other events of the endpoint', async () => {
+  it('webhook events of an endpoint wait for the time in its Retry-After', async () => {
     const { id } = await create('/busy');
     answers['/busy'] = (res) => res.writeHead(503, { 'retry-after': '3600' }).end();
     await invite();
@@ -198,7 +198,7 @@ describe('A webhook event', () => {
   });
 
   it.each(['url', 'enabled', 'resend'])(
-    'is sent before the end of Retry-After after an action of a person: %s',
+    'a waiting webhook event is sent before the end of Retry-After after an action of a person: %s',
     async (how) => {
       const { id } = await create('/wrong', { ordered: true });
       await invite();
@@ -238,7 +238,7 @@ describe('A webhook event', () => {
       (res: ServerResponse) => res.destroy(),
       { answerStatus: null, error: 'The connection failed: ECONNRESET.' },
     ],
-  ])('does not count as delivered after %s', async (_, answer, expected) => {
+  ])('a webhook event does not count as delivered after %s', async (_, answer, expected) => {
     const { id } = await create('/odd');
     answers['/odd'] = answer;
     await invite();
@@ -247,7 +247,7 @@ describe('A webhook event', () => {
     expect(received.map(({ path }) => path)).toEqual(['/odd']);
   });
 
-  it('counts as delivered after an endless answer, whose beginning is stored', async () => {
+  it('a webhook event counts as delivered when the answer is endless, and the beginning of the answer is stored', async () => {
     const { id } = await create('/endless');
     answers['/endless'] = (res) => {
       const more = () =>
@@ -260,7 +260,7 @@ describe('A webhook event', () => {
     expect([delivery.status, delivery.answerBody.length]).toEqual(['delivered', 4_096]);
   });
 
-  it('does not count as delivered without an answer within the time limit', async () => {
+  it('a webhook event does not count as delivered without an answer within 15 seconds', async () => {
     const { id } = await create('/silent');
     answers['/silent'] = () => {};
     await invite();
@@ -277,7 +277,7 @@ describe('A webhook event', () => {
     ]);
   });
 
-  it('is not sent to a server without a valid certificate', async () => {
+  it('a webhook event is not sent to a server without a valid certificate', async () => {
     const server = createSecureServer(makeCertificate(), (_, res) => res.end()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { id } = await create('', {
@@ -291,7 +291,7 @@ describe('A webhook event', () => {
     ]);
   });
 
-  it('is never sent to an address that has become private', async () => {
+  it('a webhook event is not sent to a host whose IP address has become private', async () => {
     const { id } = await create('/private');
     await invite();
     openOutbound({ allowLoopback: false });
