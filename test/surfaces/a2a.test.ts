@@ -32,7 +32,7 @@ const errorInfo = (reason: string) => ({
   domain: 'a2a-protocol.org',
 });
 
-describe('A2A agent card', () => {
+describe('A2A discovery', () => {
   test('the agent card names the URL and protocols for every client, and only existing features', async () => {
     const { status, headers, body } = await world.request('GET', '/.well-known/agent-card.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
@@ -113,15 +113,18 @@ describe('A2A methods', () => {
     ['GetTask', '1.0', -32602, 'INVALID_PARAMS'],
     ['GetExtendedAgentCard', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
     ['SendMessage', '2.0', -32009, 'VERSION_NOT_SUPPORTED'],
-  ])('%s of version %s answers %i with the error name of the protocol', async (method, version, code, reason) => {
-    const { status, body } = await call(method, version);
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      jsonrpc: '2.0',
-      id: 'a-1',
-      error: { code, message: expect.any(String), data: expect.arrayContaining([errorInfo(reason)]) },
-    });
-  });
+  ])(
+    'the A2A method %s in version %s fails with the code %i and the protocol’s name of the error',
+    async (method, version, code, reason) => {
+      const { status, body } = await call(method, version);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        jsonrpc: '2.0',
+        id: 'a-1',
+        error: { code, message: expect.any(String), data: expect.arrayContaining([errorInfo(reason)]) },
+      });
+    },
+  );
 
   test('an A2A error contains the problem, with the error of each field', async () => {
     const problem = {

@@ -23,7 +23,7 @@ describe('Assertions at the token endpoint', () => {
     return { iss: issuer, aud: issuer, sub: 'reg_x', jti: 'jti_x', iat: at, exp: at + 300, ver: 1, ...more };
   };
 
-  it('400 invalid_grant · the assertion of a provider is not accepted at the token endpoint', async () => {
+  it('400 invalid_grant · an assertion that a provider signed is not accepted at the token endpoint', async () => {
     expect((await world.exchange(await world.provider.idJag())).body).toEqual(refused);
   });
 

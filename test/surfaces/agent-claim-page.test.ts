@@ -31,7 +31,7 @@ describe('The form that completes a claim', () => {
   });
 
   it.each(['//evil.example/claim', '/\\evil.example/claim', 'https://evil.example/claim'])(
-    '303 · sign-in does not redirect to %s',
+    '303 · sign-in does not redirect to another site: %s',
     async (target) => {
       const bob = await world.human();
       const answer = await world.request('GET', `/sign-in?return_to=${encodeURIComponent(target)}`, {
@@ -63,7 +63,7 @@ describe('The form that completes a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
   });
 
-  it('200 · scopes beyond the role that a tampered claim form adds are not granted', async () => {
+  it('200 · a tampered claim form cannot grant scopes beyond the person’s role', async () => {
     const viewer = await world.human(undefined, 'viewer');
     const scopes = ['missions:read', 'missions:run', 'members:write', 'runtime:report', 'no:such'];
     const { access_token, scope } = await world.claimed(viewer, { scopes });
@@ -94,7 +94,7 @@ describe('The form that completes a claim', () => {
     expect((await world.decide(bob, ceremony)).status).toBe(200);
   });
 
-  it('200 · a person who loses a role narrows the scopes of the agent’s existing token at once', async () => {
+  it('200 · the existing token of an agent loses scopes at once when its person loses the role', async () => {
     const bob = await world.human(undefined, 'member');
     const { access_token } = await world.claimed(bob, { scopes: ['missions:read', 'missions:run'] });
     await world.knex('memberships').where({ userId: bob.person.id }).update({ role: 'viewer' });
@@ -127,7 +127,7 @@ describe('The form that completes a claim', () => {
   );
 
   it.each(repeated)(
-    'of twelve concurrent wrong codes five are compared, and the right code is refused afterwards (%i)',
+    'of twelve concurrent wrong codes only five are checked, and the right code is refused afterwards (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);
@@ -208,7 +208,7 @@ describe('The form that completes a claim', () => {
     }
   });
 
-  it('200 · a claim can also start at the path that auth.md names; 405 · GET on it is refused', async () => {
+  it('200 · the claim form can also be sent to the path that auth.md names; 405 · GET on that path is refused', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const path = '/v1/agent/identity/claim/complete';
@@ -240,7 +240,7 @@ describe('The form that completes a claim', () => {
   });
 
   it.each(repeated)(
-    'an old assertion that is exchanged during the claim gives no token that stays valid after it (%i)',
+    'an old assertion exchanged during the claim gives no token that is valid after the claim (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

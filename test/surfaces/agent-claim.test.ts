@@ -213,7 +213,11 @@ describe('Starting a claim', () => {
       { claim_token: 'clm_x', email: 'a'.repeat(321) },
       'email: must be at most 320 characters.',
     ],
-    ['no email address', { claim_token: 'clm_x', email: 'nobody' }, 'email: must be an email address.'],
+    [
+      'a text that is not an email address',
+      { claim_token: 'clm_x', email: 'nobody' },
+      'email: must be an email address.',
+    ],
     ['a NUL', { claim_token: 'clm_\0', email: 'a@example.com' }, 'claim_token: must be text without NUL characters.'],
     ['a number', { claim_token: 7, email: 'a@example.com' }, 'claim_token: must be a string.'],
     ['a list', [], 'The body must be a JSON object.'],
@@ -228,7 +232,7 @@ describe('Starting a claim', () => {
     expect((await world.startClaim(body)).status).toBe(200);
   });
 
-  it('410 · a claim cannot start 24 hours after registration, when its last code expires too', async () => {
+  it('410 · a claim cannot start 24 hours after registration, and the last claim code expires then', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(4));

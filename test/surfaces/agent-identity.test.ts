@@ -86,14 +86,14 @@ describe('Anonymous agents', () => {
     expect([asPerson.status, asPerson.body.code]).toEqual([403, 'agent_not_claimed']);
   });
 
-  it('200 · an assertion can be exchanged for any number of tokens, all of them valid', async () => {
+  it('200 · an assertion can be exchanged repeatedly, and each token is valid', async () => {
     const { identity_assertion } = await world.anonymous();
     const both = await Promise.all([world.exchange(identity_assertion), world.exchange(identity_assertion)]);
     for (const { body } of both) expect((await world.me(body.access_token)).status).toBe(200);
     expect(both[0]!.body.access_token).not.toBe(both[1]!.body.access_token);
   });
 
-  it('200, 401 · an anonymous agent’s token is valid for an hour, and never longer than its claim can start', async () => {
+  it('200, 401 · a token of an anonymous agent is valid for an hour, and never beyond the 24 hours of its registration', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     world.clock.turn(hours(1) - 1);
@@ -250,7 +250,7 @@ describe('Rate of agent registrations', () => {
 });
 
 describe('Agents that name their person by email', () => {
-  it('200 · an agent that names its person gets the claim at once, and no assertion yet', async () => {
+  it('200 · an agent that names its person gets a claim at once, but no assertion yet', async () => {
     const answer = await world.identity({ type: 'service_auth', login_hint: 'Nobody@Example.com' });
     expect([answer.status, answer.body]).toEqual([
       200,

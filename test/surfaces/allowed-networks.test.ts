@@ -198,7 +198,7 @@ describe('An organization with a list of allowed networks', () => {
     ]);
   });
 
-  it('403 · an authorization code, a refresh token and grants of agents are refused from other networks, and stay valid inside', async () => {
+  it('403 · an authorization code, a refresh token and grants of agents are refused from other networks, and work from inside', async () => {
     const denied = {
       error: 'access_denied',
       error_description: `The organization does not allow requests from ${elsewhere}.`,
@@ -220,7 +220,7 @@ describe('An organization with a list of allowed networks', () => {
     await inTurn({ grant_type: jwtBearer, assertion: identity_assertion });
   });
 
-  it('404 · from other networks a restricted organization is missing from the person’s list, and its pages are a 403', async () => {
+  it('403, 404 · from other networks a restricted organization is missing from the person’s list, and its pages are refused', async () => {
     const slugs = async (address: string): Promise<string[]> => {
       const { body } = await world.rest('GET', '/organizations', from(address, named(globex.organization.id)));
       return body.orgs.map(({ slug }: { slug: string }) => slug).sort();

@@ -13,7 +13,7 @@ import { openWorld, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('The audit log page', () => {
+describe.skipIf(typeof launched === 'string')('Audit log in a browser', () => {
   let world: World;
   let callers: Callers;
   let pages: PageInspector;
@@ -112,7 +112,7 @@ describe.skipIf(typeof launched === 'string')('The audit log page', () => {
     }
   });
 
-  it('the menu has no audit log for people without the scope', async () => {
+  it('the menu hides the audit log from people without its scope', async () => {
     const { viewer } = callers;
     const page = await pages.open(await world.session(viewer.person, viewer.organization.id));
     await page.goto('/console/o/acme/projects');

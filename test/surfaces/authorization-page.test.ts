@@ -148,7 +148,7 @@ describe('Authorization errors that are returned to the client, with state and i
   });
 });
 
-describe('The consent page', () => {
+describe('Consent', () => {
   it('the consent page shows the client, its redirect URI and scopes, and cannot be framed, cached or leaked as a referrer', async () => {
     const own = await world.register(['http://127.0.0.1:8123/callback'], {
       client_name: '<script>alert(1)</script>',
@@ -201,7 +201,7 @@ describe('The consent page', () => {
     expect(await world.knex('authorizationCodes').where({ userId: stranger.person.id })).toEqual([]);
   });
 
-  it('at most as many scopes are selected as one credential may hold; 400 · a consent to more is refused', async () => {
+  it('the consent page selects no more scopes than one credential may hold; 400 · consent to more is refused', async () => {
     const everything = catalog.map(({ scope }) => scope);
     const page = await world.openPage(
       authorizationRequest(client, { scope: everything.join(' ') }).parameters,
@@ -214,7 +214,7 @@ describe('The consent page', () => {
     expectPage(await world.decide(ada, page, { scopes: everything }), 400, /scopes: must be at most 25 entries/);
   });
 
-  it('200 · a viewer sees on the consent page which scopes a viewer cannot grant', async () => {
+  it('200 · the consent page tells a viewer which scopes a viewer cannot grant', async () => {
     const viewer = await world.visitor('vera', 'viewer');
     const page = await world.openPage(authorizationRequest(client).parameters, viewer.session);
     expectPage(page, 200, /Your role cannot grant: missions:run\./);

@@ -245,7 +245,7 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
     expect((await show('/buy?offer=pack')).status).toBe(409);
   });
 
-  it('the policy for trackers is saved; a payment page on another host is a link with that host’s name', async () => {
+  it('the billing policy for trackers is saved; a payment page on another host is a link with that host’s name', async () => {
     const page = await open();
     await page.getByLabel('Members of the organization').check();
     await page.getByRole('button', { name: 'Save settings' }).click();

@@ -114,7 +114,7 @@ it('an organization with its full share of streams delays no other organization 
   for (const stream of [...streams, further]) stream.destroy();
 });
 
-it('a cell that does not answer delays no look-up in another cell, and an invalid answer is an error, not an unknown credential', async () => {
+it('a cell that does not answer delays no credential look-up in another cell; an invalid answer is an error, not an unknown credential', async () => {
   const key = { kind: 'none', value: '01' };
   const begun = performance.now();
   expect(await otherPlaceOf(key, '192.0.2.1')).toMatchObject({ cell: 'us', orgId: 'org_1' });

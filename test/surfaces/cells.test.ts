@@ -123,7 +123,7 @@ async function inChunks(path: string, headers: Record<string, string>, body: str
   return { status: response.statusCode, body: JSON.parse(await text(response)) };
 }
 
-it('a header of requests between cells has no effect when its signature is missing or wrong', async () => {
+it('the header for requests between cells has no effect with a missing or wrong signature', async () => {
   const { eu } = cells;
   for (const header of ['', 'e30.AAAA', `${Buffer.from('{"to":"eu"}').toString('base64url')}.${'A'.repeat(43)}`]) {
     const headers = { 'x-aep-cell': header };
@@ -245,7 +245,7 @@ it('a moving organization can be read; requests to change it get a 503, and chan
   expect((await ask('POST', '/v1/projects', { token, body })).status).toBe(201);
 });
 
-it('triggers that protect moving organizations stay when a move begins while they are dropped', async () => {
+it('triggers that protect moving organizations stay if a move begins while they are being dropped', async () => {
   const triggers = () =>
     cells.eu.world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%').where({ tgparentid: 0 });
   await guardTables();
@@ -282,7 +282,7 @@ it('a slug that an organization of this cell took over no longer leads to anothe
   expect(await cellOfSlug('acme')).toBe(null);
 });
 
-it('slugs of a cell that has not registered them are taken too; after registration the cell is no longer asked', async () => {
+it('a slug of another cell is taken even if that cell has not registered it; after registration the cell is no longer asked', async () => {
   const { eu, us } = cells;
   const create = async (slug: string, token = alice.token) =>
     (await eu.ask('POST', '/v1/organizations', { token, body: { name: 'Other', slug } })).status;

@@ -41,7 +41,7 @@ function diffOf(files: number, lines: number): string {
   return small.join('') + file;
 }
 
-describe.skipIf(typeof launched === 'string')('The changes page', () => {
+describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser', () => {
   let world: World;
   let folder: string;
   let callers: Callers;
@@ -130,7 +130,7 @@ describe.skipIf(typeof launched === 'string')('The changes page', () => {
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
 
-  it('people comment on the page of an issue, and change and delete their own comments', async () => {
+  it('people comment on an issue and edit their own comments; a mission is started from the issue list, and followed', async () => {
     const { owner } = callers;
     const place = await createProject(world, owner, 'Own issues', { tracker: 'builtin' });
     const write = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
@@ -230,7 +230,7 @@ describe.skipIf(typeof launched === 'string')('The changes page', () => {
     expect(await read('dot.svg', callers.stranger.token)).toMatchObject({ code: 'not_found' });
   });
 
-  it('the changes page shows the diff, keeps comments over a reload, and sends a review to the agent', async () => {
+  it('the changes page shows the diff, keeps comments after a reload, and sends a review to the agent', async () => {
     const runId = await changed(diffOf(2, 3));
     await world
       .knex('runs')
@@ -329,7 +329,7 @@ describe.skipIf(typeof launched === 'string')('The changes page', () => {
     await page.getByText('1 of 3 viewed').waitFor();
   });
 
-  it('outside effects that wait for approval are approved and rejected together, one by one, and in the inbox', async () => {
+  it('outside effects that wait are rejected on the changes page and approved in the inbox; a changed one is shown again first', async () => {
     const runId = await changed(diffOf(2, 3));
     const { organization, token } = callers.owner;
     await world

@@ -89,7 +89,7 @@ it('303 · a client metadata document is not fetched for a visitor who is not si
   expect(fetches).toBe(1);
 });
 
-describe('A valid client metadata document', () => {
+describe('Valid client metadata documents', () => {
   it('a client metadata document identifies a client by name and host; a refresh of its tokens needs no document', async () => {
     const id = newAddress();
     serve(metadata(id, { client_uri: 'https://editor.example', unknown_member: [1] }));

@@ -37,7 +37,7 @@ function send(session: Session, org: Organization, fields: Record<string, string
 const isClosed = async ({ id }: Organization): Promise<boolean> =>
   (await world.knex('organizations').where({ id }).first()).closedAt !== null;
 
-describe('The closure form', () => {
+describe('Closing an organization by form', () => {
   it('400 · the closure form names the expected text when the slug does not match', async () => {
     const { org, session } = await founded();
     const { status, body } = await send(session, org, { confirm_slug: 'other' });
@@ -58,7 +58,7 @@ describe('The closure form', () => {
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('404 · the closure form closes no organization of other people, nor one whose slug was not typed', async () => {
+  it('400, 404 · the closure form closes no organization of other people, nor one whose slug was not typed', async () => {
     const [first, second] = [await founded(), await founded()];
     expect((await send(second.session, first.org, { confirm_slug: second.org.slug })).status).toBe(400);
     const stranger = await world.session(await world.person(`Stranger ${count}`));

@@ -57,7 +57,7 @@ const evidence = async (): Promise<Json> => ({
   calls: (await get(`/runs/${runId}/calls`)).data,
 });
 
-it('a run whose details were deleted says when, and its lists are empty', async () => {
+it('a run whose details were deleted says when they were deleted, and has empty lists', async () => {
   const query = `{ run(runId: "${runId}") {
     status missionTitle missionCostUsd detailsDeletedAt
     kept { retentionDays steps messages inputTokens cachedInputTokens cacheWriteTokens outputTokens }

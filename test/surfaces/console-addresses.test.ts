@@ -46,7 +46,7 @@ it('200 · two tabs show two organizations, and the last one opened is the perso
   expect(await leadsTo('/console/o/acme')).toEqual([303, '/console/o/acme/inbox']);
 });
 
-it('200 · the switcher links to the same page of the other organization, or from a record to the list', async () => {
+it('200 · the switcher links to the same page of the other organization; from a record it links to the list', async () => {
   expect((await get('/console/o/acme/billing/ledger')).body).toContain('href="/console/o/globex/billing/ledger"');
   expect((await get(`/console/o/globex/projects/${projectId}`)).body).toContain('href="/console/o/acme/projects"');
   expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/inbox" data-base/);

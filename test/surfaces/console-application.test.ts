@@ -197,7 +197,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     expect(await current()).toBe('Sessions');
   });
 
-  it('Back restores the scroll position of a list; without a connection the page stays, and opens once there is one', async () => {
+  it('Back restores the scroll position of a list; a page that is clicked without a connection opens once the connection is back', async () => {
     const page = await open();
     await page.setViewportSize({ width: 1100, height: 300 });
     await page.goto('/console/runs');
@@ -260,7 +260,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     }
   });
 
-  it('records of another organization are not found; without a session the page redirects to sign-in and back', async () => {
+  it('records of another organization are not found; without a session the page redirects to sign-in with its own return address', async () => {
     const mallory = await another('Initech');
     const page = await open(mallory.session);
     for (const path of [

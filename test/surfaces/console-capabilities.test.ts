@@ -99,7 +99,7 @@ const others: Record<string, string> = {
   updateSetupGroup: 'steps are skipped one by one',
 };
 
-test('every root field of the graph is used by the console, or has a stated reason why not', () => {
+test('every GraphQL root field is used by the console, or has a stated reason why not', () => {
   const used = usedByApplication();
   const names = rootFields.map(({ name }) => name);
   const unexplained = names.filter((name) => !used.has(name) && !others[name]);

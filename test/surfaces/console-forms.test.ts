@@ -29,7 +29,7 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
   const asked = (query: string) => forms.asked(query);
   const runsWith = (prompt: string) => world.knex('runs').where({ orgId: acme.id, prompt });
 
-  it('a mission is started with its limits, and again with the same prompt', async () => {
+  it('a mission is started with its limits, and can be started again with the same prompt', async () => {
     const page = await open(`/console/projects/${projectId}`);
     await page.getByRole('link', { name: 'Start mission' }).click();
     expect(await page.getByLabel('Project').inputValue()).toBe(projectId);
@@ -110,7 +110,7 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('ERR_CONNECTION_RESET');
   });
 
-  it('a form keeps its values over a new sign-in when the session ended while it was open', async () => {
+  it('a form keeps its values through a new sign-in when the session ended while it was open', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
     // The session ends at the moment when the form is sent, because any other request of the page would lead to the sign-in page,

@@ -28,7 +28,7 @@ describe.skipIf(typeof launched === 'string')('Forms of an organization in the c
   const open = (path: string): Promise<Page> => forms.open(path);
   const asked = (query: string) => forms.asked(query);
 
-  it('an agent is created and changed, a built-in one is shown, and the page says on which runtimes they run', async () => {
+  it('an agent is created, changed, tried out in versions and deleted; a built-in agent cannot be changed', async () => {
     const runtime = await createRuntime(world, acme);
     await runtime.claim({ runtime: 'Rack 7', harnesses: ['codex'] });
     const page = await open('/console/agents');

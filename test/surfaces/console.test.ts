@@ -162,13 +162,13 @@ describe('Organizations of a person in the console', () => {
     expect((await tab.submit('/console/name', { csrf_token, name: '' })).status).toBe(400);
   });
 
-  it('303 · a visitor without a session is sent to sign-in, and back to the same page', async () => {
+  it('303 · a visitor without a session is redirected to sign-in, with the page as return address', async () => {
     const answer = await browser().open('/console?tab=tokens');
     expect(answer.headers.get('location')).toBe('/sign-in?return_to=%2Fconsole%3Ftab%3Dtokens');
   });
 });
 
-describe('The session cookie', () => {
+describe('Session cookies', () => {
   it('the session cookie is extended along with the session, and expires after 14 days without use', async () => {
     const tab = await signedIn(address());
     expect((await tab.open('/console/account')).headers.get('set-cookie')).toBeNull();
@@ -212,7 +212,7 @@ describe('The session cookie', () => {
   });
 });
 
-describe('The session cookie on the API', () => {
+describe('Session cookies on the API', () => {
   let count = 0;
   const setUp = async () => {
     const person = await world.person(`api${++count}`);
@@ -291,7 +291,7 @@ describe('The session cookie on the API', () => {
   });
 });
 
-describe('The development mailbox', () => {
+describe('Development mailbox', () => {
   const key = () => new URL(mailboxAddress()!).searchParams.get('key')!;
   const opened = () => ({ headers: { cookie: `mailbox=${key()}` } });
 

@@ -308,7 +308,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
     expect((await read('/secrets')).data).toHaveLength(1);
   });
 
-  it('projects and templates have their own secrets; members see whom to ask', async () => {
+  it('projects and templates have their own secrets; members are told that admins set them', async () => {
     const templateId = await create('/sandbox-templates', { name: 'With secrets' });
     for (const path of [`/projects/${projectId}/settings`, `/templates/${templateId}`]) {
       const page = await open(path);

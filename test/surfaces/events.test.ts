@@ -102,7 +102,7 @@ describe('Pages of the event feed', () => {
     );
   });
 
-  it('a request for events without a number starts at the end of the log', async () => {
+  it('a request for events without a start number begins at the end of the log', async () => {
     const { data, lastNumber, hasMore } = await read();
     await invite('next');
     expect([data, hasMore]).toEqual([[], false]);
@@ -110,7 +110,7 @@ describe('Pages of the event feed', () => {
     expect(page.data).toMatchObject([{ number: lastNumber + 1, type: 'invite.created' }]);
   });
 
-  it('events are filtered by type or by all types of a noun, also with the typed client', async () => {
+  it('events are filtered by single types or by all types of a resource, also with the typed client', async () => {
     const client = createClient({ url: world.url, token });
     const { data } = await client.events({ after: 0, types: ['organization.*', 'invite.created'] });
     expect([...new Set(data.map(({ type }) => type))].sort()).toEqual(['invite.created', 'organization.created']);

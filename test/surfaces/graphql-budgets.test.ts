@@ -278,12 +278,12 @@ test('a subscriber that does not read is disconnected, because it occupies a slo
   reader.destroy();
 });
 
-describe('GraphQL names "then", which promises have too', () => {
+describe('The name "then" in GraphQL, which is special in JavaScript promises', () => {
   test.each([
-    ['of a leaf', '{ rows(limit: 1) { then: id } }', '{"rows":[{"then":"0"}]}'],
+    ['at a leaf', '{ rows(limit: 1) { then: id } }', '{"rows":[{"then":"0"}]}'],
     ['at the root', '{ then: hello }', '{"then":"world"}'],
-    ['of a list', '{ then: rows(limit: 1) { id } }', '{"then":[{"id":"0"}]}'],
-  ])('200 · an alias "then" is like any other, %s', async (_title, query, data) => {
+    ['at a list', '{ then: rows(limit: 1) { id } }', '{"then":[{"id":"0"}]}'],
+  ])('200 · an alias named "then" is answered like any other: %s', async (_title, query, data) => {
     for (let i = 0; i < 3; i++) {
       const { status, body } = await ask(query);
       expect([status, JSON.stringify(body.data)]).toEqual([200, data]);
@@ -292,7 +292,7 @@ describe('GraphQL names "then", which promises have too', () => {
   });
 
   test.each(['{"then":1}', '{"query":"{ hello }","then":1}'])(
-    '400 · a request parameter "then" is unknown: %s',
+    '400 · a request parameter named "then" is refused as unknown: %s',
     async (text) => {
       const message = 'Unexpected parameter "then" in the request body.';
       const body = JSON.parse(text);
@@ -301,7 +301,7 @@ describe('GraphQL names "then", which promises have too', () => {
     },
   );
 
-  test('200 · a variable "then" is like any other', async () => {
+  test('200 · a variable named "then" is used like any other', async () => {
     const query = 'query ($then: Int!) { rows(limit: $then) { id } }';
     const body = JSON.parse(JSON.stringify({ query, variables: { n: 1 } }).replace('"n"', '"then"'));
     expect((await post(body)).body.data).toEqual({ rows: [{ id: '0' }] });

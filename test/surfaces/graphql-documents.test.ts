@@ -81,7 +81,7 @@ test('429 · a batch beyond the rate says when to retry', async () => {
   expect((await response.json()).errors[0].extensions.problem.retryable).toBe(true);
 });
 
-test('fields below a list count once for each row that the limit allows; the limit of a page applies to its data', async () => {
+test('fields below a list count once for each row that its limit allows, or ten times without a limit', async () => {
   expect((await ask('{ rows(limit: 5) { nextCursor data { id } } }')).body.extensions).toEqual(
     cost(1 + 5 * (1 + 1 + 1)),
   );
@@ -144,7 +144,7 @@ test.each([
   },
 );
 
-test('a fragment counts with the depth of its content, even inside another fragment', async () => {
+test('the depth of a fragment’s content counts, even inside another fragment', async () => {
   const query = `{ ...a } fragment a on Query { node { ...b } } fragment b on Node ${nodes(graphql.depth)}`;
   expect((await ask(query)).body.errors[0].message).toBe('Query depth limit of 12 exceeded, found 13.');
 });

@@ -145,7 +145,7 @@ test.each(['failing', 'refused', 'word', 'numbers'])('a plan fails when a field 
   await expect(planned(`{ project(id: "p1") { count ${name} organization { owner { id } } } }`)).rejects.toThrow();
 });
 test.each(['{ wrong { id } }', '{ promised { id } }'])(
-  'a plan fails when a value has an unexpected form: %s',
+  'a plan fails when a value has an unexpected shape: %s',
   async (source) => {
     await expect(planned(source)).rejects.toThrow();
   },
@@ -158,7 +158,7 @@ test.each([
   '{ __proto__: now }',
   '{ __proto__: __typename }',
   '{ project(id: "p1") { __proto__: id } }',
-])('no plan is made for %s', async (source) => {
+])('no query plan is made for %s', async (source) => {
   expect(await planned(source)).toBe(null);
 });
 

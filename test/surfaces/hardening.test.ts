@@ -125,7 +125,7 @@ it('Strict-Transport-Security is sent when the public URL is https, and only the
   bindAddresses({ baseHost: world.url, issuer: world.url, mcp: world.url, a2a: `${world.url}/a2a` });
 });
 
-describe('GET /metrics through a proxy', () => {
+describe('Access to GET /metrics', () => {
   it.each([
     ['x-forwarded-proto', 'https'],
     ['x-forwarded-host', 'api.example'],

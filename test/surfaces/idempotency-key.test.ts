@@ -62,10 +62,10 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
     ['during its work', () => `after insert or update on ${call.table}`, n],
     ['while it records its answer', () => 'after update of status on idempotency_keys', n + 1],
   ];
-  describe.each(deaths)('when its process dies %s', (_, when, turn) => {
+  describe.each(deaths)('when its database connection is lost %s', (_, when, turn) => {
     // All routes run in the same kind of transaction (foundation/postgres/idempotency.ts), so the two points of failure alternate between the routes.
     it.each([turn % 2 === 0 ? 'at its statement' : 'at the commit'])(
-      '%s · a call whose process dies is repeated immediately and takes effect once',
+      '%s · a call that loses its database connection is repeated immediately and takes effect once',
       async (at) => {
         await beside.raw("select setval('deaths', 1, false)");
         const [constraint, deferred] =
@@ -203,7 +203,7 @@ describe('Many calls with an Idempotency-Key', () => {
     await expectEachOnce(send, await calls);
   });
 
-  describe('of a process that is killed', () => {
+  describe('Killed processes', () => {
     let service: ServiceProcess;
     afterEach(() => service.process.kill('SIGKILL'));
 

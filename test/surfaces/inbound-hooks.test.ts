@@ -256,7 +256,7 @@ describe('Deliveries to a hook', () => {
     expect(await runs()).toMatchObject([{}, { billingActorUserId: owner.person.id }]);
   });
 
-  it('a delivery is deleted after its retention, and fails for good after two days', async () => {
+  it('a delivery that fails for two days is given up, and every delivery is deleted after its retention', async () => {
     const { body } = await send('issues', labeled('agent'));
     const receivedAgo = (age: number) =>
       world

@@ -122,7 +122,7 @@ describe('Issues that get a label', () => {
       () => ({ ...labeled('agent'), repository: { full_name: 'acme/other' } }),
       'No rule matched: no enabled automation or task has a rule for such an event of acme/other.',
     ],
-  ])('an event of an issue is ignored with the reason: %s', async (_, event, reason) => {
+  ])('an issue event is ignored, and its reason says why: %s', async (_, event, reason) => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     expect(await deliver('issues', event())).toMatchObject({ status: 'ignored', reason });
     expect(await runs()).toEqual([]);
@@ -202,7 +202,7 @@ describe('Issues that get a label', () => {
     expect(await send('issues', labeled('agent'))).toMatchObject({ status: 404 });
   });
 
-  it('a renamed repository is updated in its projects, if their connector can read it', async () => {
+  it('projects of a renamed repository are updated, if their connector can read it', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const moved = (action: string, full_name: string, changes: object) =>
       deliver('repository', { action, changes, repository: { full_name }, sender: person('ada') });
@@ -346,7 +346,7 @@ describe('Comments', () => {
   });
 });
 
-describe('Two automations', () => {
+describe('Automations that mention each other', () => {
   it('two automations do not start each other: a mission’s comments start no other mission', async () => {
     await automation([{ kind: 'comment', mention: 'second' }], { name: 'First' });
     await automation([{ kind: 'comment', mention: 'first' }], { name: 'Second' });

@@ -20,7 +20,7 @@ import { openWorld, present, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('The inbox', () => {
+describe.skipIf(typeof launched === 'string')('Inbox', () => {
   let world: World;
   let alice: Account;
   let bob: Account;

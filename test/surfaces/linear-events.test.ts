@@ -117,7 +117,7 @@ async function send(type: 'Issue' | 'Comment', event: object): Promise<Json> {
 }
 const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
 
-describe('Events of Linear', () => {
+describe('Linear', () => {
   it('a label in Linear starts one mission billed to the member; one comment on the issue links to it and shows its outcome', async () => {
     const about = issue();
     const event = { ...labeled(about, ['Bug', 'agent']), delivery: 'delivery-1' };

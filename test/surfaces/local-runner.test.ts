@@ -68,7 +68,7 @@ async function carriedOut(prompt: string, as?: Caller) {
   );
 }
 
-describe('The local runner of npm start', () => {
+describe('Local runner', () => {
   it('seeding the demo creates a weekly and a disabled script once, even concurrently; scripts of an earlier release get an agent', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     const { orgId } = await owner();

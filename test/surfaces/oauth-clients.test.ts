@@ -26,7 +26,7 @@ async function agree(address: URL): Promise<URL> {
   return locationOf(await world.decide(ada, page));
 }
 
-describe('The library oauth4webapi', () => {
+describe('Clients that use oauth4webapi', () => {
   const insecure = { [oauth.allowInsecureRequests]: true };
 
   it('oauth4webapi finds the server from the resource, registers, and gets, uses, refreshes and revokes tokens', async () => {
@@ -125,7 +125,7 @@ describe('The library oauth4webapi', () => {
   });
 });
 
-describe('The library openid-client', () => {
+describe('Clients that use openid-client', () => {
   it('openid-client discovers by RFC 8414, registers, signs in to the MCP server, refreshes and revokes', async () => {
     const config = await client.dynamicClientRegistration(
       new URL(world.url),
@@ -162,7 +162,7 @@ describe('The library openid-client', () => {
   });
 });
 
-describe('The MCP SDK as OAuth client', () => {
+describe('Clients that use the MCP SDK', () => {
   /** A client that keeps everything in memory. */
   function provider() {
     const kept: {
@@ -201,7 +201,7 @@ describe('The MCP SDK as OAuth client', () => {
     return { kept, own };
   }
 
-  it('the MCP SDK gets from the URL of the MCP server to a token for this server alone', async () => {
+  it('the MCP SDK, given only the URL of the MCP server, gets a token for this server alone', async () => {
     const serverUrl = `${world.url}/mcp`;
     const { kept, own } = provider();
     expect(await auth(own, { serverUrl })).toBe('REDIRECT');

@@ -85,7 +85,7 @@ const textOf = async (child: ChildProcess): Promise<string> => {
   return text;
 };
 
-describe('An organization file that is opened', () => {
+describe('Opened organization files', () => {
   it('opening an organization file prints a link that signs an owner in to a read-only console', async () => {
     expect(lines[0]).toMatch(`${sample.organization.name}, read-only, as packed at ${world.url}: http://localhost:`);
     const link = new URL(/https?:\S+token=\S+/.exec(lines[1]!)![0]);
@@ -142,7 +142,7 @@ describe('An organization file that is opened', () => {
   });
 });
 
-describe('An organization file that cannot be opened', () => {
+describe('Organization files that cannot be opened', () => {
   it('an organization file that cannot be opened is refused with the reason, and its folder is deleted', async () => {
     const refused = start('x'.repeat(20));
     expect(await textOf(refused)).toBe(

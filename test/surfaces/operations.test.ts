@@ -67,7 +67,7 @@ describe('Access to the state of the installation', () => {
   });
 });
 
-describe('The state of the installation', () => {
+describe('State of the installation', () => {
   it('200 · an idle installation needs no attention', async () => {
     const quiet = await status();
     expect(quiet).toMatchObject({ version: '0.0.0', findings: [], unread: {}, waitingRuns: [], failedJobs: [] });
@@ -157,7 +157,7 @@ describe('The state of the installation', () => {
 });
 
 const launched = await openBrowser();
-describe.skipIf(typeof launched === 'string')('The operations page', () => {
+describe.skipIf(typeof launched === 'string')('Operations in a browser', () => {
   it('the operations page shows what needs attention, on a desktop and on a phone', async () => {
     if (typeof launched === 'string') return;
     const pages = createPageInspector(launched, world.url);

@@ -35,7 +35,7 @@ const of = (...args: string[]) => ['--org', acme.slug, ...args];
 const ledger = async () => (await world.rest('GET', '/billing/ledger', { token })).body.entries;
 const summary = async () => (await world.rest('GET', '/billing/summary', { token })).body;
 
-describe('credits:grant', () => {
+describe('Granting credits', () => {
   it('credits:grant adds credits that expire at the given time, and answers the open request', async () => {
     const asked = { token, body: { message: 'We need 50 more.' } };
     const { id } = (await world.rest('POST', '/billing/credit-requests', asked)).body;
@@ -74,7 +74,7 @@ describe('credits:grant', () => {
   });
 });
 
-describe('credit-request:close', () => {
+describe('Closing a credit request', () => {
   it('credit-request:close closes a request without granting credits', async () => {
     await world.rest('POST', '/billing/credit-requests', { token, body: { message: 'More, please.' } });
     expect(await ask('credit-request:close', ...of())).toEqual({ org: acme.slug, closed: true });
@@ -83,7 +83,7 @@ describe('credit-request:close', () => {
   });
 });
 
-describe('credits:refund', () => {
+describe('Refunding credits', () => {
   it('credits:refund refunds the cost of a run once, and refuses an unknown or unfinished run', async () => {
     const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
     const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
@@ -112,7 +112,7 @@ describe('credits:refund', () => {
   });
 });
 
-describe('org:enterprise', () => {
+describe('The enterprise plan', () => {
   it('org:enterprise puts an organization on the enterprise plan, and removes it from the plan', async () => {
     expect(await ask('org:enterprise', ...of())).toEqual({ org: acme.slug, enterprise: true });
     expect(await summary()).toMatchObject({ plan: 'enterprise', mode: 'invoice', sandboxLimit: null });

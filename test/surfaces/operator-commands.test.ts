@@ -275,7 +275,7 @@ describe('Operator’s commands', () => {
     expect(body.data[0].missingConnectorKinds).toBeUndefined();
   });
 
-  describe('bench:demo', () => {
+  describe('Data for benchmarks', () => {
     let orgId: string;
     let token: string;
     beforeAll(async () => {
@@ -305,7 +305,7 @@ describe('Operator’s commands', () => {
       ]);
     });
 
-    it('bench:demo creates only ended runs, which leave today’s cap unreached', async () => {
+    it('bench:demo creates only ended runs, and does not reach today’s cost cap', async () => {
       const runs = await world.knex('runs').where({ orgId });
       const share = (status: string) => runs.filter((run) => run.status === status).length / runs.length;
       expect(share('completed')).toBeCloseTo(0.9, 1);

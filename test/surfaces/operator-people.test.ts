@@ -47,7 +47,7 @@ describe('Members', () => {
     await run('member:role', ...of(bob.email), '--role', 'admin');
   });
 
-  it('member:remove ends the member’s access, and names an address without an account', async () => {
+  it('member:remove ends the member’s access, and says when an email address has no account', async () => {
     const carol = await world.person('Carol');
     await world.join(acme, carol, 'member');
     const token = await world.token(carol, acme);

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const ready = { status: 'ready', database: 'reachable', migrations: 'current' };
 
-describe('GET /livez', () => {
+describe('Liveness', () => {
   it('200 · /livez answers while the process is alive', async () => {
     const { status, body, headers } = await world.request('GET', '/livez');
     expect(status).toBe(200);
@@ -59,7 +59,7 @@ describe('GET /livez', () => {
   });
 });
 
-describe('GET /readyz', () => {
+describe('Readiness', () => {
   it('200 · /readyz answers when the database is reachable and has the current schema', async () => {
     const { status, body } = await world.request('GET', '/readyz');
     expect([status, body]).toEqual([200, ready]);
@@ -101,7 +101,7 @@ describe('GET /readyz', () => {
   });
 });
 
-describe('GET /metrics', () => {
+describe('Metrics', () => {
   it('200 · metrics count requests by surface, method, route and status, never by path', async () => {
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const { id } = (await world.rest('POST', '/projects', { token, body })).body;

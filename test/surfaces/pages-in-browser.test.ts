@@ -272,7 +272,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     await laptop.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
-  it('a client on this machine requests access, receives and uses it, and loses it', async () => {
+  it('a client on this machine requests access, uses it, and loses it when the person revokes it', async () => {
     const { session } = await owner();
     const page = await open(session);
     const loopback = await listen();
@@ -346,7 +346,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     },
   );
 
-  it('an agent that registered itself is claimed, and works', async () => {
+  it('an agent that registered itself is claimed, works, and loses access when it is revoked', async () => {
     const { person, organization } = await owner();
     const page = await open();
     const registered = await world.request('POST', '/v1/agent/identity', {

@@ -40,7 +40,7 @@ const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-e
 describe.each([
   ['GraphiQL', '/graphql', "style-src 'self' 'unsafe-inline'"],
   ['the API reference', '/reference', "style-src 'self'"],
-])('%s', (_name, path, styles) => {
+])('The page of %s', (_name, path, styles) => {
   /** URLs that the page loads: those in attributes that a browser, or the page's start script, follows. */
   async function loaded(): Promise<string[]> {
     // Links are followed by a person, not loaded by the browser.
@@ -207,7 +207,7 @@ test('405 · the API reference accepts only GET and HEAD', async () => {
 });
 
 test.each(exampleQueries.map((one) => [/(?:query|mutation|subscription) \w+/.exec(one.query)![0], one] as const))(
-  'the example %s with which GraphiQL opens is valid',
+  'the example query %s in GraphiQL is valid',
   (_, { query, variables = '{}' }) => {
     const document = parse(query);
     expect(validate(schema, document)).toEqual([]);

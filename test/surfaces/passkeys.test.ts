@@ -306,7 +306,7 @@ describe('Signing in with a passkey', () => {
   });
 });
 
-describe('A console without a domain name', () => {
+describe('Consoles without a domain name', () => {
   it('a console without a domain name offers no passkeys, loads no script for them, and says why', async () => {
     const { url } = world;
     const session = await world.session(await world.person('Numbers'));
@@ -325,7 +325,7 @@ describe('A console without a domain name', () => {
   });
 });
 
-describe('The offer to create a passkey', () => {
+describe('Offers of a passkey', () => {
   it('a person without a passkey is offered one on the account page, until they skip it in this browser', async () => {
     const person = await world.person('Undecided');
     const tab = browser(await world.session(person));

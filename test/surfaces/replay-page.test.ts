@@ -12,7 +12,7 @@ import { openWorld, present, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('The replay of a mission', () => {
+describe.skipIf(typeof launched === 'string')('Replays', () => {
   let world: World;
   let alice: Account;
   let shop: Place;

@@ -158,7 +158,7 @@ describe('The REST API over HTTP', () => {
       ['Sec-Fetch-Site: same-origin', () => ({ 'sec-fetch-site': 'same-origin' })],
       ['Sec-Fetch-Site: none, a page load by hand', () => ({ 'sec-fetch-site': 'none' })],
       ['our Origin, from a browser without Sec-Fetch-Site', () => ({ origin: world.url })],
-    ])('200 · the cookie reads from pages of the service: %s', async (_, headers) => {
+    ])('200 · the session cookie is accepted for reads from pages of the service: %s', async (_, headers) => {
       const { status, body } = await me(cookie(headers()));
       expect([status, body.principalType, body.userId, body.orgId]).toEqual([200, 'cookie', alice.id, acme.id]);
     });
@@ -171,12 +171,12 @@ describe('The REST API over HTTP', () => {
       ['from an origin that begins like ours', () => ({ origin: `${world.url}.evil.example` })],
       ['from a hidden origin', () => ({ origin: 'null' })],
       ['from another site that names our Origin', () => ({ origin: world.url, 'sec-fetch-site': 'cross-site' })],
-    ])('401 · the cookie is ignored %s', async (_, headers) => {
+    ])('401 · the session cookie is ignored in a request %s', async (_, headers) => {
       expect((await me(cookie(headers()))).body).toEqual(unauthenticated);
       expect((await rename(cookie({ ...headers(), ...csrf() }))).body).toEqual(unauthenticated);
     });
 
-    it('403 · a write by cookie without the CSRF header of its own session is refused', async () => {
+    it('403 · a write by session cookie without the CSRF header of the same session is refused', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const other = await world.session(alice, acme.id);
       for (const given of [undefined, '', 'x', other.csrf]) {
@@ -198,7 +198,7 @@ describe('The REST API over HTTP', () => {
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 
-    it('the cookie is not used when there is an Authorization header, valid or not', async () => {
+    it('the session cookie is not used when there is an Authorization header, valid or not', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const bobs = await world.token(bob, acme, { scopes: ['projects:read'] });
       const both = await me({ ...cookie(own), token: bobs });
@@ -215,7 +215,7 @@ describe('The REST API over HTTP', () => {
       expect((await rename({ ...cookie({ 'sec-fetch-site': 'cross-site' }), token })).status).toBe(200);
     });
 
-    it('a request by cookie acts in the organization of X-Org-Id, if the person belongs to it; a token ignores the header', async () => {
+    it('X-Org-Id chooses the organization of a request by session cookie, if the person belongs to it; a token ignores the header', async () => {
       const own = await world.found(bob, 'Bob’s');
       const bobs = await world.session(bob, acme.id);
       const at = async (ask: Ask) => (await world.request('GET', '/v1/me', ask)).body;
@@ -232,7 +232,7 @@ describe('The REST API over HTTP', () => {
     });
   });
 
-  describe('Response headers', () => {
+  describe('Headers of responses', () => {
     it('response headers forbid content sniffing, caching of data, and reads by other sites', async () => {
       const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
       for (const [method, path, ask] of [
@@ -461,7 +461,7 @@ describe('REST errors', () => {
     ['application/problem+json;q=0', false],
     ['application/problem+json;q=x', false],
     ['*/*', false],
-  ])('an error for Accept: %s is problem details: %s', async (accept, isDetails) => {
+  ])('an error for Accept: %s is sent as problem details: %s', async (accept, isDetails) => {
     const { status, headers, body } = await askAs(accept);
     expect([status, headers.get('vary')]).toEqual([400, 'accept']);
     expect(headers.get('content-type')).toBe(

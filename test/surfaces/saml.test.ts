@@ -113,7 +113,7 @@ async function refusals() {
 
 const user = { nameId: 'user-1', attributes: { email: 'new@example.com', displayName: 'New Person' } };
 
-describe('A SAML provider', () => {
+describe('SAML providers', () => {
   it('a SAML provider signs a new person in to its organization, in the browser that started the sign-in', async () => {
     const { request, cookie } = await start('?return_to=%2Fconsole%2Fruns');
     expect(request).toEqual({
@@ -332,7 +332,7 @@ describe('Refused SAML responses: a page, and an event in the audit log', () => 
       () => `<a>${'a'.repeat(160_000)}</a>`,
       'Its response is longer than 200000 characters.',
     ],
-    ['that is no XML', () => 'text', ''],
+    ['that is not XML', () => 'text', ''],
     ['with deeply nested elements', () => `${'<a>'.repeat(20_000)}${'</a>'.repeat(20_000)}`, ''],
   ];
 

@@ -51,7 +51,7 @@ it('an occurrence runs once, even if a process with a slow clock makes it due ag
   expect((await world.knex('recurring_missions').where({ id }).first()).nextRunAt).toBeGreaterThan(present());
 });
 
-describe('A scheduler process that dies', () => {
+describe('Dying scheduler processes', () => {
   it('a process that dies before it commits has done nothing: its row is skipped while locked, and run afterwards', async () => {
     const id = await dueTask();
     const dying = await world.knex.transaction();
@@ -110,7 +110,7 @@ it('a run that is canceled while its issue is created keeps its reason, and link
   ]);
 });
 
-describe('A tracker that fails', () => {
+describe('Failing trackers', () => {
   const breakTracker = () =>
     world.knex.raw(`create function broken() returns trigger language plpgsql as $$ begin raise 'broken'; end $$;
       create trigger broken before insert on issues execute function broken()`);
@@ -281,7 +281,7 @@ describe('Four scheduler processes on one database', () => {
     ).rows;
 });
 
-describe('The job loop', () => {
+describe('Job loop', () => {
   const silent = silentLog();
 
   test('each job runs repeatedly, with the interval counted from its end, even after a failure', async () => {

@@ -290,7 +290,7 @@ it('an email address that came from the SCIM user name changes with the user nam
   expect(await renamed('other@example.com')).toBe('after@example.com');
 });
 
-it('the groups of a directory have a limited number of members together; a page of groups ends before too many', async () => {
+it('the groups of a directory have a limited number of members together; a page of groups ends before it has too many', async () => {
   const [before, page] = [{ ...directoryCounts }, { ...directoryPage }];
   const ids = [await provision('crowd-1@example.com'), await provision('crowd-2@example.com')];
   const members = ids.map((value) => ({ value }));

@@ -197,7 +197,7 @@ describe('Invalid security events', () => {
   });
 });
 
-describe('The id of a security event', () => {
+describe('Ids of security events', () => {
   it('the id of an event is stored as long as the event would be accepted', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice, {}, { days: 30 });

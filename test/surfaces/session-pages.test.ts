@@ -95,7 +95,7 @@ describe('Sessions', () => {
   });
 });
 
-describe('The device of a session', () => {
+describe('Devices of sessions', () => {
   const mozilla = 'Mozilla/5.0';
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
   it.each([

@@ -35,7 +35,7 @@ describe.skipIf(typeof launched === 'string')('Sign-in settings in the console',
     await world.close();
   });
 
-  it('an owner gets from a domain to a tested provider, which signs a new person in', async () => {
+  it('an owner adds a domain, connects a provider and tests it, and the provider signs a new person in', async () => {
     const page = await pages.open(await world.session(owner.person, owner.organization.id));
     await page.goto('/console/o/acme/sign-in');
     await page.getByText('No domains yet.').waitFor();

@@ -14,7 +14,7 @@ afterAll(close);
 const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 describe('Signing in', () => {
-  it('an email address leads to a code, the code to the console, and the first sign-in creates the account', async () => {
+  it('an emailed code signs a person in to the console, and the first sign-in creates the account', async () => {
     const email = address();
     const tab = browser();
     expect((await tab.open('/console')).headers.get('location')).toBe('/sign-in?return_to=%2Fconsole');
@@ -206,7 +206,7 @@ describe('Signing in', () => {
   });
 });
 
-describe('The return address after sign-in', () => {
+describe('Return addresses', () => {
   it.each([
     ['/console', '/console'],
     ['/claim?claim_attempt_token=cvt_x&a=b#c', '/claim?claim_attempt_token=cvt_x&a=b#c'],

@@ -395,7 +395,7 @@ describe('Refused sign-ins through a provider', () => {
       'It has not verified the email address.',
     ],
     ['no address', { email: undefined, sub: 'user 1' }, 'It returned no email address.'],
-    ['a text that is no address', { email: 'new' }, 'It returned no email address.'],
+    ['a text that is not an email address', { email: 'new' }, 'It returned no email address.'],
     [
       'another user with the address of a known one',
       { email: 'ada@example.com' },

@@ -64,14 +64,14 @@ async function launch(command: 'start' | 'serve', more: Record<string, string> =
   return one;
 }
 
-describe('npm start', () => {
+describe('Starting the demo', () => {
   let one: Started;
   beforeAll(async () => {
     one = await launch('start', { LOG_LEVEL: 'debug' });
   });
   afterAll(() => stop(one));
 
-  it('npm start prints its URLs last, with working links and a token, none of which is in the log', async () => {
+  it('npm start prints working URLs and a token after its log, which contains none of their secrets', async () => {
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
@@ -128,7 +128,7 @@ describe('npm start', () => {
   });
 });
 
-describe('npm run serve', () => {
+describe('Starting the service', () => {
   it('npm run serve prints the link of the development mailbox beside the log, and starts no runner', async () => {
     const one = await start('serve');
     await vi.waitFor(() => expect(one.said).toContain('listening'));
