@@ -306,7 +306,7 @@ describe('the shared budget of attempts', () => {
     const granted = calls.map(({ outputTokens }) => outputTokens).sort((a, b) => b - a);
     expect(granted).toEqual([10_000, 9_500, 0]);
     const { reason } = calls.find(({ outputTokens }) => outputTokens === 0);
-    expect(reason).toContain('The attempts have cost 0.00 of their budget of 0.10 USD together.');
+    expect(reason).toContain('Together, the attempts have cost 0.00 of their budget of 0.10 USD.');
     const [one] = held as [Held];
     const set = (budgetUsd: number) =>
       world.rest('PUT', `/runs/${one.runId}/budget`, { token: owner.token, body: { budgetUsd } });

@@ -110,7 +110,7 @@ describe('models that a connector lists', () => {
     expect((await connectWith([qwen])).data.connectIntegration.models).toEqual(named);
     const before = await world.knex('integrations').count();
     for (const [body, words] of [
-      [await connectWith([qwen]), 'models.0.id: must not be qwen3-coder, which the connector Models names'],
+      [await connectWith([qwen]), 'models.0.id: must not be qwen3-coder, which the connector Models lists'],
       [await connectWith([{ ...qwen, id: 'a b' }]), 'models.0.id: must be printable ASCII without spaces'],
       [await connectWith([{ ...qwen, prices: { input: -1, output: 1 } }]), 'models.0.prices.input: must be at least 0'],
       [await connectWith(Array(51).fill(qwen)), 'models: must be at most 50 entries.'],

@@ -108,15 +108,9 @@ describe('model connectors', () => {
   });
 
   it.each([
-    [
-      'baseUrl: must be an https address without user, query and fragment',
-      { baseUrl: 'https://a:b@models.example.com' },
-    ],
-    [
-      'baseUrl: must be an https address without user, query and fragment',
-      { baseUrl: 'https://models.example.com?a=b' },
-    ],
-    ['baseUrl: must be an https address without user, query and fragment', { baseUrl: 'file:///etc/passwd' }],
+    ['baseUrl: must be an https URL without user, query and fragment', { baseUrl: 'https://a:b@models.example.com' }],
+    ['baseUrl: must be an https URL without user, query and fragment', { baseUrl: 'https://models.example.com?a=b' }],
+    ['baseUrl: must be an https URL without user, query and fragment', { baseUrl: 'file:///etc/passwd' }],
     ['credentials: must be printable ASCII without spaces', { credentials: 'a\nb' }],
     ['credentials: must be at least 1 character', { credentials: '' }],
     ['credentials: must be at most 1000 characters', { credentials: 'k'.repeat(1_001) }],
@@ -139,7 +133,7 @@ describe('model connectors', () => {
     try {
       for (const baseUrl of [models.url, 'https://169.254.169.254', 'https://intranet.example.com', 'http://1.1.1.1']) {
         expect(await connect({ baseUrl })).toMatchObject({
-          description: 'baseUrl: must be at a public address, by https on port 443.',
+          description: 'baseUrl: must be an https URL of a public host, on port 443.',
         });
       }
       expect(await act('check', id)).toMatchObject({ checkFailure: 'Anthropic is unreachable.' });

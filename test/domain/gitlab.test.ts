@@ -115,7 +115,7 @@ describe('GitLab connectors', () => {
     gitlab.settings.scopes = ['read_api'];
     expect(await refusal()).toBe('credentials: The token has the scopes read_api; it needs api.');
     expect(await refusal({ baseUrl: 'https://10.0.0.1/api/v4' })).toBe(
-      'baseUrl: must be at a public address, by https on port 443.',
+      'baseUrl: must be an https URL of a public host, on port 443.',
     );
   });
 });
@@ -146,7 +146,10 @@ describe('GitLab as source host', () => {
     const project = { ...(await record()), scmRepo: 'gone' };
     const { connector, host } = await hostOf(project);
     await expect(host.access(project, connector)).rejects.toMatchObject({
-      body: { description: expect.stringContaining('GitLab shows no project acme/web/gone'), retryable: false },
+      body: {
+        description: expect.stringContaining('cannot see the project acme/web/gone at GitLab'),
+        retryable: false,
+      },
     });
     gitlab.disturb('getApiV4ProjectsId', { status: 429, headers: { 'retry-after': '7' } });
     await expect(host.access(project, connector)).rejects.toMatchObject({ body: { retryable: true } });

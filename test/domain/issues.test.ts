@@ -140,9 +140,9 @@ describe('starting missions on selected issues', () => {
       { issue: second.key, runId: expect.stringMatching(/^run_/), reason: null, run: title(second) },
       ...[
         [closed.id, 'The issue is closed: reopen it first.'],
-        [worked.id, `A mission works on the issue already: ${before.id}.`],
+        [worked.id, `A mission is already working on the issue: ${before.id}.`],
         ['SHOP-999', 'No such issue.'],
-        [first.id, `A mission works on the issue already: ${starts[0].runId}.`],
+        [first.id, `A mission is already working on the issue: ${starts[0].runId}.`],
       ].map(([issue, reason]) => ({ issue, runId: null, reason, run: null })),
     ]);
     expect((await send(input, owner, 'choice-1')).body.data.startMissions.starts).toEqual(starts);

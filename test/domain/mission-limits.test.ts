@@ -331,7 +331,7 @@ describe('limits of a mission', () => {
     expect(await beatFor(held, minutes(2))).toBe('stop');
     expect((await look(held.runId)).parkedBy).toBe('time');
     const refused = { maxModelCalls: 6 };
-    const description = 'maxModelCalls: must be at most 5, the bound of this installation.';
+    const description = 'maxModelCalls: must be at most 5, the maximum of this installation.';
     const answers = [
       await start(refused),
       await setLimits(held.runId, refused),

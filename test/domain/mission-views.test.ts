@@ -78,7 +78,7 @@ it('a person saves, changes and deletes views of the list of missions, which hav
   expect(view).toEqual({ id: expect.stringMatching(/^viw_/), ...input, filters: { ...none, status: 'failed' } });
   const twice = await Promise.all([0, 1].map(() => ask(create, bob, { input: { ...input, name: 'failed' } })));
   expect(twice.map(({ description }) => description ?? null).sort()).toEqual(
-    [null, 'name: is used by another of your views.'].sort(),
+    [null, 'name: is already the name of another of your views.'].sort(),
   );
   expect(await list(ada)).toEqual([view]);
   const update = `mutation ($id: String!, $input: MissionViewRequest!) { updateMissionView(viewId: $id, input: $input) ${fields} }`;

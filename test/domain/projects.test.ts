@@ -474,7 +474,7 @@ describe('connectors of a project', () => {
     );
     for (const scmConnectorId of [linear, 'int_000000000000000000000000'])
       expect(await set(projectId, { scmConnectorId })).toBe(
-        'scmConnectorId: must be a connector of the kind scm of the organization.',
+        'scmConnectorId: must be a connector of this organization with the kind scm.',
       );
     expect(await set(projectId, {}, viewer.token)).toMatch(/projects:write/);
     expect(await set(projectId, { scmConnectorId: first }, stranger.token)).toBe('No such project.');

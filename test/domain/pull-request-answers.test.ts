@@ -381,7 +381,7 @@ describe('GitHub Apps', () => {
     expect(await deliver('installation', { action: 'deleted', installation, sender: person('ada') })).toMatchObject({
       reason: expect.stringContaining('has the event deleted'),
     });
-    expect((await scm()).checkFailure).toContain('GitHub shows no installation 7 to the App');
+    expect((await scm()).checkFailure).toContain('has no installation 7 at GitHub');
     const moved = {
       action: 'renamed',
       account: { login: 'globex' },

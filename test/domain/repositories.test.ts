@@ -75,7 +75,7 @@ describe('paths and refs in a repository', () => {
       expect(await problemOf(readRepositoryFile(project, name))).toEqual([
         400,
         false,
-        'path: must be the path of a file from the top of its repository, without . and .. in it.',
+        'path: must be a path relative to the root of the repository, without . and .. in it.',
       ]);
     },
   );
@@ -325,7 +325,7 @@ describe('repositories on the machine of the service', () => {
     expect(await problemOf(readRepositoryFile(lost, 'README.md'))).toEqual([
       409,
       false,
-      'The connector Code names no folder of repositories: connect it with an absolute path.',
+      'The connector Code has no folder of repositories: connect it with an absolute path.',
     ]);
   });
 

@@ -115,7 +115,7 @@ describe('reports of a runtime', () => {
     const twice = await Promise.all([append(1, 'two'), append(1, 'two')]);
     expect(twice).toEqual([{ nextSeq: 2 }, { nextSeq: 2 }]);
     expect(await append(0, 'one ')).toEqual({ nextSeq: 2 });
-    expect(refused(await append(0, 'other'))).toEqual(['conflict', 'seq: 0 already exists with other content.']);
+    expect(refused(await append(0, 'other'))).toEqual(['conflict', 'seq: 0 already exists with different content.']);
     expect(refused(await append(2, 'x', { part: 'prompt' }))[1]).toBe('spanId: is required when part is prompt.');
     expect(refused(await append(2, 'x', { spanId: 'a' }))[1]).toBe('spanId: is allowed only with the part prompt.');
     expect(refused(await append(2, 'x', { sessionId: 'unknown' }))[0]).toBe('not_found');
@@ -143,7 +143,7 @@ describe('reports of a runtime', () => {
     expect(await append(0, 'a', 'b')).toEqual({ nextSeq: 2 });
     expect(await append(1, 'b', 'c')).toEqual({ nextSeq: 3 });
     expect(await append(0, 'a')).toEqual({ nextSeq: 3 });
-    expect(refused(await append(1, 'x', 'c', 'd'))[1]).toBe('seq: 1 already exists with other content.');
+    expect(refused(await append(1, 'x', 'c', 'd'))[1]).toBe('seq: 1 already exists with different content.');
     expect(refused(await append(4, 'e'))[1]).toBe('seq: must be 3, the next number: 4 would leave a gap.');
     const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);

@@ -316,7 +316,7 @@ describe('existing issues', () => {
     const { starts } = await world.field(start, { token: alice, variables: { input: { issues } } });
     expect(starts).toEqual([
       { runId: expect.stringMatching(/^run_/), reason: null },
-      { runId: null, reason: `A mission works on the issue already: ${starts[0].runId}.` },
+      { runId: null, reason: `A mission is already working on the issue: ${starts[0].runId}.` },
       { runId: null, reason: expect.stringMatching(/github/i) },
     ]);
     const [run] = await world.knex('runs').where({ id: starts[0].runId });

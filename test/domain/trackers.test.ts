@@ -138,11 +138,11 @@ describe('Linear as tracker', () => {
 
   it.each([
     ['no team', undefined, 'trackerTeamKey: the project names no Linear team.'],
-    ['an unknown team', 'NONE', 'trackerTeamKey: Linear shows no team NONE to this connector.'],
+    ['an unknown team', 'NONE', 'trackerTeamKey: the connector cannot see the team NONE in Linear.'],
     [
       'an id that is not the id of a team',
       '00000000-0000-4000-8000-000000000000',
-      'trackerTeamKey: Linear shows no team 00000000-0000-4000-8000-000000000000 to this connector.',
+      'trackerTeamKey: the connector cannot see the team 00000000-0000-4000-8000-000000000000 in Linear.',
     ],
   ])('409 · no issue is created at Linear for a project with %s', async (_, trackerTeamKey, description) => {
     const project = await projectOn('linear', { trackerTeamKey });
@@ -330,7 +330,7 @@ describe('GitHub as tracker', () => {
         409,
         false,
         null,
-        `GitHub shows no repository ${repoFullName} to this connector: correct repoFullName, or give its credentials access to it.`,
+        `The connector cannot see the repository ${repoFullName} at GitHub: correct repoFullName, or give its credentials access.`,
       ]);
     },
   );

@@ -154,7 +154,7 @@ it('commits that wait for approval are bundled; the service pushes them if the b
   writeFileSync(hook, '#!/bin/sh\necho frozen >&2\nexit 1\n', { mode: 0o755 });
   const refused = pushPack(origin, pushed(more.headSha, [headSha], more.staged!.file));
   await expect(refused).rejects.toThrow(
-    'The source host refuses the push to mission/run_1: pre-receive hook declined; frozen',
+    'The source host refused the push to mission/run_1: pre-receive hook declined; frozen',
   );
   rmSync(hook);
   await pushPack(origin, pushed(more.headSha, [headSha], more.staged!.file));

@@ -142,7 +142,7 @@ describe('A2A push notifications', () => {
     const one = message('Tell me too');
     const pushTo = (address: string) => ({ returnImmediately: true, taskPushNotificationConfig: { url: address } });
     const bad = request(one, pushTo('http://10.0.0.1/'));
-    expect(await caught(client.sendMessage(bad))).toEqual([-32602, 'url: must be an https address of a public host.']);
+    expect(await caught(client.sendMessage(bad))).toEqual([-32602, 'url: must be an https URL of a public host.']);
     expect(await world.knex('runs').where({ missionTitle: 'Tell me too' }).first()).toBeUndefined();
     const task = (await client.sendMessage(request(one, pushTo(url)))) as Task;
     await client.sendMessage(request(one, pushTo(url)));
@@ -210,7 +210,7 @@ describe('A2A push notifications', () => {
       ]) {
         expect(await caught(create(task.id, { url: bad }))).toEqual([
           -32602,
-          'url: must be an https address of a public host.',
+          'url: must be an https URL of a public host.',
         ]);
       }
     } finally {

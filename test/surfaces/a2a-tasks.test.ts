@@ -99,7 +99,7 @@ describe('A2A messages', () => {
     const other = { ...one, parts: [{ text: 'Something else' }] };
     expect(await caught(client.sendMessage(request(other)))).toEqual([
       -32602,
-      'messageId: was used for another message.',
+      'messageId: was already used for a different message.',
     ]);
   });
 

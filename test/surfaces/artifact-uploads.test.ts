@@ -64,7 +64,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     const { status, body } = await put(content.uploadUrl, 'other');
     expect([status, body.description]).toEqual([
       409,
-      'This content has been uploaded already: an address accepts one upload.',
+      'This content has already been uploaded: an upload URL works only once.',
     ]);
     expect(await contentOf(content)).toBe('one');
   });
@@ -235,7 +235,7 @@ describe('Registering uploaded content as an artifact', () => {
         (error) => error.message,
       );
     expect((await Promise.all([register(), register()])).sort()).toEqual([
-      'contentKey: an artifact has this content already.',
+      'contentKey: another artifact already uses this content.',
       'registered',
     ]);
   });

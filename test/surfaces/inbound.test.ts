@@ -169,7 +169,7 @@ describe('Issues that get a label', () => {
       const rows = await waiting();
       expect(rows).toHaveLength(count - started);
       for (const { reason, title } of rows)
-        expect([reason, title]).toEqual([expect.stringContaining('runs 100 missions at once'), expect.any(String)]);
+        expect([reason, title]).toEqual([expect.stringContaining('allows 100 missions at once'), expect.any(String)]);
       await open().update({ status: 'completed', finishedAt: present() });
       await Promise.all([retryDeliveries(), retryDeliveries()]);
       await world.delivered();
@@ -230,7 +230,7 @@ describe('Issues that get a label', () => {
     expect(await moved('transferred', 'globex/store', { owner: { from } })).toMatchObject({
       ...{ status: 'ignored' },
       reason: expect.stringMatching(
-        /^The repository of the project Shop was renamed or transferred: GitHub shows no repository/,
+        /^The repository of the project Shop was renamed or transferred: The connector cannot see the repository/,
       ),
     });
     expect((await moved('archived', 'acme/shop', {})).reason).toBe('A repository that is archived starts nothing.');

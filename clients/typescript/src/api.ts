@@ -352,9 +352,9 @@ export interface Artifact {
   createdAt: string;
   /** Expiry: from this time on the artifact no longer exists. The retention of the organization may delete it earlier. */
   expiresAt: string;
-  /** Address for the download of the content: valid for about an hour, without a credential. */
+  /** URL for the download of the content: valid for about an hour, without a credential. */
   url: string;
-  /** Address of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one. */
+  /** URL of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one. */
   traceViewerUrl: string | null;
 }
 /** One page of a list of Artifact records. */
@@ -554,7 +554,7 @@ export interface Attestation {
   sha: string;
   /** The tree of the commit. */
   treeSha: string;
-  /** The run that has brought the commit. */
+  /** The run that produced the commit. */
   runId: string;
   /** The project of the run. */
   projectId: string;
@@ -1364,13 +1364,13 @@ export interface ConnectIntegrationParameters {
   displayName: string;
   /** A token or API key of the vendor. It is stored encrypted and never returned. Absent for the built-in tracker. */
   credentials?: string;
-  /** The address of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
+  /** The base URL of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
   baseUrl?: string;
   /** An installation of a GitHub App instead of a token; only for `github`. */
   githubApp?: {
     /** The id or client id of the App, from its settings. */
     appId: string;
-    /** The id of the installation: the number at the end of the address of its settings. */
+    /** The id of the installation: the number at the end of the URL of its settings. */
     installationId: string;
     /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
@@ -1785,7 +1785,7 @@ export interface CreateSandboxTemplateRequest {
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
-     * Tools that are called at once although calls wait: `server` or `server.tool`, at most 100.
+     * Tools whose calls do not wait: `server` or `server.tool`, at most 100.
      *
      * @maxItems 100
      */
@@ -1919,10 +1919,10 @@ export interface CreatedDirectoryToken {
   /** When the token stops working. */
   expiresAt: number;
 }
-/** A new link, with its address. */
+/** A new link, with its URL. */
 export interface CreatedRunShare {
   share: RunShare;
-  /** The address, which works without an account. It is shown once: only a digest is stored. */
+  /** The URL, which works without an account. It is shown once: only a digest is stored. */
   address: string;
 }
 /** A link that shows a run to people outside the organization, read-only and masked. */
@@ -1935,7 +1935,7 @@ export interface RunShare {
   createdBy: string;
   /** When it was created. */
   createdAt: number;
-  /** From this time on it shows nothing. */
+  /** When it expires; from then on it shows nothing. */
   expiresAt: number;
   /** When it was revoked; null while it is not. */
   revokedAt: number | null;
@@ -2275,7 +2275,7 @@ export interface EffectPolicy {
    * Items: Kind of an effect of a mission outside of the platform.
    */
   waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
-  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools: string[];
 }
 /** The parameters of `endAgentTrial`. */
@@ -2335,7 +2335,7 @@ export interface EnvironmentsParameters {
   issueId?: string;
   /** Only records with this value. */
   projectId?: string;
-  /** Only environments in this status; all without it. */
+  /** Only environments in this status; absent means all. */
   status?: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
   /** Rows per page: 1 to 500. */
   limit?: number;
@@ -2443,7 +2443,7 @@ export interface ForkMissionParameters {
 export interface ForkMissionRequest {
   /** The step of the call. */
   stepId: string;
-  /** Number of the first call of the step that goes to a model again, from `recordedModelCalls` or the download of the recording. */
+  /** Number of the first call of the step that is sent to a model, from `recordedModelCalls` or the download of the recording. */
   call: number;
   /** A message to the agent at the call; absent means that it is asked to continue. */
   prompt?: string | null;
@@ -2625,7 +2625,7 @@ export interface InboundDeliveryParameters {
   /** The id of the delivery. */
   deliveryId: string;
 }
-/** An address that another system sends signed events to. */
+/** A URL to which another system sends signed events. */
 export interface InboundHook {
   /** The id, which starts with `hok_`. */
   id: string;
@@ -3528,7 +3528,7 @@ export interface OrganizationParameters {
 export interface OutsideEffect {
   /** The id, which starts with `eff_`. */
   id: string;
-  /** The run; of several runs on one branch or issue the newest. */
+  /** The run; the newest one if several runs work on one branch or issue. */
   runId: string;
   /** Kind of effect. */
   kind: 'push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call';
@@ -3542,9 +3542,9 @@ export interface OutsideEffect {
   digest: string;
   /** Why it has failed, or why it is tried again; null without an error. */
   error: string | null;
-  /** Address of what was created; null without one. */
+  /** URL of the created object; null without one. */
   resultUrl: string | null;
-  /** Name of the person who has decided; null before, and for a canceled run. */
+  /** Name of the person who decided; null before the decision, and for a canceled run. */
   decidedBy: string | null;
   /** When it was approved or rejected; null before. */
   decidedAt: number | null;
@@ -3837,7 +3837,7 @@ export interface RecordedModelCall {
   model: string | null;
   /** The HTTP status of the answer. */
   status: number;
-  /** Whether its content is left out, because it exceeds the bounds of a recording. */
+  /** Whether its content is left out, because it exceeds the limits of a recording. */
   isOmitted: boolean;
 }
 /** Recorded calls of models, 200 at once. */
@@ -3860,7 +3860,7 @@ export interface Recording {
   runId: string;
   /** Number of recorded calls. */
   calls: number;
-  /** Calls among them whose content is left out, because it exceeds the bounds of a call or of a run. */
+  /** Calls among them whose content is left out, because it exceeds the limits of a call or of a run. */
   omitted: number;
   /** Size of the lines in bytes. */
   sizeBytes: number;
@@ -3868,7 +3868,7 @@ export interface Recording {
   createdAt: number;
   /** When the first calls are deleted. */
   expiresAt: number;
-  /** Address for the download of the lines: valid for about an hour, without a credential. */
+  /** URL for the download of the lines: valid for about an hour, without a credential. */
   url: string;
 }
 /** The parameters of `recording`. */
@@ -4125,7 +4125,7 @@ export interface RotateIntegrationParameters {
   githubApp?: {
     /** The id or client id of the App, from its settings. */
     appId: string;
-    /** The id of the installation: the number at the end of the address of its settings. */
+    /** The id of the installation: the number at the end of the URL of its settings. */
     installationId: string;
     /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
@@ -4428,7 +4428,7 @@ export interface Runtime {
   places: number | null;
   /** Number of missions of the organization that the runtime executes. */
   usedPlaces: number;
-  /** Number of further missions that the runtime has places for; null when it reports no places, and for a runtime of all organizations. */
+  /** Number of further missions that the runtime has capacity for; null when it reports no capacity, and for a runtime of all organizations. */
   freePlaces: number | null;
   /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when it drains or is not connected. */
   waitingRuns: number;
@@ -4454,7 +4454,7 @@ export interface RuntimeHarness {
 }
 /** Missions that need a runtime, as numbers for an autoscaler. */
 export interface RuntimeDemand {
-  /** Number of missions that wait or run; divided by the places of one runtime, it is the number of runtimes that are needed. */
+  /** Number of missions that wait or run; divided by the number that one runtime executes at once, it is the number of runtimes that are needed. */
   missions: number;
   /** Number of missions that wait for a runtime. */
   waiting: number;
@@ -4677,11 +4677,11 @@ export interface SandboxTemplate {
   stepModelCalls: number | null;
   /** Maximum tokens of a step, input, output and cached ones together; null means no limit. */
   stepTokens: number | null;
-  /** Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the bound of the installation. */
+  /** Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation. */
   maxMinutes: number | null;
-  /** Maximum model calls of a mission, unless its start sets another limit; null means the bound of the installation. */
+  /** Maximum model calls of a mission, unless its start sets another limit; null means the maximum of the installation. */
   maxModelCalls: number | null;
-  /** Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the bound of the installation. */
+  /** Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation. */
   maxTokens: number | null;
   /** Effects outside of the platform that wait for a person, beside those of the project; null means none. */
   effectPolicy: EffectPolicy | null;
@@ -4752,7 +4752,7 @@ export interface SandboxUpdatedParameters {
 export interface SandboxesParameters {
   /** Only records with this value. */
   projectId?: string;
-  /** Only sandboxes in this status; all without it. */
+  /** Only sandboxes in this status; absent means all. */
   status?: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
   /** Rows per page: 1 to 500. */
   limit?: number;
@@ -5083,7 +5083,7 @@ export interface SetProjectEffectPolicyParameters {
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
-     * Tools that are called at once although calls wait: `server` or `server.tool`, at most 100.
+     * Tools whose calls do not wait: `server` or `server.tool`, at most 100.
      *
      * @maxItems 100
      */
@@ -5105,7 +5105,7 @@ export interface SetPullRequestLoopParameters {
   rounds: number;
   /** Hours after the start of the mission within which a pull request continues it. 1 to 2,160. */
   hours: number;
-  /** Cost of all missions of the pull request in US dollars, up to which it continues its mission: 0.01 to 10,000. Absent means without a bound. */
+  /** Cost of all missions of the pull request in US dollars, up to which it continues its mission: 0.01 to 10,000. Absent means no limit. */
   costUsd?: number;
 }
 /** The parameters of `setRecordingSettings`. */
@@ -5133,7 +5133,7 @@ export interface SetRunBudgetParameters {
 }
 /** The body of `PUT /runs/{runId}/budget`. */
 export interface SetRunBudgetRequest {
-  /** US dollars: 0.01 to 10000, and at least the present cost of the run. */
+  /** US dollars: 0.01 to 10000, and at least the current cost of the run. */
   budgetUsd: number;
 }
 /** The parameters of `setRunLimits`. */
@@ -5143,11 +5143,11 @@ export interface SetRunLimitsParameters {
 }
 /** The body of `PUT /runs/{runId}/limits`. */
 export interface SetRunLimitsRequest {
-  /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
-  /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The first mission of the organization. */
@@ -5369,11 +5369,11 @@ export interface StartMissionRequest {
   budgetUsd?: number | null;
   /** CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
-  /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The parameters of `startMissions`. */
@@ -5404,11 +5404,11 @@ export interface StartMissionsParameters {
     budgetUsd?: number | null;
     /** CPUs, memory and disk of each mission. Absent means the type in its sandbox template. */
     instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-    /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxMinutes?: number | null;
-    /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxModelCalls?: number | null;
-    /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxTokens?: number | null;
   };
 }
@@ -5914,7 +5914,7 @@ export interface UpdateSandboxTemplateRequest {
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
-     * Tools that are called at once although calls wait: `server` or `server.tool`, at most 100.
+     * Tools whose calls do not wait: `server` or `server.tool`, at most 100.
      *
      * @maxItems 100
      */
@@ -6574,7 +6574,7 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Starts the mission of a run again, from its beginning: its scheduled task or automation, else a mission with the same prompt, agent and limits. While the run that it started is open, a repeated request returns that run. Requires the scope `missions:run`. */
   rerunMission: { input: RerunMissionParameters; output: Run };
-  /** Starts a mission that continues another one from a call of its recording. The calls before are answered from the recording, at no cost; from the call on, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
+  /** Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no cost; from that call on, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
   forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
@@ -6644,7 +6644,7 @@ export interface Operations {
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The groups of the runs that match, largest first, at most 100. The newest 10,000 runs that match are counted. Requires the scope `missions:read`. */
   runGroups: { input: RunGroupsParameters; output: RunGroups };
-  /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
+  /** The runtimes that work for the organization and were seen within the last day: at most 100, the most recently seen first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
   runtimes: { input: {}; output: Runtimes };
   /** The views that the caller has saved in the organization, oldest first. Requires the scope `missions:read`. */
   missionViews: { input: {}; output: MissionViewList };
@@ -6692,7 +6692,7 @@ export interface Operations {
   unlinkAccount: { input: UnlinkAccountParameters; output: Membership };
   /** Sets which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved (`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
   setProjectEffectPolicy: { input: SetProjectEffectPolicyParameters; output: Project };
-  /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond these bounds, such events wait for an approval. Requires the scope `projects:write`. */
+  /** Sets the limits within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond these limits, such events wait for an approval. Requires the scope `projects:write`. */
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
@@ -6748,7 +6748,7 @@ export interface Operations {
   updateMissionView: { input: UpdateMissionViewParameters; output: MissionView };
   /** Deletes a view of the caller. Requires the scope `missions:read`. */
   deleteMissionView: { input: DeleteMissionViewParameters; output: DeleteMissionViewResponse };
-  /** Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run gets them without following it. Requires the scope `missions:read`. */
+  /** Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. All attempts at one task, and runs that continue it, are followed too. The person responsible for a run gets them without following it. Requires the scope `missions:read`. */
   followRun: { input: FollowRunParameters; output: Run };
   /** Ends the news of a run, and of the other attempts at its task, for a person who follows it. Requires the scope `missions:read`. */
   unfollowRun: { input: UnfollowRunParameters; output: Run };
@@ -6768,13 +6768,13 @@ export interface Operations {
   updateIssue: { input: UpdateIssueParameters; output: Issue };
   /** Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the previous agent is canceled. Repeating the assignment changes nothing while the agent works on the issue. Requires the scope `missions:run`. */
   assignIssue: { input: AssignIssueParameters; output: Issue };
-  /** Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the bounds of the project; on a closed issue only if it mentions `@agent`. Requires the scope `missions:run`. */
+  /** Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the limits of the project; on a closed issue only if it mentions `@agent`. Requires the scope `missions:run`. */
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
   /** Deletes your own comment, and returns it. An agent that has received the comment keeps it; a mission that it was to continue is not continued. Requires the scope `missions:run`. */
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
-  /** Starts a mission on each of several issues, billed to you. An issue on which a mission works gets no second one. What could not start is in the answer with its reason, and the other missions start. Requires the scope `missions:run`. */
+  /** Starts a mission on each of several issues, billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the others still start. Requires the scope `missions:run`. */
   startMissions: { input: StartMissionsParameters; output: StartMissionsResponse };
   /** Changes the connectors of a project. A tracker or source host at another server is refused with 409 while missions or pull requests of the project are open. Requires the scope `projects:write`. */
   setProjectConnectors: { input: SetProjectConnectorsParameters; output: Project };

@@ -495,7 +495,7 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
 
 /** Effects of missions outside of the platform that wait for a person. */
 export type CreateSandboxTemplateRequestEffectPolicy = {
-  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of effects that wait for a person. */
   waits: Array<OutsideEffectKind>;
@@ -567,7 +567,7 @@ export type CreateScheduledTaskRequest = {
 
 /** Effects of missions outside of the platform that wait for a person. */
 export type CreateScheduledTaskRequestEffectPolicy = {
-  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of effects that wait for a person. */
   waits: Array<OutsideEffectKind>;
@@ -754,7 +754,7 @@ export type DirectoryUserState =
 
 /** Effects of missions outside of the platform that wait for a person. */
 export type EffectPolicyInput = {
-  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of effects that wait for a person. */
   waits: Array<OutsideEffectKind>;
@@ -801,7 +801,7 @@ export type EventKind =
 export type GitHubAppRequest = {
   /** The id or client id of the App, from its settings. */
   appId: Scalars['String']['input'];
-  /** The id of the installation: the number at the end of the address of its settings. */
+  /** The id of the installation: the number at the end of the URL of its settings. */
   installationId: Scalars['String']['input'];
   /** A private key of the App, PEM. It is stored encrypted and never returned. */
   privateKey: Scalars['String']['input'];
@@ -1721,11 +1721,11 @@ export type StartMissionsRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** The issues, 1 to 50. */
   issues: Array<StartMissionsRequestIssues>;
-  /** Maximum minutes that the mission may use its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Whether a person must approve each plan. Absent means the setting of the orchestrator. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
@@ -2039,7 +2039,7 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
 
 /** Effects of missions outside of the platform that wait for a person. */
 export type UpdateSandboxTemplateRequestEffectPolicy = {
-  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of effects that wait for a person. */
   waits: Array<OutsideEffectKind>;
@@ -2111,7 +2111,7 @@ export type UpdateScheduledTaskRequest = {
 
 /** Effects of missions outside of the platform that wait for a person. */
 export type UpdateScheduledTaskRequestEffectPolicy = {
-  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of effects that wait for a person. */
   waits: Array<OutsideEffectKind>;

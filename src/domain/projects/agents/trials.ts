@@ -37,7 +37,7 @@ export async function startTrial(caller: Caller, agentId: string, input: NewTria
     if (trialVersion === agent.version)
       throw invalid.field(
         changes ? 'changes' : 'number',
-        `must differ from the present version of the agent, which is ${agent.version}`,
+        `must differ from the current version of the agent, which is ${agent.version}`,
       );
     return writeAgent(trx, agent, { trialVersion, trialPercent: percent });
   });

@@ -22,7 +22,7 @@ export const OutsideEffectKind = wordSet(
 
 const words = {
   waits: 'Kinds of effects that wait for a person.',
-  allowedTools: `Tools that are called at once although calls wait: \`server\` or \`server.tool\`, at most ${effectBounds.allowedTools}.`,
+  allowedTools: `Tools whose calls do not wait: \`server\` or \`server.tool\`, at most ${effectBounds.allowedTools}.`,
 };
 
 export const EffectPolicyType = builder.objectRef<EffectPolicy>('EffectPolicy').implement({

@@ -22,7 +22,7 @@ export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `eff_`.'),
-      runId: string('The run; of several runs on one branch or issue the newest.'),
+      runId: string('The run; the newest one if several runs work on one branch or issue.'),
       kind: typed(OutsideEffectKind.type, 'Kind of effect.'),
       state: typed(OutsideEffectState.type, 'State of the effect.'),
       title: t.string({ description: 'The effect in words.', resolve: (effect) => describeEffect(effect).title }),
@@ -33,8 +33,8 @@ export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect
       }),
       digest: string('A value that changes whenever the content of the effect changes.'),
       error: stringOrNull('Why it has failed, or why it is tried again; null without an error.'),
-      resultUrl: stringOrNull('Address of what was created; null without one.'),
-      decidedBy: stringOrNull('Name of the person who has decided; null before, and for a canceled run.'),
+      resultUrl: stringOrNull('URL of the created object; null without one.'),
+      decidedBy: stringOrNull('Name of the person who decided; null before the decision, and for a canceled run.'),
       decidedAt: epochMsOrNull('When it was approved or rejected; null before.'),
       committedAt: epochMsOrNull('When it was carried out; null before.'),
       createdAt: epochMs('When it was first staged.'),

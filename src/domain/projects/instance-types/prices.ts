@@ -8,7 +8,9 @@ let prices: Readonly<Record<string, number>> = {};
 export function bindInstancePrices(set: Readonly<Record<string, number>>): void {
   const unknown = Object.keys(set).filter((name) => !instanceTypeIds.some((id) => id === name));
   if (unknown.length > 0)
-    throw new Error(`INSTANCE_PRICES: instance types are ${instanceTypeIds.join(', ')}, not ${unknown.join(', ')}`);
+    throw new Error(
+      `INSTANCE_PRICES: ${unknown.join(', ')} is not an instance type; allowed are ${instanceTypeIds.join(', ')}`,
+    );
   prices = set;
 }
 

@@ -67,7 +67,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       displayName: string('Name for people; programs use the id.'),
       createdAt: epochMs('When the integration was connected.'),
       updatedAt: epochMs('When the credentials were last replaced.'),
-      baseUrl: stringOrNull('The address of a server other than the vendor’s own; null means the vendor’s own.', {
+      baseUrl: stringOrNull('Base URL of a server other than the vendor’s own; null means the vendor’s own.', {
         graphOnly: true,
       }),
       hasCredentials: boolean(
@@ -75,16 +75,16 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
         { graphOnly: true },
       ),
       brokenSince: epochMsOrNull(
-        'When a rejection of the credentials by the vendor was first seen; null while none is known.',
+        'When the vendor was first seen to reject the credentials; null while no rejection is known.',
         { graphOnly: true },
       ),
       checkedAt: epochMsOrNull(
-        'When the credentials were last checked with the vendor; null means that they were not checked since they were set.',
+        'When the credentials were last checked with the vendor; null means that they have not been checked since they were set.',
         { graphOnly: true },
       ),
       checkFailure: stringOrNull('Reason why the last check failed; null when it passed.', { graphOnly: true }),
       pausedUntil: epochMsOrNull(
-        'The end of the last rate limit of the vendor, before which no call is made; null before the first.',
+        'When the last rate limit of the vendor ends, before which no call is made; null before the first.',
         { graphOnly: true },
       ),
       models: typed(

@@ -16,12 +16,12 @@ const words = {
 
 const PullRequestLoopType = builder.objectRef<PullRequestLoop>('PullRequestLoop').implement({
   description:
-    'Bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission.',
+    'Limits within which reviews, mentions, failed checks and conflicts of a pull request continue its mission.',
   fields: (t) =>
     members(t, {
       rounds: int(words.rounds),
       hours: int(words.hours),
-      costUsd: floatOrNull(`${words.costUsd}; null means without a bound.`),
+      costUsd: floatOrNull(`${words.costUsd}; null means no limit.`),
     }),
 });
 
@@ -29,7 +29,7 @@ builder.objectField(ProjectType, 'pullRequestLoop', (t) =>
   t.field({
     type: PullRequestLoopType,
     graphOnly: true,
-    description: 'Bounds within which pull requests continue their missions.',
+    description: 'Limits within which pull requests continue their missions.',
     resolve: ({ pullRequestLoop }) => pullRequestLoop ?? defaultLoop,
   }),
 );
@@ -39,8 +39,8 @@ const whole = (bound: { min: number; max: number }) => z.int().min(bound.min).ma
 builder.mutationFields((t) => ({
   setPullRequestLoop: t.field({
     description:
-      'Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. ' +
-      'Beyond these bounds, such events wait for an approval.',
+      'Sets the limits within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. ' +
+      'Beyond these limits, such events wait for an approval.',
     scope: 'projects:write',
     tool: { name: 'set_pull_request_loop', idempotent: true },
     type: ProjectType,
@@ -57,7 +57,7 @@ builder.mutationFields((t) => ({
         validate: { schema: whole(loopBounds.hours) },
       }),
       costUsd: t.arg.float({
-        description: `${words.costUsd}: ${range(loopBounds.costUsd)}. Absent means without a bound.`,
+        description: `${words.costUsd}: ${range(loopBounds.costUsd)}. Absent means no limit.`,
         validate: { schema: z.number().min(loopBounds.costUsd.min).max(loopBounds.costUsd.max) },
       }),
     },

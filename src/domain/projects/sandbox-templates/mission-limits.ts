@@ -29,6 +29,6 @@ export const limitOf = (limits: MissionLimits, name: keyof MissionLimits): numbe
 export function refuseBeyondBounds(limits: { [K in keyof MissionLimits]?: number | null | undefined }): void {
   for (const name of missionLimitNames) {
     if ((limits[name] ?? 0) <= bounds[name]) continue;
-    throw invalid.field(name, `must be at most ${bounds[name]}, the bound of this installation`);
+    throw invalid.field(name, `must be at most ${bounds[name]}, the maximum of this installation`);
   }
 }

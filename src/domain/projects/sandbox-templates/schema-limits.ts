@@ -8,7 +8,7 @@ interface Bounds {
 }
 
 const limit = ({ min, max }: Bounds, what: string) => ({
-  description: `${what}: ${min} to the bound of the installation (\`agentCatalog.missionBounds\`).`,
+  description: `${what}: ${min} to the maximum of the installation (\`agentCatalog.missionBounds\`).`,
   validate: { schema: z.int().min(min).max(max) },
 });
 

@@ -76,13 +76,13 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       stepModelCalls: intOrNull('Maximum model calls of a step; null means the limit of the service.'),
       stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no limit.'),
       maxMinutes: intOrNull(
-        'Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the bound of the installation.',
+        'Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation.',
       ),
       maxModelCalls: intOrNull(
-        'Maximum model calls of a mission, unless its start sets another limit; null means the bound of the installation.',
+        'Maximum model calls of a mission, unless its start sets another limit; null means the maximum of the installation.',
       ),
       maxTokens: intOrNull(
-        'Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the bound of the installation.',
+        'Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation.',
       ),
       effectPolicy: typedOrNull(
         EffectPolicyType,

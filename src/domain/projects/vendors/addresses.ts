@@ -26,7 +26,7 @@ export const serverOf = (connector: Pick<Integration, 'vendor' | 'baseUrl'>): st
   new URL(addressOf(connector)).host.replace(/^api\./, '');
 
 function ownAddressOf(vendor: Vendor): string {
-  if (!bound) throw new Error('the addresses of the vendors are not bound');
+  if (!bound) throw new Error('the base URLs of the vendors have not been set');
   return bound[vendor] ?? profiles[vendor].address!;
 }
 
@@ -34,10 +34,10 @@ function ownAddressOf(vendor: Vendor): string {
 export async function checkBaseUrl(vendor: Vendor, value: string): Promise<string> {
   if (!profiles[vendor].hasOtherServers) throw invalid.field('baseUrl', `must be absent for ${vendor}`);
   const address = endpointOf(value);
-  if (!address) throw invalid.field('baseUrl', 'must be an https address without user, query and fragment');
+  if (!address) throw invalid.field('baseUrl', 'must be an https URL without user, query and fragment');
   await checkAddress(address, AbortSignal.timeout(lookupTimeoutMs)).catch((error) => {
     if (!(error instanceof OutboundError)) throw error;
-    throw invalid.field('baseUrl', 'must be at a public address, by https on port 443');
+    throw invalid.field('baseUrl', 'must be an https URL of a public host, on port 443');
   });
   return address;
 }

@@ -23,6 +23,6 @@ export async function checkModels(trx: Transaction, { id, orgId, vendor, vendorK
     if (known && known !== vendor)
       throw invalid.field(field, `must not be ${model.id}, a model of ${known}, for a connector of ${vendor}`);
     if (taken?.id === model.id)
-      throw invalid.field(field, `must not be ${model.id}, which the connector ${taken.displayName} names`);
+      throw invalid.field(field, `must not be ${model.id}, which the connector ${taken.displayName} lists`);
   }
 }

@@ -54,7 +54,7 @@ export async function pushPack(access: RepositoryAccess, pushed: PushedPack): Pr
   const length = command.length + bundle.sizeBytes - header;
   const answer = await transport.receive(chained(command, pack), length);
   const refusal = refusalIn(answer, served.capabilities.has('side-band-64k'));
-  if (refusal) throw conflict(`The source host refuses the push to ${branch}: ${refusal}`);
+  if (refusal) throw conflict(`The source host refused the push to ${branch}: ${refusal}`);
 }
 
 const moved = (branch: string, present: string | null): Problem =>

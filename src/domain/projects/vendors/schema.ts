@@ -26,7 +26,7 @@ const GitHubApp = request(
         .describe('The id or client id of the App, from its settings.'),
       installationId: boundedText(connectorText.githubAppId)
         .regex(decimal, 'must be a number')
-        .describe('The id of the installation: the number at the end of the address of its settings.'),
+        .describe('The id of the installation: the number at the end of the URL of its settings.'),
       privateKey: boundedText(connectorText.privateKey).describe(
         'A private key of the App, PEM. It is stored encrypted and never returned.',
       ),
@@ -122,7 +122,7 @@ builder.mutationFields((t) => ({
       }),
       baseUrl: t.arg.string({
         description:
-          'The address of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as ' +
+          'The base URL of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as ' +
           '`https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as ' +
           '`https://models.example.com/v1`. It cannot be changed later.',
         validate: { schema: boundedText(connectorText.baseUrl) },

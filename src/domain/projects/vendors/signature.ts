@@ -61,7 +61,7 @@ export function standardSignature(secret: string, headers: IncomingHttpHeaders):
   if (!id) throw unauthenticated.field('webhook-id', 'must be sent');
   const age = Math.abs(now() - seconds(Number(time)));
   if (!/^\d{1,15}$/.test(time) || age > signatureAgeMs) {
-    throw unauthenticated.field('webhook-timestamp', 'must be the present time in seconds, at most 5 minutes off');
+    throw unauthenticated.field('webhook-timestamp', 'must be the current time in seconds, at most 5 minutes off');
   }
   const sent = signatures.split(' ').filter((part) => part.startsWith('v1,'));
   return hmacSignature(standardKey(secret), `${id}.${time}.`, (expected) => {

@@ -193,7 +193,7 @@ export interface Repository {
 export function checkPath(path: string, field = 'path'): void {
   const parts = path.split('/');
   if (path.startsWith('-') || hasControl(path) || parts.some((part) => part === '' || part === '.' || part === '..')) {
-    throw invalid.field(field, 'must be the path of a file from the top of its repository, without . and .. in it');
+    throw invalid.field(field, 'must be a path relative to the root of the repository, without . and .. in it');
   }
 }
 

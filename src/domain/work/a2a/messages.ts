@@ -70,7 +70,7 @@ export async function receiveMessage(caller: Caller, message: Received): Promise
 async function runOfEarlier(trx: Transaction, key: string[], fingerprint: Buffer): Promise<string> {
   const [earlier] = await sql<{ fingerprint: Buffer; runId: string }>(earlierSql, key, trx);
   if (earlier?.fingerprint.equals(fingerprint)) return earlier.runId;
-  throw unprocessable.field('messageId', 'was used for another message');
+  throw unprocessable.field('messageId', 'was already used for a different message');
 }
 
 const startedSql = `select run_id, context_id, message_id, text, created_at from a2a_messages

@@ -89,7 +89,7 @@ export async function requirePublicAddress(url: string): Promise<void> {
     await checkAddress(url, AbortSignal.timeout(timeoutMs));
   } catch (error) {
     // The message of the error may reveal addresses of the internal network.
-    if (error instanceof OutboundError) throw invalid.field('url', 'must be an https address of a public host');
+    if (error instanceof OutboundError) throw invalid.field('url', 'must be an https URL of a public host');
     throw error;
   }
 }

@@ -86,7 +86,7 @@ export const organizationOfContent = async (key: string): Promise<string> =>
 
 async function refuse(key: string): Promise<never> {
   const { sizeBytes, uploadingUntil } = await StoredContent.get({ key });
-  if (sizeBytes !== null) throw conflict('This content has been uploaded already: an address accepts one upload.');
+  if (sizeBytes !== null) throw conflict('This content has already been uploaded: an upload URL works only once.');
   const wait = Math.ceil(Math.max(1_000, (uploadingUntil ?? 0) - now()) / 1_000);
   throw conflict('This content is being uploaded right now.', { retryAfterSeconds: wait });
 }
@@ -125,7 +125,7 @@ export async function claimContent(
   if (sizeBytes === null) throw conflict.field('contentKey', 'this content has not been uploaded yet');
   // The read is a separate statement, so that it sees an artifact that the previous holder of the lock has registered.
   const artifact = await Artifact.query(trx).select('id').findOne({ contentKey });
-  if (artifact) throw conflict.field('contentKey', 'an artifact has this content already');
+  if (artifact) throw conflict.field('contentKey', 'another artifact already uses this content');
   return { sizeBytes };
 }
 

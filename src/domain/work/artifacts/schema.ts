@@ -55,13 +55,13 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
         resolve: ({ expiresAt }) => isoTime(expiresAt),
       }),
       url: t.string({
-        description: 'Address for the download of the content: valid for about an hour, without a credential.',
+        description: 'URL for the download of the content: valid for about an hour, without a credential.',
         resolve: ({ id }) => contentAddress(id),
       }),
       traceViewerUrl: t.string({
         nullable: true,
         description:
-          'Address of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one.',
+          'URL of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one.',
         resolve: ({ id, kind, traceViewerUrl }) => traceViewerUrl ?? (kind === 'trace' ? traceViewerAddress(id) : null),
       }),
       project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),

@@ -33,7 +33,7 @@ export const AttestationType = builder.objectRef<operations.SignedAttestation>('
     members(t, {
       sha: string('The commit.'),
       treeSha: string('The tree of the commit.'),
-      runId: string('The run that has brought the commit.'),
+      runId: string('The run that produced the commit.'),
       projectId: string('The project of the run.'),
       position: int('Position among the commits of the run, from 1.'),
       keyId: string('The id of the key that has signed, among those at `/.well-known/audit-keys.json`.'),

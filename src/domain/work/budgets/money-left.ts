@@ -37,7 +37,7 @@ async function limitOfAttempts(trx: Transaction, { attemptGroupId, budgetUsd }: 
   const cost = await costOfAttempts(trx, attemptGroupId);
   const left = amountOf(budgetUsd) - cost - (await readReservedByAttempts(trx, attemptGroupId));
   return [
-    ['budget', left, `The attempts have cost ${usd(cost)} of their budget of ${budgetUsd.toFixed(2)} USD together.`],
+    ['budget', left, `Together, the attempts have cost ${usd(cost)} of their budget of ${budgetUsd.toFixed(2)} USD.`],
   ];
 }
 

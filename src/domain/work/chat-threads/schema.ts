@@ -49,7 +49,7 @@ export const ChatConnectionType = builder.modelType(ChatConnection, 'ChatConnect
     manifest: t.string({
       graphOnly: true,
       complexity: weightOf(4_096),
-      description: 'The settings of the app at the vendor with this address; for Slack a manifest in YAML.',
+      description: 'The settings of the app at the vendor with this URL; for Slack a manifest in YAML.',
       resolve: async ({ integrationId }, _, context) => (await hookOf(context).load(integrationId))!.manifest,
     }),
     channels: t.field({

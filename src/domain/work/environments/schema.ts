@@ -71,7 +71,10 @@ builder.queryFields((t) => ({
     args: {
       issueId: t.arg.string(filter),
       projectId: t.arg.string(filter),
-      status: t.arg({ type: EnvironmentStatus.type, description: 'Only environments in this status; all without it.' }),
+      status: t.arg({
+        type: EnvironmentStatus.type,
+        description: 'Only environments in this status; absent means all.',
+      }),
       ...pageArguments(pages.environments),
     },
     resolve: (_, args, { caller }) => operations.listEnvironments(caller, args),

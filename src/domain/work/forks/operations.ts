@@ -98,7 +98,7 @@ async function writeSameMission(
   budgetUsd: number | null | undefined,
 ): Promise<WaitingRun> {
   const prompt = await taskOfRun(trx, source);
-  if (prompt === undefined) throw conflict('The task of the run is deleted: there is nothing to start again.');
+  if (prompt === undefined) throw conflict('The task of the run was deleted, so it cannot be started again.');
   const { projectId, agentId, instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens } = source;
   const limits = { instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens };
   const { planApproval, missionTitle, issueId, issueUrl, issueText } = source;

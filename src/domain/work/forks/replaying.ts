@@ -42,7 +42,7 @@ export function repeatedStep(source: readonly RunStep[], seq: number, own: reado
 /** A step that is not a replay, with the agents of the run from this step on. */
 export type LiveStep = NewStep & Pick<Run, 'isReplaying'> & { team: RunAgent[] };
 
-const noSession = 'The harness has kept no session at the call: the mission cannot continue from it.';
+const noSession = 'The harness kept no session at this call, so the mission cannot continue from it.';
 
 /**
  * The step after a replayed step, and the agents of the run from this step on. The replay is over after the step with the call; the mission

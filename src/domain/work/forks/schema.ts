@@ -26,12 +26,12 @@ const RunForkType = builder.modelType(RunFork, 'RunFork').implement({
       source: belongsTo('missions:read', 'The run whose recording was replayed.'),
       sourceStepId: string('The step of the recording in which the mission was forked.'),
       call: int(
-        'Number of the first call of that step that went to a model again; earlier calls and steps were replayed.',
+        'Number of the first call of that step that was sent to a model; earlier calls and steps were replayed.',
       ),
       calls: int('Calls of models and tools that the recording answers.'),
-      model: string('The model from the call on.'),
-      agentVersion: intOrNull('The version of the agent from the call on; null for a built-in agent.'),
-      prompt: stringOrNull('The message to the agent at the call; null without one.', {
+      model: string('The model from that call on.'),
+      agentVersion: intOrNull('The version of the agent from that call on; null for a built-in agent.'),
+      prompt: stringOrNull('The message to the agent at that call; null without one.', {
         complexity: weightOf(text.prompt.max),
       }),
       createdAt: epochMs('When the mission was forked.'),
@@ -68,7 +68,7 @@ const RecordedModelCall = builder.objectRef<operations.ForkableCall>('RecordedMo
       at: epochMs('When the call began.'),
       model: stringOrNull('The model that the request names; null when its content is left out.'),
       status: int('The HTTP status of the answer.'),
-      isOmitted: boolean('Whether its content is left out, because it exceeds the bounds of a recording.'),
+      isOmitted: boolean('Whether its content is left out, because it exceeds the limits of a recording.'),
     }),
 });
 const RecordedModelCalls = builder
@@ -106,8 +106,8 @@ builder.queryField('recordedModelCalls', (t) =>
 builder.mutationField('forkMission', (t) =>
   t.field({
     description:
-      'Starts a mission that continues another one from a call of its recording. The calls before are answered from the recording, at no ' +
-      'cost; from the call on, the session of the agent continues with the chosen model, version and message. The mission fails when the ' +
+      'Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no ' +
+      'cost; from that call on, the session of the agent continues with the chosen model, version and message. The mission fails when the ' +
       'replay differs from the recording before the call. Also requires `artifacts:read`.',
     scope: 'missions:run',
     complexity: forkBounds.readingCost,
@@ -124,7 +124,7 @@ builder.mutationField('forkMission', (t) =>
       call: t.arg.int({
         required: true,
         description:
-          'Number of the first call of the step that goes to a model again, from `recordedModelCalls` or the download of the recording.',
+          'Number of the first call of the step that is sent to a model, from `recordedModelCalls` or the download of the recording.',
         validate: { schema: z.int().min(call.min).max(call.max) },
       }),
       prompt: t.arg.string({

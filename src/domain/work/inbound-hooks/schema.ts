@@ -31,7 +31,7 @@ const HookSignature = wordSet(
 );
 
 export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').implement({
-  description: 'An address that another system sends signed events to.',
+  description: 'A URL to which another system sends signed events.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `hok_`.'),

@@ -31,7 +31,7 @@ export async function openRunOf(trx: Transaction, { id, projectId }: Issue): Pro
 export async function startOnIssue(trx: Transaction, caller: Caller, issue: Issue, agentId: string): Promise<void> {
   const { id, orgId, projectId, key, title, body } = issue;
   if (await openRunOf(trx, issue)) {
-    throw conflict('A mission works on the issue already: comment to steer it, or cancel it first.');
+    throw conflict('A mission is already working on the issue: comment to steer it, or cancel it first.');
   }
   const { name, harness } = await lockAgentOf(trx, orgId, agentId);
   if (harness === 'shell') throw invalid.field('assigneeId', `must be another agent: ${name} runs prompts as scripts`);

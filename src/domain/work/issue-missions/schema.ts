@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
   }),
   commentOnIssue: t.field({
     description:
-      'Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the bounds of the project; on a closed issue only if it mentions `@agent`.',
+      'Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the limits of the project; on a closed issue only if it mentions `@agent`.',
     scope: 'missions:run',
     tool: { name: 'comment_on_issue', openWorld: true },
     type: IssueCommentType,

@@ -135,7 +135,7 @@ async function startOn(
 ): Promise<WaitingRun> {
   if (own?.state === 'closed') throw conflict('The issue is closed: reopen it first.');
   const before = await findRunOfIssue(trx, { projectId: projectId as Id<'project'>, issueId: issue.id });
-  if (before && isOpen(before)) throw conflict(`A mission works on the issue already: ${before.id}.`);
+  if (before && isOpen(before)) throw conflict(`A mission is already working on the issue: ${before.id}.`);
   const name = own?.key ?? issue.id;
   const mission = {
     ...{ projectId, title: `${name}: ${issue.title}`, prompt: prompt ?? `Solve the issue ${name}.` },

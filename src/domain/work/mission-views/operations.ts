@@ -52,5 +52,5 @@ export async function deleteView(caller: Caller, viewId: string): Promise<{ ok: 
 
 function explain(error: unknown): never {
   if (!isUniqueViolation(error, 'mission_views_name')) throw error;
-  throw conflict.field('name', 'is used by another of your views');
+  throw conflict.field('name', 'is already the name of another of your views');
 }

@@ -70,7 +70,7 @@ async function changeOf(
   const { orgId } = project;
   const chosen = await Integration.find({ id: id as Integration['id'], orgId }, trx);
   if (chosen?.vendorKind !== kind)
-    throw invalid.field(member, `must be a connector of the kind ${kind} of the organization`);
+    throw invalid.field(member, `must be a connector of this organization with the kind ${kind}`);
   if (!chosen.hasCredentials && chosen.vendor !== 'builtin')
     throw invalid.field(member, 'must be a connector with credentials');
   if (kind !== 'llm') {

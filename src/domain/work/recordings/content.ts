@@ -17,7 +17,7 @@ const decompress = promisify(brotliDecompress);
 export const readingCapacity = createCapacity({
   all: 4,
   perKey: 2,
-  description: 'Too many recordings are read at the same time: an organization may read 2 at once.',
+  description: 'Too many recordings are being read: an organization can read 2 at the same time.',
 });
 
 /** The text of a part. @throws 404 when its content or key is gone, 502 when it was altered or is larger than reported */

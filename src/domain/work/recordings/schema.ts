@@ -16,12 +16,12 @@ const RecordingType = builder.objectRef<operations.Recording>('Recording').imple
     members(t, {
       runId: string('The run.'),
       calls: int('Number of recorded calls.'),
-      omitted: int('Calls among them whose content is left out, because it exceeds the bounds of a call or of a run.'),
+      omitted: int('Calls among them whose content is left out, because it exceeds the limits of a call or of a run.'),
       sizeBytes: safeInt('Size of the lines in bytes.'),
       createdAt: epochMs('When the first calls were stored.'),
       expiresAt: epochMs('When the first calls are deleted.'),
       url: t.string({
-        description: 'Address for the download of the lines: valid for about an hour, without a credential.',
+        description: 'URL for the download of the lines: valid for about an hour, without a credential.',
         resolve: ({ runId }) => createRecordingAddress(runId),
       }),
     }),

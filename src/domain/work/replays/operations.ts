@@ -89,7 +89,7 @@ export async function findMoment(caller: Caller, runId: string, at: number | nul
 }
 
 function momentOf(run: Run, at: number | null): [Run, number] {
-  if (at !== null && at < run.createdAt) throw invalid.field('at', 'must not be before the mission was started');
+  if (at !== null && at < run.createdAt) throw invalid.field('at', 'must not be earlier than the start of the mission');
   return [run, at ?? now()];
 }
 

@@ -94,7 +94,7 @@ const RunShareType = builder.modelType(RunShare, 'RunShare').implement({
       runId: string('The run.'),
       createdBy: string('Name of the person who created it.'),
       createdAt: epochMs('When it was created.'),
-      expiresAt: epochMs('From this time on it shows nothing.'),
+      expiresAt: epochMs('When it expires; from then on it shows nothing.'),
       revokedAt: epochMsOrNull('When it was revoked; null while it is not.'),
       revokedBy: stringOrNull('Name of the person who revoked it.'),
       uses: int('Number of times that its page was read.'),
@@ -120,11 +120,11 @@ const RunShares = builder.objectRef<{ data: RunShare[] }>('RunShares').implement
     }),
 });
 const CreatedShareType = builder.objectRef<operations.CreatedShare>('CreatedRunShare').implement({
-  description: 'A new link, with its address.',
+  description: 'A new link, with its URL.',
   fields: (t) =>
     members(t, {
       share: typed(RunShareType, 'The link.'),
-      address: string('The address, which works without an account. It is shown once: only a digest is stored.'),
+      address: string('The URL, which works without an account. It is shown once: only a digest is stored.'),
     }),
 });
 

@@ -42,7 +42,7 @@ async function startAgain(trx: Transaction, caller: Caller, run: Run): Promise<W
     const kind = idOfNoun('automation', recurringId) ? Automation : ScheduledTask;
     return writeRunNow(trx, kind, caller, recurringId);
   }
-  if (prompt === null) throw conflict('The task of the run is deleted: there is nothing to start again.');
+  if (prompt === null) throw conflict('The task of the run was deleted, so it cannot be started again.');
   const {
     agentId,
     agentModel,

@@ -11,7 +11,7 @@ import type { Run } from './model.ts';
 export function requireDetails({ kept }: Pick<Run, 'kept'>): void {
   if (kept)
     throw conflict(
-      `The details of the run were deleted on ${isoTime(kept.deletedAt).slice(0, 10)}, after the retention of the organization: the run ` +
+      `The details of the run were deleted on ${isoTime(kept.deletedAt).slice(0, 10)}, when the organization's retention period ended: the run ` +
         'can only be started again from its beginning.',
     );
 }

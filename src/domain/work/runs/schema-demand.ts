@@ -10,7 +10,7 @@ const RuntimeDemandType = builder.objectRef<RuntimeDemand>('RuntimeDemand').impl
   fields: (t) =>
     members(t, {
       missions: int(
-        'Number of missions that wait or run; divided by the places of one runtime, it is the number of runtimes that are needed.',
+        'Number of missions that wait or run; divided by the number that one runtime executes at once, it is the number of runtimes that are needed.',
       ),
       waiting: int('Number of missions that wait for a runtime.'),
       running: int('Number of missions that run on runtimes like the caller.'),

@@ -137,7 +137,7 @@ builder.mutationFields((t) => ({
       runId: t.arg.string(runId),
       budgetUsd: t.arg.float({
         required: true,
-        description: `US dollars: ${mission.budgetUsd.min} to ${mission.budgetUsd.max}, and at least the present cost of the run.`,
+        description: `US dollars: ${mission.budgetUsd.min} to ${mission.budgetUsd.max}, and at least the current cost of the run.`,
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

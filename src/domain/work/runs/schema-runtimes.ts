@@ -47,7 +47,7 @@ const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
       places: intOrNull('Maximum number of concurrent missions; null when not reported.'),
       usedPlaces: int('Number of missions of the organization that the runtime executes.'),
       freePlaces: intOrNull(
-        'Number of further missions that the runtime has places for; null when it reports no places, and for a runtime of all organizations.',
+        'Number of further missions that the runtime has capacity for; null when it reports no capacity, and for a runtime of all organizations.',
       ),
       waitingRuns: int(
         `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when it drains or is not connected.`,
@@ -95,7 +95,7 @@ const Runtimes = builder.objectRef<RuntimesAnswer>('Runtimes').implement({
 builder.queryField('runtimes', (t) =>
   t.field({
     description:
-      'The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for ' +
+      'The runtimes that work for the organization and were seen within the last day: at most 100, the most recently seen first. A run waits for ' +
       'a connected runtime with the harness of its agent.',
     scope: 'agents:read',
     tool: 'list_runtimes',

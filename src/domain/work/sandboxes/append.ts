@@ -120,4 +120,4 @@ function countNew(seq: number, count: number, next: number, most: number): numbe
   return Math.min(count, Math.max(0, seq + count - next));
 }
 
-const sequenceConflict = (seq: number) => conflict.field('seq', `${seq} already exists with other content`);
+const sequenceConflict = (seq: number) => conflict.field('seq', `${seq} already exists with different content`);

@@ -72,7 +72,7 @@ async function unpack(
   if (digestOf(packed) !== sha256) {
     throw damaged(
       contentKey,
-      `was altered in the storage: bytes ${at} to ${at + packed.length} do not have their checksum`,
+      `was altered in the storage: bytes ${at} to ${at + packed.length} do not match their checksum`,
     );
   }
   return JSON.parse((await decompress(packed, { maxOutputLength: maxBytes })).toString());

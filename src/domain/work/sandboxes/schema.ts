@@ -169,7 +169,7 @@ builder.queryFields((t) => ({
     type: SandboxPage,
     args: {
       projectId: t.arg.string(filter),
-      status: t.arg({ type: SandboxStatus.type, description: 'Only sandboxes in this status; all without it.' }),
+      status: t.arg({ type: SandboxStatus.type, description: 'Only sandboxes in this status; absent means all.' }),
       ...pageArguments(pages.sandboxes),
     },
     resolve: (_, args, { caller }) => operations.listSandboxes(caller, args),

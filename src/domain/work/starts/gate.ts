@@ -54,7 +54,7 @@ async function withinPlan(trx: Transaction, orgId: string, missions: number, beg
       : {
           ok: false,
           code: 'plan_limit',
-          reason: `The plan ${plan} runs ${agentsAtOnce} missions at once. Wait until one has ended, or choose a larger plan.`,
+          reason: `The plan ${plan} allows ${agentsAtOnce} missions at once. Wait until one has ended, or choose a larger plan.`,
         };
   return room > 0 ? { ok: true, missions: Math.min(missions, room), then } : then;
 }

@@ -28,7 +28,7 @@ const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.tes
 
 const unknownRepository = (name: string): Problem =>
   conflict(
-    `GitHub shows no repository ${name} to this connector: correct repoFullName, or give its credentials access to it.`,
+    `The connector cannot see the repository ${name} at GitHub: correct repoFullName, or give its credentials access.`,
   );
 
 const callAs = (

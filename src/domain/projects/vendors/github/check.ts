@@ -20,7 +20,7 @@ export async function checkGitHub(connection: VendorConnection): Promise<Verdict
   if (status === 401 || status === 403 || status === 429 || status >= 500) {
     throw refusalOf(connection, '/user', answered);
   }
-  return rejected('baseUrl', `There is no API of GitHub at ${connection.address} (status ${status}).`);
+  return rejected('baseUrl', `No GitHub API was found at ${connection.address} (status ${status}).`);
 }
 
 const Installation = z.object({
@@ -40,13 +40,13 @@ async function checkInstallation(connection: VendorConnection, app: GitHubApp): 
   const path = `/app/installations/${app.installationId}`;
   const answered = await callAsApp(connection, app, path);
   if (answered.status === 404)
-    return rejected('credentials', `GitHub shows no installation ${app.installationId} to the App ${app.appId}.`);
+    return rejected('credentials', `The App ${app.appId} has no installation ${app.installationId} at GitHub.`);
   if (answered.status !== 200) throw refusalOf(connection, path, answered);
   const { data } = Installation.safeParse(jsonOf(answered));
   if (!data) throw unexpectedAnswer(connection);
   if (data.suspended_at) return rejected('credentials', 'GitHub has suspended the installation of the App.');
   const missing = (needed[connection.kind] ?? []).filter((name) => data.permissions[name] !== 'write');
   if (missing.length > 0)
-    return rejected('credentials', `The installation of the App may not write ${missing.join(' and ')}.`);
+    return rejected('credentials', `The installation of the App lacks write permission for ${missing.join(' and ')}.`);
   return accepted(data.account.login);
 }

@@ -19,7 +19,7 @@ export async function checkGitLab(connection: VendorConnection): Promise<Verdict
   if (!user) {
     if (status === 401 || status === 403 || status === 429 || status >= 500)
       throw gitlabRefusal(connection, '/user', answered);
-    return rejected('baseUrl', `There is no API of GitLab at ${connection.address} (status ${status}).`);
+    return rejected('baseUrl', `No GitLab API was found at ${connection.address} (status ${status}).`);
   }
   const token = await callGitLab(connection, '/personal_access_tokens/self');
   // Credentials other than access tokens, such as OAuth tokens, have no record with scopes.

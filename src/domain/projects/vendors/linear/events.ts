@@ -125,7 +125,7 @@ function readComment({
 /** Starts the verification of a request's signature. @throws 401 */
 function verifyTime({ webhookTimestamp: time }: EventPayload): void {
   if (typeof time !== 'number' || Math.abs(now() - time) > ageMs) {
-    throw unauthenticated.field('webhookTimestamp', 'must be the present time in milliseconds, at most a minute off');
+    throw unauthenticated.field('webhookTimestamp', 'must be the current time in milliseconds, at most a minute off');
   }
 }
 

@@ -106,7 +106,7 @@ async function teamAndLabels(connection: VendorConnection, keyOrId: string, labe
     },
   });
   const [found] = teams.nodes;
-  if (!found) throw conflict.field('trackerTeamKey', `Linear shows no team ${keyOrId} to this connector`);
+  if (!found) throw conflict.field('trackerTeamKey', `the connector cannot see the team ${keyOrId} in Linear`);
   return { teamId: found.id, labelIds: issueLabels?.nodes.map(({ id }) => id) ?? [] };
 }
 

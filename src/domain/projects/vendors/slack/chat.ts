@@ -105,7 +105,7 @@ export const slackChat: Chat = {
       await callSlack(connection, 'chat.postEphemeral', { ...placeArguments(place), user, text }, Anything);
       return;
     }
-    if (!isOfSlack(connection, responseUrl)) throw conflict('The address for the answer does not belong to Slack.');
+    if (!isOfSlack(connection, responseUrl)) throw conflict('The URL for the answer does not belong to Slack.');
     const signal = AbortSignal.timeout(replyTimeoutMs);
     const json = { response_type: 'ephemeral', replace_original: false, text };
     const { status } = await sendRequest(responseUrl, { method: 'POST', json, signal, maxBytes: 65_536 }).catch(() => {

@@ -17,7 +17,7 @@ const [signatureHeader, timeHeader] = ['X-Slack-Signature', 'X-Slack-Request-Tim
 export function slackSignature(secret: string, headers: IncomingHttpHeaders): BodySignature {
   const time = headerOf(headers, timeHeader);
   if (!/^\d{1,15}$/.test(time) || Math.abs(now() - seconds(Number(time))) > maxAgeMs)
-    throw unauthenticated.field(timeHeader, 'must be the present time in seconds, at most 5 minutes off');
+    throw unauthenticated.field(timeHeader, 'must be the current time in seconds, at most 5 minutes off');
   const sent = headerOf(headers, signatureHeader);
   return hmacSignature(secret, `v0:${time}:`, (expected) => {
     if (!sent.startsWith('v0=') || !matches(sent.slice(3), expected))
