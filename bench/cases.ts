@@ -12,7 +12,7 @@ export interface Case {
   together?: number;
   /** Whether the organization must be emptied after each turn. */
   writes?: true;
-  /** The part of an answer that all contenders have in common; by default all of it. */
+  /** The part of a response that all contenders have in common; by default all of it. */
   sameOf?(answer: never): unknown;
 }
 

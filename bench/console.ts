@@ -112,7 +112,7 @@ async function load(browser: Browser, seeded: Seeded, at: string, ready: string)
   return { size, shown, interactive: Math.max(shown, busy) };
 }
 
-/** Performs a task on a page of its own. The answers of the service are not needed: a task ends when its request is sent. */
+/** Performs a task on a page of its own. The responses of the service are not needed: a task ends when its request is sent. */
 async function perform(browser: Browser, seeded: Seeded, task: Task, way: Task['byMouse']) {
   const page = Object.assign(await open(browser, seeded), { clicks: 0, keys: 0 }) as Counted;
   await page.route('**/graphql', (route) =>

@@ -16,8 +16,7 @@ export const saveFigures = (ratios: Ratios): void =>
   writeFileSync(file, `${JSON.stringify({ ...readLastFigures(), ...ratios }, null, 2)}\n`);
 
 /**
- * A line for each comparison that has become worse. Only CPU counts, because requests per second depend on other load of the machine;
- * and of several contenders the median counts, because a single contender may have changed itself.
+ * A line for each comparison that has become worse. Only CPU counts, because requests per second depend on other load of the machine. Of several contenders the median counts, because a single contender may have become faster itself.
  */
 export function regressions(last: Ratios, ratios: Ratios): string[] {
   return Object.entries(ratios).flatMap(([name, now]) => {

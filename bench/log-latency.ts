@@ -1,5 +1,5 @@
 // `npm run bench:logs-seen [-- --browser] [-- --poll] [-- --no-build]`: the time from a line that a mission prints until it is seen by a
-// subscriber, or with `--browser` on the console's page of a followed log; and the cost of such missions. bench/README.md explains the
+// subscriber, or with `--browser` until the console shows it in a followed log, and the cost of such missions. bench/README.md explains the
 // figures, and has the last ones.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

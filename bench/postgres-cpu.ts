@@ -1,4 +1,4 @@
-// CPU time of a PostgreSQL server on this machine: its process, those of its connections and workers, and those that have ended (Linux).
+// CPU time of a PostgreSQL server on this machine: its main process, and the processes of its connections and workers, including ended ones (Linux).
 import { readdirSync, readFileSync } from 'node:fs';
 import { sql } from '#foundation/postgres/database.ts';
 

@@ -1,4 +1,4 @@
-// Sends one request to every contender and compares the answers.
+// Sends one request to every contender and compares the responses.
 import assert from 'node:assert/strict';
 import type { Request } from 'autocannon';
 import { bearer, type Comparison, type Contender } from './cases.ts';
@@ -17,7 +17,7 @@ export async function ask(server: Server, organization: number, request: Request
   return JSON.parse(text);
 }
 
-/** Compares the answers without the values that each server generates. */
+/** Compares the responses without the values that each server generates. */
 export async function assertSame({ name, contenders }: Comparison): Promise<void> {
   const answers = await Promise.all(contenders.map(answerOf));
   for (const [place, answer] of answers.entries()) {
@@ -31,7 +31,7 @@ export async function assertSame({ name, contenders }: Comparison): Promise<void
 
 const newBody = JSON.stringify({ name: 'The same', repoFullName: 'acme/the-same' });
 
-/** The answer to one piece of work: if it takes several requests, all their answers, like those of a batch. */
+/** The response to one piece of work: if it takes several requests, all their responses, like those of a batch. */
 async function answerOf(one: Contender): Promise<unknown> {
   const { server, organization, requests, together, writes = false, sameOf = (answer: unknown) => answer } = one;
   const asked = requests.slice(0, together ?? 1).map((request) => (writes ? { ...request, body: newBody } : request));

@@ -56,7 +56,7 @@ it('no issued secret is in any row, nor a short code as a plain digest, which co
     const spellings = [secret, bare, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')];
     expect([name, spellings.filter((spelling) => dump.includes(spelling))]).toEqual([name, []]);
   }
-  // The mail with the code is among the rows: as a job that waits.
+  // The email with the code is among the rows, as a waiting job.
   expect(await world.knex('background.job').where({ name: 'mail' })).toHaveLength(1);
   await world.delivered();
   const code = /\b\d{6}\b/.exec(developmentMailbox()!.find(({ text }) => /\b\d{6}\b/.test(text))!.text)![0];

@@ -1,4 +1,4 @@
-// Every limit of the contract's Limits table at its bound and one beyond, and other invalid input: types, ids, cursors, methods. The response is always a 4xx that names the field, never a 500, and nothing is written.
+// Every limit of the contract's Limits table, with values at the limit and one beyond, and other invalid input: types, ids, cursors, methods. The response is always a 4xx that names the field, never a 500, and nothing is written.
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Invite } from '#domain/organization/invites/model.ts';
@@ -456,7 +456,7 @@ describe('an unknown path or method', () => {
       await stays(async () => {
         for (const [i, method] of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].entries()) {
           if (allow.includes(method)) continue;
-          // Every caller gets this answer, because the methods of a path are not secret: the owner and nobody ask in turn.
+          // Every caller gets this response, because the methods of a path are not secret: the owner and nobody ask in turn.
           const answer = await world.request(method, path, nth([owner, {}], n + i));
           expect([method, answer.status, told(answer)]).toEqual([method, 405, allow]);
           if (method !== 'HEAD') expect(answer.body.code).toBe('method_not_allowed');
@@ -490,7 +490,7 @@ describe('an unknown path or method', () => {
     ['/v1/projects/__proto__', 404],
     ['/v1/constructor', 404],
     ['/v1/__proto__/a', 404],
-  ])('%s · %i', async (path, status) => {
+  ])('%s · returns %i', async (path, status) => {
     await stays(async () => {
       const answer = await checked('GET', path, owner);
       expect([answer.status, answer.body.code]).toEqual([status, status === 400 ? 'invalid_request' : 'not_found']);

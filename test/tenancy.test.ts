@@ -60,7 +60,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The world's service; REST answers are checked against the OpenAPI document. */
+/** The service of the world. Its REST responses are checked against the OpenAPI document. */
 const checked: Request = (method, path, ask) =>
   path.startsWith('/v1/') ? world.rest(method, path.slice(3), ask) : world.request(method, path, ask);
 
@@ -90,7 +90,7 @@ function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { stat
   return `should have got ${wanted} ${code} ${words}, and got ${status} ${JSON.stringify(problem ?? data)}`;
 }
 
-/** Each root field, and those with filters by records a second time without them. */
+/** Each root field. Fields with filters by records are asked a second time without the filters. */
 const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.flatMap((root) => {
   const all = (of: RootField) => argumentsOf(of, acme);
   const required = (of: RootField) =>
@@ -100,7 +100,7 @@ const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.
   return filters ? [whole, [`${root.name}, unfiltered`, root, required]] : [whole];
 });
 
-/** Every surface for most callers. Callers that are like another one ask each third field, or each field on one surface, in turn. */
+/** The surfaces on which a caller asks a field: all for most callers. A caller that is like another one asks only every third field, or each field on one surface, in turn. */
 function surfacesFor({ like }: Stranger, root: RootField, turn: number): Surface[] {
   if (like === 'unknown' && turn % 3 > 0) return [];
   const all = surfacesOf(root);

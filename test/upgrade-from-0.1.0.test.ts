@@ -1,5 +1,4 @@
-// A database that release 0.1.0 has written (fixtures/release-0.1.0.sql, dumped by pg_dump after missions of its demo), and its answers to
-// GET requests: both are compared after all migrations since (docs/upgrade.md).
+// A database that release 0.1.0 has written (fixtures/release-0.1.0.sql, dumped by pg_dump after missions of its demo), and its responses to GET requests: both are compared after all migrations since (docs/upgrade.md).
 import { readFileSync } from 'node:fs';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
@@ -11,7 +10,7 @@ import { openWorld, type World } from './support/world.ts';
 
 const fixture = (ending: string) =>
   readFileSync(new URL(`./fixtures/release-0.1.0.${ending}`, import.meta.url), 'utf8');
-/** The token of the demo's owner, and answers by path. */
+/** The token of the demo's owner, and responses by path. */
 const { token, answers } = JSON.parse(fixture('json'));
 const recordedAt = Date.UTC(2026, 10, 26, 16, 41);
 

@@ -231,7 +231,7 @@ describe('While scheduled tasks and automations become one table', () => {
     }
   }
 
-  it('the previous release reads and writes both, before, during and after; nothing is lost', async () => {
+  it('the previous release reads and writes both before, during and after the change; nothing is lost', async () => {
     const fresh = await emptyDatabase();
     const [knex, pool] = [
       knexFactory({ client: 'pg', connection: fresh.connection }),

@@ -1,6 +1,5 @@
 // Inserts the demo's past runs with their costs and sandboxes, in bulk: ids and values derive from a row number, so repeated and
-// concurrent calls add only missing ones. All runs have ended, so that no runtime and no scheduler acts on them. The functions of the
-// nouns would take hours for a million runs, and cannot create past runs.
+// concurrent calls add only missing ones. All runs have ended, so that no runtime and no scheduler acts on them. The functions of the service would take hours for a million runs, and cannot create past runs.
 import { dayOf } from '#domain/work/mission-costs/cap.ts';
 import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';

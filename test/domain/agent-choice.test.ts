@@ -1,5 +1,5 @@
 // The choice of a run's agents: the orchestrator's model is asked once, outside every transaction, and its answer is checked against
-// the organization's agents; otherwise roles and harnesses decide, with the reason.
+// the organization's agents; otherwise roles and harnesses decide, and the reason is recorded.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

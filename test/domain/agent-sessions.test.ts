@@ -73,7 +73,7 @@ const personOf = (name: string) => ({
 const times = { createdAt: '2026-11-23T09:00:00.000Z', updatedAt: '2026-11-23T09:00:00.000Z' };
 const uuid = (last: number) => `0193f0c2-0000-4000-8000-${String(last).padStart(12, '0')}`;
 
-/** A session about a new issue; null as the creator means an automation of Linear. */
+/** A session about a new issue. The creator is null for an automation of Linear. */
 function session(creator: string | null = 'Bob', more: object = {}): Json {
   const [issueId, identifier] = [uuid(++counted), `ENG-${counted}`];
   const [title, description] = ['Wrong year', 'The footer says 2019.'];

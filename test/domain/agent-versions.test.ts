@@ -1,4 +1,4 @@
-// Versions of agents: each change is kept, an earlier one restored, and another one tried by a share of the missions.
+// Versions of agents: every change is kept as a version, earlier versions can be restored, and a share of the missions can try another version.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sql } from '#foundation/postgres/database.ts';
 import { type Account, createCallers, createProject } from '../support/callers.ts';

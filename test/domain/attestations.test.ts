@@ -328,7 +328,7 @@ it('verification rejects a forged attestation, and names what does not match', a
   expect(findings({ envelope })).toEqual([]);
   expect(findings(resigned(() => {}))).toEqual([]);
   const invalid = ['The signature is not valid: the statement or the signature was changed.'];
-  // Every member of the statement is signed: any other byte is another statement.
+  // The whole statement is signed: each changed byte invalidates the signature.
   const bytes = Buffer.from(envelope.payload, 'base64');
   for (let at = 0; at < bytes.length; at += 97) {
     const flipped = Buffer.from(bytes);

@@ -1,4 +1,4 @@
-// The erasure of a person: what was sealed for them cannot be read anywhere, the log still verifies, and nobody else loses anything.
+// The erasure of a person: values that were encrypted with their key cannot be read anywhere, the log still verifies, and nobody else loses anything.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -225,7 +225,7 @@ describe('erasure of a former member’s personal values', () => {
     ).toEqual(after.map(({ number, action }) => [number, action, 'erased', null]));
     expect(after.map(({ number }) => number)).toEqual(expect.arrayContaining(before.map(({ number }) => number)));
     expect(after.map(({ sourceAddress }) => sourceAddress)).toEqual(after.map(() => null));
-    // The address of the invited person is sealed with a key of its own.
+    // The email address of the invited person is encrypted with a separate key.
     expect(after.find(({ action }) => action === 'invite.created').targets[0].name).toBe('carol@example.com');
     expect(JSON.stringify([after, await list('limit=200')])).not.toMatch(/bobbington/i);
     const asked = { session: await world.session(alice, acme.id) };
@@ -401,7 +401,7 @@ describe('sealed values of audit events', () => {
       .where(where)
       .update({ changes: JSON.stringify(changes) });
     expect(await findings()).toEqual([]);
-    // Sealed values of another event do not open here.
+    // A sealed value cannot be opened for another event.
     const other = { orgId: acme.id, number: event.number - 1 };
     await world
       .knex('audit_events')

@@ -249,7 +249,7 @@ const expected: Record<string, readonly string[] | string> = {
 };
 
 /**
- * Events that depend on the sample: either the task's run or the automation's is claimed and goes on after the deletion, and the shared MCP
+ * Events that depend on the sample: either the run of the task or that of the automation is claimed and continues after the deletion, and the shared MCP
  * server requires authorization after a test that has turned it on.
  */
 const varying: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ import { startSenders } from '../support/killed-senders.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const [events, kills] = [Number(process.env.EVENTS ?? 300), Number(process.env.KILLS ?? 4)];
-/** Events are recorded in portions, each after the previous one has arrived, so that there are many requests during which to kill. */
+/** Events are recorded in portions, each after the previous one has arrived. Many requests result, during each of which a process can be killed. */
 const portion = Math.ceil(events / (kills * 3));
 
 interface Destination {
@@ -80,7 +80,7 @@ const record = (orgId: string, count: number): Promise<unknown> =>
     [orgId, count],
   );
 
-/** Lines of a destination in the order of arrival; those of a bucket in the order of its keys. */
+/** Lines of a destination: of a collector in the order of arrival, of a bucket in the order of its keys. */
 const linesOf = ({ requests }: Destination): string[] =>
   requests.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).flatMap(({ lines }) => lines);
 
@@ -144,7 +144,7 @@ it('no audit event is lost while the sending processes are killed, and the deliv
     expect([...entries.keys()].toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: entries.size }, (_, i) => i + 1),
     );
-    // As docs/audit.md shows it: the first one of equal lines.
+    // As in docs/audit.md: the first of several equal lines.
     const lines = [...new Set(linesOf(destination))];
     expect(lines.length).toBeLessThan(linesOf(destination).length);
     const { findings, signed } = await verifyFile(toStream(lines), { kept: [] });

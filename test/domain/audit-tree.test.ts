@@ -1,4 +1,4 @@
-// The tree of the audit log: its leaves and checkpoints, and every way to change the stored log, which the verification names.
+// The tree of the audit log: its leaves and checkpoints, and every way to change the stored log, each of which the verification reports.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

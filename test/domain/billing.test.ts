@@ -1,5 +1,4 @@
-// Billing as a story: an organization reads offers, buys with test money, uses a plan and withdraws; and every event that must count
-// only once. The clock begins on Monday 23 November 2026, 09:00 UTC.
+// Billing: an organization reads offers, buys with test money, uses a plan and withdraws. Every event counts only once. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { type PaymentEvent, signEvent } from '#domain/money/billing/provider.ts';

@@ -1,5 +1,4 @@
-// Connectors to vendors of models: verified and write-only keys, checks, rotation and revocation; their permitted addresses; and the cached
-// result of checks at the vendor.
+// Connectors to model vendors: verified and write-only keys, checks, rotation and revocation, permitted URLs, and the cached result of checks at the vendor.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { vendorChecks } from '#domain/projects/vendors/check.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';

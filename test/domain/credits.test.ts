@@ -1,4 +1,4 @@
-// The credit ledger: trial credits, refused entries, credits of missions, and usage that is read by indexes.
+// The credit ledger: trial credits, refused entries, credits of missions, and usage, which is read through indexes.
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { credit } from '#domain/money/credits/amounts.ts';

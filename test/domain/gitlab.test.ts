@@ -1,4 +1,4 @@
-// GitLab as tracker, source host and sender of events, as stories of one organization.
+// GitLab as tracker, source host and sender of events of one organization.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Project } from '#domain/projects/projects/model.ts';
 import { hostOf, mayWriteTo, readRepositoryFile } from '#domain/projects/vendors/source-host-of.ts';

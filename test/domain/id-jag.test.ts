@@ -1,5 +1,4 @@
-// Users of an identity provider whose assertions (ID-JAG) arrive: the first one, repeated ones, their login, and the keys of the provider
-// (docs/contract.md#agent-registration; docs/contract.md#id-jag). The provider is the test’s own.
+// Users of an identity provider whose assertions (ID-JAG) arrive: first and repeated assertions, logins, and the keys of the provider (docs/contract.md#agent-registration; docs/contract.md#id-jag). The provider is the test’s own.
 import { generateKeyPair } from 'jose';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { hours, isoTime, minutes, seconds } from '#foundation/clock.ts';

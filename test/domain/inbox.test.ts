@@ -21,7 +21,7 @@ beforeAll(async () => {
   bob = await createMember(world, callers.owner.organization, 'Bob', 'member');
 });
 afterAll(() => world.close());
-// Each story begins with an empty inbox.
+// Each test begins with an empty inbox.
 afterEach(async () => {
   await world.knex.raw('delete from inbox_marks');
   await world.knex('inbound_hooks').delete();

@@ -1,4 +1,4 @@
-// Daily limits of invites for an organization, a person and a recipient, and the organization's name in the mail.
+// Daily limits of invites for an organization, a person and a recipient, and the organization's name in the email.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';

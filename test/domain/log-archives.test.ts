@@ -155,7 +155,7 @@ const rows = async () => [
   await world.knex('sandbox_log_parts').count().first(),
   await world.knex('sandbox_fragments').count().first(),
 ];
-/** Rows in the exports of the organization: of its logs and its fragments; and those of logs of another organization. */
+/** Exported rows of the logs and fragments of the organization, and of the logs of another organization. */
 const exportedRows = (): Promise<Json[][]> =>
   transaction(async (trx) => {
     const read = async (table: string, orgId: string) => {
@@ -196,7 +196,7 @@ it('logs, fragments, replays and search results are the same after the rows are 
   expect(statSync(fileOf(archive.contentKey)).size).toBe(Number(archive.sizeBytes));
   expect(await world.knex('unarchived_runs')).toEqual([]);
   expect(await readAll()).toEqual(before);
-  // The sweeps of this release and of the previous one know no owner of the content, and find none.
+  // Nothing refers to the content as an artifact, but the sweeps of this release and of the previous one do not delete it.
   world.clock.turn(days(2));
   await sweepArtifacts();
   expect(await readAll()).toEqual(before);

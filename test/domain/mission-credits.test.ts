@@ -1,4 +1,4 @@
-// Missions and credits as a story: a mission reserves credits at its start, is settled by its cost at its end, and does not start, or
+// Missions and credits: a mission reserves credits at its start, is settled by its cost at its end, and does not start, or
 // is stopped, without credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';

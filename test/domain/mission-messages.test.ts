@@ -214,7 +214,7 @@ describe('messages to an agent', () => {
     expect(await decide({ seq: 2 })).toEqual({ fragmentSeq: 2, approved: true });
     expect(words(await decide({}))).toEqual(several);
     expect(await decide({ seq: 1 })).toEqual({ fragmentSeq: 1, approved: true });
-    // A question that needs an answer in words waits as well.
+    // A question that needs a written answer also waits.
     const inWords = { kind: 'elicitation', t: 9, body: 'Which?', toolUseId: 'd' };
     await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 3, fragments: [inWords] }, '{ nextSeq }');
     expect(words(await decide({ approve: false }))).toEqual(several);

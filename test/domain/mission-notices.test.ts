@@ -41,7 +41,7 @@ beforeEach(async () => {
   projectId = (await world.rest('POST', '/projects', { session, body })).body.id;
 });
 
-/** A run of the owner, as it is after a change of its state. */
+/** A run of the owner with the given columns. */
 async function run(missionTitle: string, more: object): Promise<`run_${string}`> {
   const id = newId('run');
   const isEnded = 'status' in more && ['completed', 'failed', 'canceled'].includes(String(more.status));

@@ -151,7 +151,7 @@ it('periodic work leaves out rows of an organization that is moving; background 
   await expect(rename('background')).rejects.toThrow('the organization is moving');
 });
 
-/** Files with a statement that takes a limited number of rows: of one organization, of no organization, or of each organization its share. */
+/** Files with a statement that takes a limited number of rows, which belong to one organization, to none, or in fair shares to all. */
 const ofOneOrganization = [
   'src/domain/lifecycle/audit/stream/delivery.ts',
   'src/domain/lifecycle/webhooks/deliver.ts',

@@ -1,4 +1,4 @@
-// Emails about notices: their recipients, one mail whatever the number of processes, and kinds that a person has turned off.
+// Emails about notices: their recipients, one email regardless of the number of processes, and kinds that a person has turned off.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const capReached = () => spend({ orgId: acme.id, projectId }, 100);
-/** Mails about this organization after five more minutes: recipient and subject. */
+/** Emails about this organization after five more minutes: recipient and subject. */
 async function mailed(processes = 1): Promise<string[]> {
   world.clock.turn(minutes(5));
   const before = developmentMailbox()!.length;

@@ -1,4 +1,4 @@
-// Signing keys: one that signs, created once by concurrent processes, and retired ones that are accepted as long as necessary.
+// Signing keys: the current key, created once by concurrent processes, and retired keys, which are accepted as long as necessary.
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

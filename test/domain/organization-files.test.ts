@@ -361,7 +361,7 @@ describe('organizations that joined from a file', () => {
     const verified = await verifyLog(orgId(), []);
     expect([verified.findings, verified.checkpoints > 0]).toEqual([[], true]);
     expect(await publishedKeys()).toEqual([expect.objectContaining({ retiredAt: expect.any(Number) })]);
-    // The log goes on: the join is an event, and this installation signs with its key.
+    // The log continues: the join is an event, and this installation signs with its key.
     here.clock.turn(0);
     there.clock.turn(3_600_000);
     await signCheckpoints();

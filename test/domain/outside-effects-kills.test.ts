@@ -1,5 +1,4 @@
-// Each approved effect happens once, although the process that carries it out is killed at any of its requests, before its effect and before
-// its answer; and nothing happens before the approval.
+// Each approved effect happens once, although the process that carries it out is killed at any of its requests, before its effect and before its response. Nothing happens before the approval.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { minutes } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// Projects as a story: Alice's organization and its repository, and the callers who must not touch it.
+// Projects: Alice's organization and its repository, and callers without access to it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { type Account, createCallers, createOwner } from '../support/callers.ts';

@@ -307,7 +307,7 @@ describe('GitHub Apps', () => {
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
   const scm = async (): Promise<Json> => world.knex('integrations').where({ vendorKind: 'scm' }).first();
   const become = async (permissions: object) => {
-    // Tokens are kept for the credentials, and the stand-in forgets them between tests.
+    // The service caches tokens by credentials, but the stand-in forgets them between tests.
     const appId = `${nextNumber()}`;
     github.settings.app = { appId, installationId: '7', publicKey, permissions: { issues: 'write', ...permissions } };
     const app = credentialsOfApp({ appId, installationId: '7', privateKey: pem })!;

@@ -273,7 +273,7 @@ it('a label on an issue leads to a merged pull request, after a failed check and
       [sha, 'pending'],
       [sha, 'success'],
     ]),
-    // The approval is part of the status.
+    // A second status reports the approval.
     [third, 'success'],
   ]);
   expect(issue).toMatchObject({ state: 'closed', state_reason: 'completed' });

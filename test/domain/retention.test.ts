@@ -82,7 +82,7 @@ it('two concurrent jobs delete each kind of record after its days; the run, its 
   const ended = present();
   const foreign = await writeMission(world, other);
   await archive();
-  // The logs of this one are still in the database.
+  // The logs of this mission are still in the database.
   const unarchived = await writeMission(world, shop);
   const before = await keptRecords(world, mission);
   const missions = [mission, unarchived];

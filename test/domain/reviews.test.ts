@@ -61,7 +61,7 @@ it('a change goes from two review comments through a fix and an approval to the 
   });
   await push(held, first);
 
-  // While the agent works, the review is one message to it.
+  // While the agent works, it receives the review as one message.
   const early = await submit({ runId: held.runId, verdict: 'request_changes', body: 'Also mend the tests.' });
   expect(early).toMatchObject({ verdict: 'request_changes', author: 'Alice', answeringRunId: held.runId });
   const { messages } = await runtime.beat(held, {}, '{ messages { messageId text author } }');
@@ -302,7 +302,7 @@ describe('reviews at the source host', () => {
     const [own, , theirs] = pull().threads as [Json, Json, Json];
     const said = { body: '*Yes*, it is. /close' };
     for (let i = 0; i < 2; i++) await act('answerHostThread', said, host.owner.token, 'answer-1');
-    // A repeated call after a lost answer finds what it has written.
+    // A repeated call after a lost response finds what it has written.
     const [, id] = /<!-- comment: (\w+) -->$/.exec(theirs.comments.at(-1).body)!;
     const project = await Project.get({ id: projectId });
     await pullRequests.answerThread(project, pull().number, theirs.id, { id: id!, body: 'Again.' });

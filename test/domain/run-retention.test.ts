@@ -47,7 +47,7 @@ async function condense(): Promise<void> {
   await deleteAfterRetention();
 }
 
-/** Tables of the rows that were deleted or changed, and of those that were added or changed. */
+/** Tables of deleted or changed rows, and tables of added or changed rows. */
 async function tablesOf(work: () => Promise<unknown>) {
   const before = await rowsOf(world.knex);
   await work();
@@ -373,7 +373,7 @@ it('details are deleted in turns by organization, so that nobody waits for anoth
     }));
   await world.knex('runs').insert([...ended(first, 90), ...ended(second, 1)]);
   await condense();
-  // Transactions in the order of their writes.
+  // Organizations of the transactions, in the order of the writes.
   const written = `select distinct org_id, xmin::text::bigint as id from runs where kept is not null order by 2`;
   const batches = async () => (await world.knex.raw(written)).rows.map(({ org_id: orgId }: Json) => orgId);
   expect(await batches()).toEqual([first.orgId, second.orgId, ...Array(4).fill(first.orgId)]);

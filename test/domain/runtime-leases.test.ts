@@ -62,7 +62,7 @@ describe('heartbeats of a runtime', () => {
       sandboxes: [{ sandboxId: place.sandboxId, desired: 'run' }],
       environments: [],
     });
-    // The report is repeated, as after a lost answer.
+    // The report is repeated, as after a lost response.
     await say('heartbeat', input, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
     // Progress never goes back.

@@ -108,7 +108,7 @@ it('a draining runtime takes no missions until it is resumed, and is not listed 
   expect(await orders()).toEqual({ isDraining: true });
   expect(await claim({ runtime: 'Own', places: 2 })).toBeNull();
   expect(await listed()).toMatchObject({ isDraining: true, waitingRuns: 0 });
-  // It goes on with the missions that it has.
+  // It continues with its current missions.
   expect(await runtime.beat(held)).toEqual({ desired: 'run' });
   expect((await drain({}, mallory.token)).code).toBe('not_found');
   expect(await drain({ isDraining: false })).toEqual({ draining: [] });

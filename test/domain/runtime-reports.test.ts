@@ -233,7 +233,7 @@ describe('reports of a runtime', () => {
 it('a piece of a log is announced to readers of its sandbox', async () => {
   const { session } = await sitting();
   const { signal } = new AbortController();
-  // Announcements arrive in their order: those of the session have arrived when a later one has.
+  // Announcements arrive in order, so those of the session have arrived once a later one has.
   const marker = watch(['marker'], signal);
   await marker.next();
   await transaction((trx) => announce(trx, 'marker'));

@@ -1,4 +1,4 @@
-// Runtime tokens: created by admins in the console, shown once, listed and revoked; and the access of a runtime with one.
+// Runtime tokens: created by admins in the console, shown once, listed and revoked, and the access of a runtime with such a token.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';

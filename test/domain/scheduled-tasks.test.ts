@@ -1,4 +1,4 @@
-// Scheduled tasks as a story: Alice's schedules, and the callers who must not touch them. The clock begins on Monday 23 November
+// Scheduled tasks: Alice's schedules, and callers without access to them. The clock begins on Monday 23 November
 // 2026, 09:00 UTC. scheduled-task-runs.test.ts tests their runs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';

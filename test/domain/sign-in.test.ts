@@ -1,4 +1,4 @@
-// Sign-in by mail: codes for the browser that requested them, links that work once in any browser, and limits for strangers.
+// Sign-in by email: codes for the browser that requested them, links that work once in any browser, and limits for strangers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findPersonByAddress } from '#domain/organization/people/operations.ts';
 import {

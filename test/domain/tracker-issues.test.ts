@@ -1,4 +1,4 @@
-// Issues of runs in their tracker: the built-in one, the connector that is assigned, issues that are due to be created, and existing ones.
+// Issues of runs in the built-in tracker or that of the assigned connector: issues that are due to be created, and existing issues.
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AskedIssue, createIssues } from '#domain/projects/issues/operations.ts';
 import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';

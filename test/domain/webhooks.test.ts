@@ -1,4 +1,4 @@
-// Events of webhooks: signatures, order, retries, and receivers that answer oddly, late or not at all.
+// Events of webhooks: signatures, order, retries, and receivers that respond oddly, late or not at all.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -213,7 +213,7 @@ describe('webhook events', () => {
       if (how === 'url') await patch({ url: addressOf('/right') });
       else if (how === 'enabled') for (const enabled of [false, true]) await patch({ enabled });
       else await ask('POST', `${base}/${id}/deliveries/${first.id}/resend`);
-      // The lease of a worker that may be running is left to it.
+      // The lease is not taken over, because its worker may still be running.
       await deliver();
       expect(received).toHaveLength(2);
       world.clock.turn(seconds(30));

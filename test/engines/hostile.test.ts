@@ -123,7 +123,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
         `kill -9 -1; sleep 600`,
       ].map((script) => missions.mission(`[run]\n${script}`)),
     );
-    // The kernel ends a program that takes more memory, or the runner ends a mission that is measured to take more.
+    // The kernel ends a program that takes more memory, or the runner ends a mission whose measured memory is higher.
     const greedy = await missions.ended(memory!);
     if (greedy.status === 'completed') expect(greedy.artifacts).toEqual([]);
     else expect(greedy.lastError).toBe('It exceeded its memory limit: 400 MB.');

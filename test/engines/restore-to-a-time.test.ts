@@ -169,7 +169,7 @@ it.skipIf(!programs)(
     rmSync(at('data'), { recursive: true });
     makeFolder('data');
     pgbackrest('restore', '--type=time', `--target=${moment}`, '--target-action=promote');
-    // Another machine takes over, with a port and a socket of its own: those of the killed server can be held for a while.
+    // Another machine takes over, with a different port and socket, because those of the killed server may stay occupied for a while.
     port = await freePort();
     makeFolder('socket');
     postgres('start', `--options=-p ${port} -k ${at('socket')}`);

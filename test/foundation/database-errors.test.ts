@@ -179,7 +179,7 @@ describe('The table of database errors', () => {
     expect(databaseErrorKind(new Error('migration failed', { cause: coded('42601') }))).toBe('final');
   });
 
-  it('Errors that are not from a database have no kind', () => {
+  it('Errors that do not come from a database are not classified', () => {
     const missingFile = coded('ENOENT', { syscall: 'open' });
     for (const thrown of [new Error('plain'), missingFile, coded('EACCES'), 'a string', undefined, null]) {
       expect(databaseErrorKind(thrown)).toBeNull();

@@ -103,7 +103,7 @@ describe('A log line', () => {
     );
   });
 
-  it('Is an error for a status from 500 on, and has 499 when the client disconnected before the response', () => {
+  it('Is an error for a status of 500 or above, and has the status 499 when the client disconnected before the response', () => {
     for (const res of [{ statusCode: 499 }, { statusCode: 500 }, { headersSent: false }]) {
       log.request('rest', exchange({}, res), 1);
     }

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('mail by SMTP', () => {
-  it('delivers a mail to the server, and stores nothing', async () => {
+  it('delivers an email to the server, and stores nothing', async () => {
     const { url, taken } = await smtpServer();
     const lines: string[] = [];
     openMail({ smtpUrl: url, from: 'Console <console@example.com>', log: (line) => lines.push(line) });
@@ -44,7 +44,7 @@ describe('mail by SMTP', () => {
 });
 
 describe('the development mailbox', () => {
-  it('stores the mail; the log line leaves out its text, which may contain a sign-in link', async () => {
+  it('stores the email; the log line leaves out its text, which may contain a sign-in link', async () => {
     setClock(() => 1_795_219_200_000);
     const lines: string[] = [];
     openMail({ from: 'console@localhost', log: (line) => lines.push(line) });
@@ -53,7 +53,7 @@ describe('the development mailbox', () => {
     expect(lines).toEqual(['mail to alice@example.com is in the development mailbox: Your sign-in code']);
   });
 
-  it('stores the last hundred mails, newest first', async () => {
+  it('stores the last hundred emails, newest first', async () => {
     openMail({ from: 'console@localhost', log: () => {} });
     for (let n = 1; n <= 101; n++) await sendMail({ ...mail, subject: `mail ${n}` });
     const subjects = developmentMailbox()!.map(({ subject }) => subject);

@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Connects the service to another database than that of its world. */
+/** Connects the service to a database other than that of its world. */
 function moveTo(connection: pg.ClientConfig): void {
   const knex = openDatabase({ connection, namedStatements: false, retryForMs: 300 });
   closing.push(() => knex.destroy());

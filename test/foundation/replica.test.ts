@@ -179,7 +179,7 @@ it('a replica that accepts writes, or has left the timeline of the primary, is n
   expect(await names()).toContain('one');
   await expect.poll(() => log.join()).toContain('the replica accepts writes');
 
-  // The promoted server becomes a standby again, with a timeline of its own, and is ahead.
+  // The promoted server becomes a standby again. It has its own timeline, and is ahead of the primary.
   await servers.standby.query('checkpoint');
   await servers.standby.query(`select pg_logical_emit_message(false, 'ahead', repeat('x', 100000))`);
   await servers.standby.kill();

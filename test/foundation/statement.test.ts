@@ -79,7 +79,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     ]);
   });
 
-  it('Shares one message with look-ups with other SQL texts too, and each gets its own rows, repeatedly', async () => {
+  it('Shares one message even with look-ups of other SQL texts, and each gets its own rows, also when repeated', async () => {
     const ask = () =>
       Promise.all([
         lookUp('select $1::int as one, now()::text as sent_at', [1]),

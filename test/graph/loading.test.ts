@@ -76,8 +76,7 @@ test('fifty projects with their organization, members, people and three connecto
     person: { name: 'Frank' },
     organization: { name: 'Acme' },
   });
-  // The look-up of the token begins with the networks of the organization. The projects are read twice: for themselves, and to count
-  // those that depend on each connector.
+  // The look-up of the token begins with the networks of the organization. The projects are read twice: for themselves, and to count the projects that depend on each connector.
   const organizations = ['organizations', 'organizations'];
   const statements = ['integrations', 'memberships', ...organizations, 'people', 'projects', 'projects'];
   expect(one.tables.sort()).toEqual(statements);

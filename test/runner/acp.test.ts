@@ -163,7 +163,7 @@ describe('an ACP harness', () => {
     expect(played.session()).toBeUndefined();
   });
 
-  it('stops at the limits of its step, by the calls that the gateway counts', async () => {
+  it('stops at the limits of its step, according to the calls that the gateway counts', async () => {
     const tokens = { inputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
     const metered: Task['metered'] = (listener) => {
       for (const usageId of ['1', '2']) listener({ usageId, model: 'm', ...tokens });

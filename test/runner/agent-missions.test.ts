@@ -387,7 +387,7 @@ describe('missions of agents', () => {
     const registry = await startRegistry();
     const linux = pinned('opencode', { name: 'linux-x64', isMusl: false, hasAvx2: true });
     const { version } = linux as Exclude<typeof linux, string>;
-    // A pinned package with other content for each kind of machine.
+    // A pinned package with different content for each platform.
     for (const variant of ['', '-baseline']) {
       registry.publish(
         `opencode-${process.platform}-${process.arch}${variant}`,

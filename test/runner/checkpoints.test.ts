@@ -169,7 +169,7 @@ function settingsOf(level: string): Record<string, string> | null {
 }
 
 describe.each(['cell', 'container'])('a step in a %s that continues on another machine', (level) => {
-  it('is continued with its files; an environment that is set up on that machine is not used for other missions', async ({
+  it('has its files there; an environment that is set up on that machine is not used for other missions', async ({
     skip,
   }) => {
     const settings = settingsOf(level);

@@ -31,7 +31,7 @@ const said = (): string[][] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 const containers = () => readdirSync(engine).filter((name) => name.endsWith('.pid'));
-/** The pid file of the last agent; checkpoints run in containers too. */
+/** The pid file of the last agent. Containers of checkpoints are left out. */
 function ofAgent(): string {
   const run = said().findLast(
     ([command, ...args]) => command === 'run' && args.some((word) => word.includes('claude')),
@@ -53,7 +53,7 @@ describe('a mission in a container', () => {
     expect(containers()).toEqual([]);
     const args = said().findLast(([command]) => command === 'run')!;
     expect(args).toEqual(expect.arrayContaining(['--memory', '--pids-limit', '--user', '--read-only']));
-    // No key and no token of the runner is where others can read it; the configuration of MCP servers names the variable of the key.
+    // Commands contain no key and no token of the runner, except the name of the variable with the key, in the configuration of MCP servers.
     const words = JSON.stringify(said()).replaceAll(/\$\{GATEWAY_KEY\}/g, '');
     expect(words).not.toMatch(/real-key|srv_|GATEWAY_KEY|ANTHROPIC/);
     expect(missions.models.seen.at(-1)!.headers['x-api-key']).toBe('real-key');

@@ -58,7 +58,7 @@ async function start(policy: NetworkPolicy, more: Partial<RouteSettings> = {}, h
   return { socket, seen, proxy };
 }
 
-/** The status of a CONNECT, with the socket. */
+/** Status of the response to a CONNECT request, with the socket. */
 const tunnel = (socketPath: string, target: string) =>
   new Promise<{ status: number; socket: Socket }>((resolve, reject) => {
     const asked = request({ socketPath, method: 'CONNECT', path: target } as ClientRequestArgs);
@@ -66,7 +66,7 @@ const tunnel = (socketPath: string, target: string) =>
     asked.once('error', reject).end();
   });
 
-/** The answer of a TLS server at the end of the tunnel; its certificate is not checked. */
+/** The response of a TLS server at the end of the tunnel. The certificate is not checked. */
 async function overTls(socketPath: string, target: string, servername: string): Promise<string> {
   const { status, socket } = await tunnel(socketPath, target);
   if (status !== 200) return String(status);

@@ -258,7 +258,7 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
   const broken = await run(containers, { ...built, dockerfile: `FROM ${from}\nRUN false\n` }, 'true');
   expect(broken.failure).toContain('its image could not be built');
 
-  // Images that missions have made are removed by age and size; those that were there before, and one in use, stay.
+  // Images created by missions are removed by age and size. Earlier images, and an image in use, stay.
   const other = { ...built, dockerfile: `${dockerfile}RUN true\n` };
   expect((await run(containers, other, 'cat /built')).printed).toMatch(/^built-/);
   const { program } = containers.scripts.containers!;

@@ -152,7 +152,7 @@ describe('answers of models', () => {
     ['/anthropic/v1/messages', /^event: first\ndata: {"n":1}\n\n\nevent: error\ndata: {"type":"error",.*\n\n$/],
     ['/openai/v1/responses', /\n\nevent: response.failed\ndata: {"type":"response.failed",.*"invalid_prompt".*\n\n$/],
     ['/openai/v1/chat/completions', /\n\ndata: {"error":{"type":"invalid_request_error",.*\n\n$/],
-  ])('model answers with an event of ten megabytes end with an error in the format of %s', async (path, pattern) => {
+  ])('end with an error in the format of %s after an event of ten megabytes', async (path, pattern) => {
     const text = (await (await say('event', path)).text()).replace('event: second\n', '');
     expect(text).toMatch(pattern);
     expect(text).toContain(tooLong);

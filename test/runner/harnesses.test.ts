@@ -129,7 +129,7 @@ describe('the events of claude-code', () => {
     });
   const replayed = { type: 'user', isReplay: true, message: { content: [] } };
 
-  it('a result fails by is_error, whatever its subtype', async () => {
+  it('a result counts as failed by is_error, whatever its subtype', async () => {
     const events = await take(replayed, { ...result, is_error: true, result: 'Refused' });
     expect(events.at(-1)).toEqual({
       turn: { status: 'failed', text: 'Refused', structured: undefined, error: 'Refused' },

@@ -24,7 +24,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'host-secrets-'));
 const { key, cert } = makeCertificate(['named.test', 'second.test', 'other.test']);
 const unknown = makeCertificate(['unknown.test']);
 const contexts: Record<string, object> = { 'unknown.test': unknown };
-/** Requests as the hosts get them. */
+/** Requests as the hosts receive them. */
 let got: { host: string; url: string; headers: IncomingMessage['headers']; sha: string }[] = [];
 const hosts = createServer(
   { key, cert, SNICallback: (name, done) => done(null, createSecureContext(contexts[name] ?? { key, cert })) },

@@ -103,7 +103,7 @@ describe.skipIf(!isLinux)('missions at every step', () => {
 });
 
 describe('a platform that fails', () => {
-  /** A proxy to a service: `to` names it, and whether the answer to a request of this kind is lost. */
+  /** A proxy to a service. `to` names the service, and says whether the response to a request of this kind is lost. */
   async function openWire(
     to: (kind: string) => { url: string; isLost: boolean; isAway?: boolean },
   ): Promise<{ server: Server; url: string }> {

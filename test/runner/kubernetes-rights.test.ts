@@ -1,4 +1,4 @@
-// Rights of a runner in its cluster: those that the manifests grant are those that its requests need, with Jobs and with SandboxClaims.
+// Rights of a runner in its cluster: the manifests grant exactly the rights that its requests need, with Jobs and with SandboxClaims.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -153,7 +153,7 @@ describe('one local runner', () => {
     const shown = liveFragments.map(
       ({ body, items }: { body: string | null; items: unknown[] }) => body ?? items.length,
     );
-    // A plan without reports about its steps ends as the script does.
+    // A plan without reports about its steps gets the outcome of the script.
     expect(shown).toEqual(['a\u2400b', '0'.repeat(16_384), 50, 50]);
     expect(new Set(liveFragments.at(-1).items.map(({ status }: { status: string }) => status))).toEqual(
       new Set(['completed']),
@@ -386,7 +386,7 @@ describe('the local runner', () => {
       missionActivity: 'Handed back: the runner is shutting down',
     });
     expect((await environments())[0]).toMatchObject({ status: 'destroyed' });
-    // The next runner opens a preview of its own.
+    // The next runner opens another preview.
     turn(seconds(11));
     startRunner();
     await until(environments, ([newest]) => newest.status === 'active');

@@ -194,7 +194,7 @@ describe('a metered call', () => {
     expect([asked, reported, waits]).toEqual([[], [], ['parked', 'ended']]);
   });
 
-  it('costs nothing when the vendor refuses it, and the received tokens when it is interrupted', async () => {
+  it('is free when the vendor refuses it, and charged for the received tokens when it is interrupted', async () => {
     grants = [{ outputTokens: 1_000, reason: null }];
     answer = (response) => response.writeHead(529).end('{"error":{}}');
     expect((await post('/openai/v1/responses', { model: 'm' })).status).toBe(529);
@@ -304,7 +304,7 @@ describe('a metered call', () => {
     expect(reserved[0].inputTokens).toBe(extra === null ? 1_050_000 : size + extra);
   });
 
-  it('is sent as the gateway has parsed it, with each limit lowered, repeated members once, and the cache kept for five minutes', async () => {
+  it('is sent as the gateway parsed it: with lowered limits, repeated members only once, and a cache lifetime of five minutes', async () => {
     grants = [{ outputTokens: 10, reason: null }];
     answer = (response) => response.end('{}');
     await post('/openai/v1/chat/completions', { model: 'm', max_tokens: 5, max_completion_tokens: 900 });

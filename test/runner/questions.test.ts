@@ -126,7 +126,7 @@ it.each([
 });
 
 it.each([{ to: 'live' }, { to: 'live', stream: true }])(
-  'a tool that needs the approval of a person is called after the approval: %j',
+  'a tool that needs approval is called after a person has approved the call: %j',
   async (args) => {
     const answer = ask('ci', 'deploy', args);
     const { toolUseId, ...question } = await asked();

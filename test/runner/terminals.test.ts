@@ -58,7 +58,7 @@ async function attach(runId: string, from = client) {
   return { id, shell, shows, ended, opened: opened!, printed: () => printed, leave: () => over.abort() };
 }
 
-/** The kept output of a terminal. */
+/** The stored output of a terminal. */
 async function latestOutput(terminalId: string): Promise<string> {
   const pieces = missions.world.knex('terminal_pieces').where({ terminalId, isInput: false }).orderBy('seq');
   return (await pieces.pluck('content')).join('');
@@ -174,7 +174,7 @@ it('the shell of a terminal is paused when it prints more than can be sent, and 
   expect((await pieces.clone()).length).toBeLessThanOrEqual(64);
   await missions.loseRunner(runId);
   expect(await terminal.ended).toMatchObject({ reason: 'The runtime no longer works on the mission.' });
-  // The end of its device ends the shell with its jobs.
+  // When its terminal device is closed, the shell ends with its jobs.
   await missions.until(async () => !runningCommands().includes(`sleep 613.${process.pid}`));
 });
 

@@ -77,7 +77,7 @@ it('the new commits of a branch are only those of the agent; their git notes are
   const [{ workspace, notes }] = missions as [(typeof missions)[number]];
   await workspace.note([{ ...notes[0]!, text: '{}' }]);
   expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe('{}');
-  // The text is longer than an argument of a program may be.
+  // The text is longer than an argument of a program can be.
   const long = JSON.stringify('x'.repeat(200_000));
   await workspace.note([{ ...notes[0]!, text: long }]);
   expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe(long);

@@ -1,5 +1,4 @@
-// `aep` inside the process of the test: each command evaluates the bundled program anew, with a `process` of its own. A process for each
-// command would take ten times the CPU time.
+// `aep` inside the process of the test: each command evaluates the bundled program anew, with a separate `process` object. A separate process for each command would take ten times the CPU time.
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -62,7 +62,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
 
   /** Presents an assertion of the provider. */
   const show = (more?: Claims, pen?: Pen) => present(provider.idJag(more, pen));
-  /** Status and error of the answer to an assertion of the provider. */
+  /** Status and error of the response to an assertion of the provider. */
   async function outcome(more?: Claims, pen?: Pen): Promise<unknown[]> {
     const { status, body } = await show(more, pen);
     return [status, body.error];

@@ -94,7 +94,7 @@ export async function openChatWorld() {
       { runId: held.runId, leaseId: held.leaseId, stepId: held.step.stepId, status: 'completed', ...more },
       '{ outcome step { stepId role } }',
     );
-  /** A mission that a mention has started, with its planner done. */
+  /** A mission that a mention has started, and whose planner has finished. */
   async function planned(): Promise<Json> {
     await bind('C0DEV', shop);
     await heard(mention('mend the date test'));

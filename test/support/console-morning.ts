@@ -202,7 +202,7 @@ export async function openMorning(browser: Browser) {
     pages,
     acme,
     shop,
-    /** A run at work, and its sandbox. */
+    /** A run in progress, and its sandbox. */
     running,
     sandbox,
     another,

@@ -1,4 +1,4 @@
-// A browser without scripts: it keeps cookies, visits pages of a world as a link of one of its pages does, and submits forms.
+// A browser without scripts: it keeps cookies, visits pages as if it followed a link on the same site, and submits forms.
 import type { Answer, Session, World } from './world.ts';
 
 /** A browser is represented by its cookies by name. */

@@ -82,7 +82,7 @@ async function contentsOf(knex: Knex, tables: string[]): Promise<(Row & { name: 
   return (await knex.raw(parts.join(' union all '))).rows;
 }
 
-/** One text per row: the table, and the row as JSON. The audit log is left out: it gets refusals, after their response. */
+/** One text per row: the table, and the row as JSON. The audit log is left out, because refusals are recorded there after the response. */
 export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex, 'withoutLog')).map(({ text }) => text);
 
 /**

@@ -1,5 +1,5 @@
-// GitHub as a loopback server: checks every request, and its own answers, against GitHub's published OpenAPI description
-// (fixtures/github.json), and answers like GitHub.
+// GitHub as a loopback server: checks every request, and its own responses, against GitHub's published OpenAPI description
+// (fixtures/github.json), and responds like GitHub.
 
 import type { KeyObject } from 'node:crypto';
 import type { AddressInfo } from 'node:net';

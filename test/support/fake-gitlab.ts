@@ -1,5 +1,5 @@
-// GitLab as a loopback server: checks every request, and its own answers, against GitLab's published description
-// (fixtures/gitlab.json), answers like GitLab, and signs events as GitLab does.
+// GitLab as a loopback server: checks every request, and its own responses, against GitLab's published description
+// (fixtures/gitlab.json), responds like GitLab, and signs events as GitLab does.
 import { createHmac } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { isoTime } from '#foundation/clock.ts';

@@ -1,5 +1,5 @@
 // Linear as a loopback server: checks every request against Linear's published schema (fixtures/linear.graphql) and its documented
-// authentication, answers like Linear, and fails on demand.
+// authentication, responds like Linear, and fails on demand.
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';

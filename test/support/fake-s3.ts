@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 
 export type S3 = Awaited<ReturnType<typeof openS3>>;
 
-/** An error answer, by its code. */
+/** An error response, by its code. */
 class Fault extends Error {
   readonly status: number;
   readonly code: string;

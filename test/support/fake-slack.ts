@@ -1,5 +1,5 @@
 // Slack as a loopback server: checks the arguments of every method against Slack's published reference (docs.slack.dev/reference/methods)
-// and the blocks against that of Block Kit, answers like Slack, signs events, commands and presses as Slack does, and fails on demand.
+// and the blocks against that of Block Kit, responds like Slack, signs events, commands and presses as Slack does, and fails on demand.
 import { createHash, createHmac } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { now } from '#foundation/clock.ts';

@@ -1,5 +1,5 @@
 // Stripe as a loopback server, as far as the service uses it: reads the form-encoded requests of the official library, checks them
-// against Stripe's published parameters (stripe-shapes.ts), keeps answers by idempotency key, and signs events like Stripe.
+// against Stripe's published parameters (stripe-shapes.ts), keeps responses by idempotency key, and signs events like Stripe.
 import { createHmac } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
@@ -194,7 +194,7 @@ export async function openStripe() {
     subscriptions,
     payments,
     refundsOfInvoice: (id: string): number[] => payments.get(paidBy.get(id)!)!.refunds.map(({ amount }) => amount),
-    /** Forgets the answers, as Stripe does after a day. */
+    /** Forgets the responses, as Stripe does after a day. */
     forgetKeys: () => answered.clear(),
     /** Pays as a person, at once or with a method that takes days; returns the events in Stripe's order. */
     pay(checkoutId: string, { isDelayed = false } = {}): StripeEvent[] {

@@ -33,7 +33,7 @@ export const repository = { full_name: 'Acme/shop' };
 export const person = (login: string, type = 'User') => ({ login, type });
 
 export async function openInboundWorld() {
-  /** The hook of GitHub, which each test gets anew. */
+  /** The hook of GitHub, created anew for each test. */
   const hook: Hook = { id: '', address: '', secret: '' };
   let events = 0;
   const nextEvent = (): number => ++events;

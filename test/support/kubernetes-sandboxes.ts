@@ -152,7 +152,7 @@ export function openSandboxControllers({ objects, put, remove, nextId, startPod 
   }
 
   return {
-    /** After a change of a claim, pool or template, or when the pod of a sandbox is gone. */
+    /** Called after a change of a claim, pool or template, and when the pod of a sandbox is gone. */
     changed(plural: Plural, name: string): void {
       if (plural === 'sandboxes') startSandboxPod(objects.sandboxes.get(name));
       else if (plural === 'sandboxclaims') claimed(objects.sandboxclaims.get(name));

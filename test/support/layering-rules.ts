@@ -423,7 +423,7 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
       const { noun, role } = layerOf(file) === 'domain' ? roleOf(file) : { noun: null, role: '' };
       if (noun === null || declaresGraph(role))
         return [`${file} queries ${record} directly: call the operations of ${home}.`];
-      // Within its own transaction an operation may lock or write a row of another noun, except of a run.
+      // Within its own transaction, an operation may lock or write a row of another noun, but not a run.
       return noun === home || (transaction && home !== 'runs')
         ? []
         : [

@@ -1,4 +1,4 @@
-// The Limits table of the contract: for each member of a request its bound, values at the bound, and values one beyond.
+// The Limits table of the contract: for each member of a request its limit, values at the limit, and values one beyond it.
 
 export const x = (length: number): string => 'x'.repeat(length);
 let made = 0;
@@ -7,9 +7,9 @@ const letter = (): string => 'abcdefghijklmnopqrstuvwxyz'[made++ % 26]!;
 
 interface Bound {
   bound: string;
-  /** Values at the bounds: new ones at each call. */
+  /** Values at the limits. Each call creates new ones. */
   fits: () => unknown[];
-  /** Values beyond the bounds, and the expected words of the description. */
+  /** Values beyond the limits, and words that the error must contain. */
   beyond: [value: unknown, words: string][];
 }
 
@@ -55,7 +55,7 @@ const scopes = ['projects:read', 'missions:read', 'agents:read'];
 export const bounds: Record<string, Bound> = {
   'createOrganization.name': length(1, 120),
   'createOrganization.slug': slugs,
-  // No valid value exists, because only cells of the settings are accepted and the world has none.
+  // No valid value exists, because only configured cells are accepted, and the tests configure none.
   'createOrganization.cell': {
     bound: '1 to 32 characters',
     fits: () => [],

@@ -34,7 +34,7 @@ interface Found {
 
 export type PageInspector = ReturnType<typeof createPageInspector>;
 
-/** A window of the newest inspector that no test uses. The next one opens its page there: a new process would compile all scripts again. */
+/** A window of the newest inspector that no test uses. The next inspector opens its page there, because a new process would compile all scripts again. */
 let idle: Page | null = null;
 
 export function createPageInspector(browser: Browser, baseURL: string) {

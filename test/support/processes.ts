@@ -34,7 +34,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether a process lives; one that has ended but is not waited for yet does not. */
+/** Whether a process is alive. A process that has ended but was not waited for yet is not. */
 export function isRunning(pid: number): boolean {
   try {
     // A process that has ended stays as a zombie until its parent reads its exit code; that of an orphan is init, which may take seconds.
@@ -76,8 +76,7 @@ export interface ServiceProcess {
 }
 
 /**
- * `npm run serve` on a database, with the secret key of a world, on the real clock and without the scheduler. `port` lets a second
- * process replace the first.
+ * Starts `npm run serve` on a database, with the secret key of a world, the real clock and no scheduler. A second process on the same `port` can replace the first.
  */
 export function startService(
   connection: DatabaseConnection,

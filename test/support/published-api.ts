@@ -78,7 +78,7 @@ export function readPublishedApi(fixture: string, widePaths: readonly string[] =
     version: description.version,
     nameOf: (asked: Asked): string => routeOf(asked)?.route.operation.operationId ?? '',
 
-    /** Checks the request, lets `play` answer it, and checks the answer. Null for an unknown route. */
+    /** Checks the request, lets `play` handle it, and checks the response. Null for an unknown route. */
     async answer(
       asked: Asked,
       violate: Violate,

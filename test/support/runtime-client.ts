@@ -19,7 +19,7 @@ export type Runtime = Awaited<ReturnType<typeof createRuntime>>;
 export async function createRuntime(world: Pick<World, 'field'>, organization?: Pick<Organization, 'id'>) {
   const { token } = await createServiceToken({ name: 'Runtime', orgId: organization?.id });
 
-  /** The data of the answer, or its problem. */
+  /** The data of the response, or its problem. */
   const ask = (name: string, input: object, selection = '{ ok }', as: string = token): Promise<Json> => {
     const query = `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`;
     return world.field(query, { token: as, variables: { input } });
@@ -37,7 +37,7 @@ export async function createRuntime(world: Pick<World, 'field'>, organization?: 
     /** The claimed run; null when none waits for this runtime. */
     claim: (more: object = {}, selection = '{ runId leaseId }') =>
       report('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'], ...more }, selection),
-    /** Sends a heartbeat, and returns the answer for the run. */
+    /** Sends a heartbeat, and returns the response for the run. */
     beat: async (held: Held, more: object = {}, selection = '{ desired }') =>
       (await report('heartbeat', { runs: [{ ...heldOf(held), ...more }] }, `{ runs ${selection} }`)).runs[0],
     /** Registers the sandbox that the run works in, and returns its id. */

@@ -100,7 +100,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     connect('tracker', 'builtin'),
     connect('scm', 'builtin', await repositoryOf(`repositories/shop-${n}`)),
     world.session(owner!, organization.id),
-    // An address without a server.
+    // A URL at which no server listens.
     connect('llm', 'anthropic', undefined, 'http://127.0.0.1:9'),
     world.join(organization, member!, 'member'),
   ]);

@@ -35,7 +35,7 @@ const nameOf = ({ method, url }: IncomingMessage): string | null => {
 
 type When = 'before' | 'after';
 
-/** Counts requests that do something, and stops one of them before its effect, or before its answer. */
+/** Counts requests that do something, and stops one of them before its effect, or before its response. */
 function watchRequests(github: GitHub) {
   const done: string[] = [];
   let stop: { name: string; when: When; reached(): void } | null = null;
@@ -169,7 +169,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
       return answer;
     },
     /**
-     * Carries out approved effects in a process that is killed at its next request of that name, before its effect or before its answer;
+     * Carries out approved effects in a process that is killed at its next request of that name, before its effect or before its response;
      * then lets another process continue after the lease of the killed process.
      */
     async killAt(name: string, when: 'before' | 'after'): Promise<void> {

@@ -1,4 +1,4 @@
-// A stand-in for the platform's MCP server: streamable HTTP with JSON answers, one tool, behind a bearer token.
+// A stand-in for the platform's MCP server: streamable HTTP with JSON responses, one tool, behind a bearer token.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Json } from '../../src/runner/harness/fragments.ts';

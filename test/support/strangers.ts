@@ -12,20 +12,20 @@ import { type Arguments, isRequired, type Request, type RootField, rootFields, t
 import type { SampleOrganization } from './sample-organization.ts';
 import { type Ask, present, type World } from './world.ts';
 
-/** Expected result: a refusal, or an answer without any data of the sample. Undefined: this caller does not make the call. */
+/** Expected result: a refusal, or a response without any data of the sample. Undefined: this caller does not make the call. */
 export type Verdict = [status: number, code: string, words?: string] | 'served' | 'finds nothing' | undefined;
 
 export interface Stranger {
   name: string;
   ask: (root: RootField) => Ask;
   verdict: (root: RootField, args: Arguments, surface: Surface) => Verdict;
-  /** Texts that must not be in any answer to this caller. */
+  /** Texts that must not be in any response to this caller. */
   unseen?: () => string[];
   /**
    * The reason why a share of the calls is enough. `unknown`: the credential is rejected before the request is read, as is a missing credential, which the tests try with every field on each surface. `role`: the caller lacks the scope, as does the token without exactly this scope, which the tests also try with every field.
    */
   like?: 'unknown' | 'role';
-  /** Service to call; by default the world's own, whose REST answers are checked against the OpenAPI document. */
+  /** Service to call; by default the world's own, whose REST responses are checked against the OpenAPI document. */
   through?: () => Request;
 }
 
@@ -299,7 +299,7 @@ export async function createStrangers(
 
   /** A call that requires a record of another organization answers "not found", a filter by such a record finds nothing, and every other call is served. */
   function foreign({ field, name }: RootField, args: Arguments): Verdict {
-    // The answer says for each run whether to stop, even for an unknown one.
+    // The response says for each run whether to stop, even for an unknown run.
     if (name === 'heartbeat') return 'served';
     const naming = field.args.filter(({ name }) =>
       Object.values(acme.ids).some((id) => JSON.stringify(args[name] ?? null).includes(id)),

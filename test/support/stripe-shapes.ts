@@ -113,7 +113,7 @@ export const shapes = {
   }),
 };
 
-// The parts of Stripe's answers that the service reads.
+// The parts of Stripe's responses that the service reads.
 export interface Price {
   id: string;
   unit_amount: number;

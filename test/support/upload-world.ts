@@ -13,7 +13,7 @@ export const until = async (met: () => Promise<boolean> | boolean): Promise<void
   while (!(await met())) await new Promise(setImmediate);
 };
 
-/** A request that is sent in parts, and its answer. */
+/** A request that is sent in parts, and its response. */
 export function begin(address: string, headers: Record<string, string | number> = {}, method = 'PUT') {
   const sending = request(address, { method, headers, agent: false });
   const answer = new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {

@@ -1,5 +1,4 @@
-// A whole service on a separate database, over real HTTP, with a clock controlled by the test. Every REST answer is checked against
-// the OpenAPI document before a test sees it.
+// A whole service on a separate database, over real HTTP, with a clock controlled by the test. Every REST response is checked against the OpenAPI document before a test sees it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -152,9 +151,9 @@ export async function openWorld(settings: WorldSettings = {}) {
         step = milliseconds;
       },
     },
-    /** A request with any path, without a check of the answer. */
+    /** A request with any path, without a check of the response. */
     request,
-    /** A request to a path below /v1, whose answer is checked against the OpenAPI document. */
+    /** A request to a path below /v1, whose response is checked against the OpenAPI document. */
     async rest(method: string, path: string, ask: Ask = {}): Promise<Answer> {
       const answer = await request(method, `/v1${path}`, ask);
       contract.check(method, path, answer);

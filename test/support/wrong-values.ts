@@ -1,4 +1,4 @@
-// Invalid values for a member of a request record: of a wrong type, not Unicode text, beyond a number's bounds, or unknown words.
+// Invalid values for a member of a request record: of a wrong type, not Unicode text, outside the range of a number, or unknown words.
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { schema } from '#schema.ts';
 import type { Surface } from './root-fields.ts';

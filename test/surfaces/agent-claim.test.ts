@@ -13,7 +13,7 @@ afterAll(() => world.close());
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
 describe('From the registration of an agent to its claim', () => {
-  // One story in order: each test builds on the one before.
+  // The tests run in order, because each builds on the one before.
   const name = 'Release notes agent';
   let alice: Awaited<ReturnType<AgentWorld['human']>>;
   let agent: Record<string, string>;

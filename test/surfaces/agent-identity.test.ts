@@ -1,5 +1,4 @@
-// Registration of agents over real HTTP: anonymous ones, their rate, and those that know the email address of their person
-// (docs/contract.md#agent-registration).
+// Registration of agents over real HTTP: anonymous agents, their rate, and agents that know the email address of their person (docs/contract.md#agent-registration).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, decodeProtectedHeader } from 'jose';

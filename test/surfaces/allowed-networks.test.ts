@@ -242,7 +242,7 @@ describe('An organization with a list of allowed networks', () => {
     expect([account.status, account.body]).toEqual([200, expect.stringContaining(`requests from ${elsewhere}.`)]);
     expect(account.body).not.toContain(ada.organization.name);
     expect((await page(`/console/o/${globex.organization.slug}/inbox`, elsewhere)).status).toBe(200);
-    // Without an organization, the page of the account is the home.
+    // A person without a reachable organization starts on the account page.
     await world.knex('sessions').where({ personId: ada.person.id }).update({ orgId: id });
     expect((await page('/console', elsewhere)).headers.get('location')).toBe('/console/account');
     expect((await page('/console', office)).headers.get('location')).toBe(inbox);

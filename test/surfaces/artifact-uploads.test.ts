@@ -1,4 +1,4 @@
-// Uploads of artifacts over real HTTP: accepted and refused ones, those that are never registered, and their assignment to an artifact.
+// Uploads of artifacts over real HTTP: accepted and refused uploads, uploads that are never registered, and their assignment to an artifact.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { contentAddress } from '#domain/work/artifacts/address.ts';
 import { claimContent, storeContent, sweepArtifacts } from '#domain/work/artifacts/content.ts';

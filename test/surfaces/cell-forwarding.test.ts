@@ -1,4 +1,4 @@
-// Requests from this cell, `eu`, to two stand-ins for cells, of which one never answers: clients choose addresses, framing and secrets.
+// Requests from this cell, `eu`, to two stand-ins for cells, of which one never responds: clients choose addresses, framing and secrets.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

@@ -95,7 +95,7 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
       const request = route.request();
       if (!isStart(request.postData())) return route.continue();
       keys.push(request.headers()['idempotency-key']);
-      // The service accepts the request, but its answer is lost.
+      // The service accepts the request, but its response is lost.
       if (lost++ === 0) await route.fetch();
       return lost < 3 ? route.abort('connectionreset') : route.continue();
     });

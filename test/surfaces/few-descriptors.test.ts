@@ -22,7 +22,7 @@ it.skipIf(process.platform === 'win32')(
     };
     const command = `ulimit -n ${limit} && exec "${process.execPath}" "${compiled('main')}" serve`;
     const service = spawn('sh', ['-c', command], { cwd: projectFolder, env, stdio: 'ignore' });
-    // A probe on a connection that is open already: no new one is accepted meanwhile.
+    // A probe on a connection that is already open, because the service accepts no new connection.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const held: Socket[] = [];
     const probe = () =>

@@ -1,5 +1,5 @@
 // Calls with an Idempotency-Key take effect exactly once: whichever process or connection dies during a call, the call has taken
-// effect or not, and its key is free or repeats the answer. KEYED_CALLS=<n> sets the number of random calls.
+// effect or not, and its key is free or repeats the response. KEYED_CALLS=<n> sets the number of random calls.
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -97,7 +97,7 @@ const isStillRunning = ({ status, body }: Answer): boolean =>
 type Send = (call: Call, key: string) => Promise<Answer>;
 
 /**
- * Repeats a call with its key until it has a final answer, like a patient client: after a lost connection as soon as the service is
+ * Repeats a call with its key until it has a final response, like a patient client: after a lost connection as soon as the service is
  * back, after a 409 or 503 a moment later.
  */
 const repeating =

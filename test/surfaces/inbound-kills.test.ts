@@ -110,7 +110,7 @@ it('each acknowledged event starts each of its missions once while the process i
   }
   await expect.poll(received, { timeout: minutes(5), interval: 100 }).toBe(0);
 
-  // A repeated delivery has the id of the first one, even when the first answer was lost.
+  // A repeated delivery has the id of the first one, even when the first response was lost.
   expect([...acknowledged.values()].filter((ids) => ids.size !== 1)).toEqual([]);
   const ids = [...acknowledged.values()].flatMap((of) => [...of]).sort();
   const rows = await world.knex('inbound_deliveries').orderBy('id');

@@ -215,7 +215,7 @@ it('clients keep writing while an organization moves and the command is killed a
     'removing',
   ]) {
     await expect.poll(() => killedAt(eu, step), { timeout: 60_000 }).toContain(step);
-    // The service that receives is killed while it may be joining, and the one that forwards while clients wait for answers.
+    // The service that receives is killed while it may be joining, and the one that forwards while clients wait for responses.
     const killed = { sending: us, removing: eu }[step];
     await killed?.kill();
     await killed?.start();

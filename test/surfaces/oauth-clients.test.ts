@@ -1,4 +1,4 @@
-// Third-party clients against the service: oauth4webapi and openid-client, which check every answer against the RFCs, and the MCP SDK
+// Third-party clients against the service: oauth4webapi and openid-client, which check every response against the RFCs, and the MCP SDK
 // with its own flow from a 401 to a token.
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';

@@ -1,4 +1,4 @@
-// The operator's commands for people and credentials: off-boarding, sessions and lists; and the help of every command.
+// The operator's commands for people and credentials: off-boarding, sessions and lists, and the help of every command.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerAnonymous } from '#domain/identity/agent-identities/register.ts';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';

@@ -1,4 +1,4 @@
-// Error pages for a browser whose page does not exist, or is not for this person: they link to other pages, too.
+// Error pages for a browser whose page does not exist, or is not for this person. They also link to other pages.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWorld, type Session, type World } from '../support/world.ts';
 

@@ -194,7 +194,7 @@ describe('The REST API over HTTP', () => {
         ]);
       }
       expect((await rename(cookie({ ...own, ...csrf() }))).status).toBe(200);
-      // A page load by the person does not write.
+      // A page that a person loads directly cannot write.
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 

@@ -217,7 +217,7 @@ it('a person whom the directory deactivates or deletes is no member, whoever inv
   expect(await isMember()).toBe(false);
   expect(await world.knex('invites').where({ email: 'grace@example.com', revokedAt: null })).toEqual([]);
 
-  // Somebody invites the person again: a repeated deactivation, and the deletion, end that, too.
+  // The person becomes a member again by an invite. A repeated deactivation, or the deletion of the user, also ends this membership.
   const again = async () => acceptInvite(frank.person, await invite('frank@example.com'));
   await again();
   await patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: false });

@@ -1,4 +1,4 @@
-// Limits of sign-ins through providers of organizations: who starts them, whose session they replace, and what their sessions create.
+// Limits of sign-ins through providers of organizations: who starts a sign-in, whose session it replaces, and what its session may create.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { days, now } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';

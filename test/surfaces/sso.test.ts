@@ -217,7 +217,7 @@ describe('Identity providers', () => {
     ]);
     expect(await eventsOf(owner, 'identity_provider.tested')).toHaveLength(1);
 
-    // The provider's identifier names the person, whatever the address; a day later the session has ended.
+    // The provider's identifier identifies the person, even with another email address. A day later the session has ended.
     asUser('new', { email: 'renamed@example.com' });
     expect((await wholeWay(browserOf())).status).toBe(303);
     expect(await world.knex('people').where({ email: 'renamed@example.com' })).toEqual([]);

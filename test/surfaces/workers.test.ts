@@ -1,4 +1,4 @@
-// WORKERS as processes: one port, limits that count over all of them, replacement of a dead one, and a common shutdown.
+// WORKERS as processes: one port, limits that count over all processes, replacement of a dead process, and a common shutdown.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';

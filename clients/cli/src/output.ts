@@ -15,7 +15,7 @@ export const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes control characters
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 
-/** Whole control sequences (ECMA-48): CSI, strings up to their end, other escapes; and single control characters. */
+/** Whole control sequences (ECMA-48): CSI, strings up to their end, other escapes, and single control characters. */
 const controls = new RegExp(
   [
     String.raw`(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]`,

@@ -133,7 +133,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
     .option('--budget <usd>', 'budget in US dollars, at which the mission waits for you', amount)
     .option('--detach', 'print the run and exit')
     .action(run(steering.continueRun));
-  ofRun('fork', 'continue a mission from a recorded call of a model in a new one; without a call, list the calls')
+  ofRun('fork', 'start a new mission that continues from a recorded model call; without a call, list the calls')
     .argument('[call]', 'the call as it is listed: stp_…/4')
     .option('-m, --message <text>', 'message to the agent at the call; - reads it from standard input')
     .option('--model <id>', 'model from the call on')

@@ -124,7 +124,7 @@ function Facts({ event }: { event: Event }) {
     ['Actor', actor.type],
     ['Credential', credentialId],
     ['Through', [surface, operation].filter(Boolean).join(' · ') || null],
-    ['From address', sourceAddress],
+    ['IP address', sourceAddress],
     ['Request', requestId],
     ['Browser', targets[0]!.type === 'session' ? targets[0]!.name : null],
     ['Trace', traceId],

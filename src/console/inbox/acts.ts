@@ -75,7 +75,7 @@ const limits = {
   tokens: ['maxTokens', 'tokens'],
 } as const;
 
-/** Doubles the reached limit, unless that is the bound of the installation. */
+/** Doubles the reached limit. A limit of the installation cannot be raised here. */
 function limitActs({ runId, run }: Item): Act[] {
   const [name, unit] = limits[run?.parkedBy as keyof typeof limits] ?? [];
   const limit = name && run?.[name];

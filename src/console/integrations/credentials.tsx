@@ -6,7 +6,7 @@ import { Time } from '../kit/words.tsx';
 
 interface AccessProperties {
   projectId: string | null;
-  /** The bound project; null for none, and for a deleted one. */
+  /** The project to which the credential is bound; null for none, and for a deleted project. */
   project: { name: string } | null;
   scopes: readonly string[];
 }

@@ -95,7 +95,7 @@ function State({ connector }: { connector: Connector }) {
       {checkFailure && <div class="small bad-text break">{checkFailure}</div>}
       {!checkFailure && brokenSince !== null && (
         <div class="small bad-text">
-          The vendor has rejected the credentials since <Time at={brokenSince} />.
+          The vendor has been rejecting the credentials since <Time at={brokenSince} />.
         </div>
       )}
       {pausedUntil !== null && pausedUntil > Date.now() && (

@@ -97,7 +97,7 @@ const Texts = <V extends Values>({ form }: { form: Form<V> }) => (
       Agents get this text as quoted information about the task.
     </Text>
     <Text form={form} name="labels" label="Labels">
-      Separated by commas. Event rules can start missions for issues with a label.
+      Separated by commas. Event rules can start a mission when a label is added.
     </Text>
   </>
 );

@@ -45,7 +45,7 @@ interface PendingRequest {
   reject(error: unknown): void;
 }
 
-/** Milliseconds until a mutation whose answer was lost is sent again. */
+/** Milliseconds until a mutation whose response was lost is sent again. */
 const resendAfter = 1_000;
 /** Maximum of operations that the service accepts in a batch. */
 const atOnce = 20;
@@ -129,8 +129,7 @@ function keyOf(purpose: string, body: string): string {
 }
 
 /**
- * Sends a mutation in its own request and returns its data. Repeats of the same request for the same purpose take effect once; a
- * request whose answer was lost is repeated automatically. @throws Failure
+ * Sends a mutation in its own request and returns its data. Repeats of the same request for the same purpose take effect once; a request whose response was lost is repeated automatically. @throws Failure
  */
 export async function mutate<Data, Variables>(
   { text }: Operation<Data, Variables>,

@@ -37,7 +37,7 @@ export const loaded = <Part,>(load: () => Promise<Part>): Promise<Part> =>
     });
   });
 
-/** A message that the page waits for the connection. */
+/** A message that says that the page waits for the connection. */
 export function Connection() {
   const [isWaiting, setWaiting] = useState(false);
   useEffect(() => {

@@ -1,5 +1,4 @@
-// Markdown that an agent wrote, as elements of the page: nothing in it is taken as HTML, no picture is loaded, and links lead to
-// the web or to mail only. Loaded when it is first needed.
+// Markdown that an agent wrote, as elements of the page: nothing in it is taken as HTML, no picture is loaded, and links lead only to the web or to email addresses. Loaded when it is first needed.
 import { type MarkedToken, marked, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { ScrollBlock } from './scroll-block.tsx';

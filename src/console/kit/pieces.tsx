@@ -181,9 +181,9 @@ interface ActionProperties {
   class?: string;
   /** Confirmation before the action. */
   question?: string;
-  /** The key of the page that presses the button. */
+  /** Keyboard shortcut of the page for the button. */
   dataKey?: string | undefined;
-  /** Runs the action; `key` is the same for each attempt until one succeeds. */
+  /** Runs the action. `key` is an idempotency key, the same for each attempt until one succeeds. */
   act(key: string): Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-// The part of the start form for several attempts: for each its agent, a model in place of the agent's own, and a task of its own.
+// The part of the start form for several attempts. Each attempt can have its own agent, model and task.
 import { attemptModels } from '../generated/documents.ts';
 import { FieldError } from '../kit/field-error.tsx';
 import { Choice } from '../kit/fields.tsx';

@@ -89,7 +89,7 @@ function MoreMoney({ run, show }: DecisionsProperties) {
   );
 }
 
-/** Doubles the limit that the mission has reached, unless that is the bound of the installation. */
+/** Doubles the limit that the mission has reached. A limit of the installation cannot be raised here. */
 function HigherLimit({ run, show }: DecisionsProperties) {
   const [name, unit] = reachedLimits[run.parkedBy as keyof typeof reachedLimits];
   const limit = run[name];

@@ -65,7 +65,7 @@ const receipt = ({ deliveredAt, acknowledgedAt }: RunMessageFragment): string =>
 const newMessage = () => ({ text: '', messageId: crypto.randomUUID() });
 
 function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
-  // With this id a message that is sent again after a lost answer is stored once, even after a reload.
+  // With this id a message that is sent again after a lost response is stored once, even after a reload.
   const [{ text, messageId }, set] = useStored(`message ${person} ${runId}`, newMessage);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);

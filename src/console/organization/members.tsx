@@ -43,7 +43,7 @@ export function Members() {
             {may('members:write') && <Invitation read={read} />}
             <Invites invites={data.invites.invites} mayErase={mayErase} read={read} />
             {may('audit:read') && (
-              // The list is read again when a member was removed.
+              // Reads the list again after a member was removed.
               <FormerMembers
                 key={data.memberships.memberships.map(({ userId }) => userId).join()}
                 mayErase={mayErase}

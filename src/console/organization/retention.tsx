@@ -74,16 +74,16 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
       <Text form={form} name="runDays" label={labels.runDays} type="number" min={14} max={3650}>
         Steps, messages, logs, sandboxes, artifacts and recordings of missions that ended earlier are deleted
         permanently within an hour. Missions that are still needed, for example by an open pull request, are kept until
-        then. Leave empty to keep all missions.
+        then. Leave it empty to keep all missions.
       </Text>
       <Text form={form} name="logDays" label={labels.logDays} type="number" min={14} max={3650}>
-        Older logs and transcripts are deleted permanently within an hour. Leave empty to keep them.
+        Older logs and transcripts are deleted permanently within an hour. Leave it empty to keep them.
       </Text>
       <Text form={form} name="artifactDays" label={labels.artifactDays} type="number" min={14} max={90}>
-        Artifacts of open pull requests are kept. Leave empty for 90 days.
+        Artifacts of open pull requests are kept. Leave it empty for 90 days.
       </Text>
       <Text form={form} name="sandboxDays" label={labels.sandboxDays} type="number" min={14} max={3650}>
-        Their logs are deleted with them. Leave empty to keep them.
+        Their logs are deleted with them. Leave it empty to keep them.
       </Text>
     </FormFrame>
   );

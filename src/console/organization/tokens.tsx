@@ -1,4 +1,4 @@
-// A person's access tokens: active ones with their last use, ended ones, and the form for a new one.
+// A person's access tokens: active tokens with their last use, expired and revoked tokens, and the form for a new one.
 import { useState } from 'preact/hooks';
 import { revokeToken, type TokensQuery, tokens } from '../generated/documents.ts';
 import { Access, Ended, LastUsed, Revoke } from '../integrations/credentials.tsx';

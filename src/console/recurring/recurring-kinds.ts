@@ -1,4 +1,4 @@
-// Scheduled tasks and automations have one shape and separate operations, whose answers have the same member names.
+// Scheduled tasks and automations have one shape and separate operations, whose responses have the same member names.
 
 import {
   automation,

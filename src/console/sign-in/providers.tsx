@@ -1,4 +1,4 @@
-// The list of identity providers, each with the redirect URL to enter there and a test, and the forms to connect and to change one.
+// The list of identity providers, each with its redirect URL and a test, and the forms to connect and to change a provider.
 import { useState } from 'preact/hooks';
 import {
   createIdentityProvider,

@@ -43,7 +43,7 @@ const bases = [
   ['dockerfile', 'A Dockerfile'],
 ] as const;
 
-/** Meaning of an empty limit, and the bounds of the limit; null means the bound of the installation. */
+/** Meaning of an empty limit, and the minimum and maximum of the limit; null means the maximum of the installation. */
 const limits: Record<LimitName, [hint: string, min: number, max: number | null]> = {
   memoryMb: ['the limit of the instance type', 64, 262_144],
   diskMb: ['the limit of the instance type', 256, 1_048_576],

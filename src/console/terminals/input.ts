@@ -13,7 +13,7 @@ const [maxPiece, keepAliveMs] = [4_096, 15_000];
  */
 export function openInput(terminalId: string, opened: Size, settled: (error: unknown) => void) {
   let [waiting, seq, isSending, isOver] = ['', 0, false, false];
-  /** A piece whose answer was lost may have arrived, so it is sent again unchanged. */
+  /** A piece whose response was lost may have arrived, so it is sent again unchanged. */
   let piece: string | null = null;
   let [sentSize, size] = [opened, opened];
   async function send(): Promise<void> {

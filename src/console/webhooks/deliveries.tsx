@@ -1,4 +1,4 @@
-// Events that were sent to an endpoint, newest first: the answer to each, its body, and a button that sends it again.
+// Events that were sent to an endpoint, newest first: the response to each, its body, and a button that sends it again.
 import { useState } from 'preact/hooks';
 import {
   resendWebhookDeliveries,
@@ -41,7 +41,9 @@ export function WebhookDeliveries({ endpointId }: { endpointId: string }) {
         skeleton={<Skeleton rows={6} height={54} />}
         empty={
           <p>
-            {isFiltered ? 'No delivery matches these filters.' : 'Nothing was sent yet. The next event appears here.'}
+            {isFiltered
+              ? 'No delivery matches these filters.'
+              : 'Nothing has been sent yet. The next event appears here.'}
           </p>
         }
       >

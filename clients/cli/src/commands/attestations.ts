@@ -89,7 +89,7 @@ export async function readKeys({ keys: file, url }: VerifyOptions): Promise<Keys
     const bytes = found.map(({ id, publicKey }) => [id, Buffer.from(publicKey, 'base64')] as const);
     if (bytes.length > 0 && bytes.every(([, { length }]) => length === 32)) return new Map(bytes);
   } catch {
-    // Text that is not JSON, or is another document, is not a list of keys.
+    // Text that is not JSON, and JSON without keys, gets the error below.
   }
   throw new UserError(`${source} is not a list of keys in the format of /.well-known/audit-keys.json.`);
 }

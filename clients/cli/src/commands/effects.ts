@@ -27,7 +27,7 @@ async function read(client: Client, runId: string): Promise<Effect[]> {
 
 const waits = ({ state }: Effect): boolean => state === 'staged' || state === 'failed';
 
-/** Without a decision, prints the effects with the texts of those that wait. */
+/** Without a decision, prints the effects, and the texts of waiting effects. */
 export async function effects(
   options: EffectsOptions,
   runId: string,

@@ -1,4 +1,4 @@
-// Pages of the console; and the file of an organization, which the program of the service opens.
+// Opens pages of the console, and organization files with the program of the service.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

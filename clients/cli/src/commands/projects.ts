@@ -1,4 +1,4 @@
-// Projects: list, show, create; and the look-up of a project for other commands.
+// Projects: list, show and create. Other commands look up their project here.
 import type { Client, Project } from '../../../typescript/src/exports.ts';
 import { paint, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
