@@ -335,7 +335,7 @@ describe('An organization with a list of allowed networks', () => {
     await change(list);
   });
 
-  it('an operator lifts the list of an organization whose owners have locked themselves out', async () => {
+  it('an operator lifts the network restriction of an organization whose owners have locked themselves out', async () => {
     expect((await outcome(rest, { token: pat }, elsewhere))[0]).toBe(403);
     const opened = await commands['networks:open']!.run({ org: ada.organization.slug } as never, {} as never);
     expect(opened).toEqual({ networks: list });

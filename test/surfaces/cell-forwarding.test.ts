@@ -71,7 +71,7 @@ async function send(bytes: string): Promise<string> {
   return answer;
 }
 
-it('a request whose path looks like a URL of another host is forwarded to the cell only', async () => {
+it('a request whose path looks like a URL of another host reaches only the cell', async () => {
   const hits: string[] = [];
   const other = await listen((req, res) => {
     hits.push(req.url!);

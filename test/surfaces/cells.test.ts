@@ -132,7 +132,7 @@ it('the header for requests between cells has no effect with a missing or wrong 
   }
 });
 
-it('an organization is created in the chosen cell, and its slug is unique over both cells', async () => {
+it('an organization is created in the chosen cell, and its slug is unique across both cells', async () => {
   const { eu, us } = cells;
   const create = (cell: typeof eu, token: string, body: object) =>
     cell.ask('POST', '/v1/organizations', { token, body });
@@ -211,7 +211,7 @@ it('a person with a session in one cell signs in to another, once and only in th
   expect((await us.ask('GET', '/sign-in/cell?cell=moon')).status).toBe(404);
 });
 
-it('a moving organization can be read; requests to change it get a 503, and changes by the service skip its rows', async () => {
+it('a moving organization can be read; requests to change it get a 503, and the service changes none of its rows', async () => {
   const { ask, world } = cells.eu;
   const { organization, token } = alice;
   const body = { name: 'Frozen', repoFullName: 'acme/frozen' };
@@ -257,7 +257,7 @@ it('triggers that protect moving organizations stay if a move begins while they 
   expect(await triggers()).toEqual([]);
 });
 
-it('a move succeeds while a backup reads its tables; one process moves an organization at a time', async () => {
+it('a move succeeds while a backup reads the tables; one process moves an organization at a time', async () => {
   const { knex } = cells.eu.world;
   await knex.transaction(async (trx) => {
     await trx.raw('lock table projects in access share mode');

@@ -64,7 +64,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     await inspect(page, 'overview');
   });
 
-  it('the overview guides through setup: next steps, skipped and reset steps, until setup is complete', async () => {
+  it('the overview shows the next step of setup, lets a person skip and restore steps, and hides setup once it is complete', async () => {
     const bob = await another('Setup');
     const page = await open(bob.session);
     await page.goto('/console/overview');

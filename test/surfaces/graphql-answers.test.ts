@@ -177,7 +177,7 @@ test('405 · other methods than GET and POST are refused, and so is a mutation b
   expect(body.errors[0].extensions.problem.code).toBe('method_not_allowed');
 });
 
-test('406 · a mutation is not executed when the caller accepts no type of its result', async () => {
+test('406 · a mutation is not executed when the caller accepts none of the media types of its result', async () => {
   const response = await post({ query: 'mutation { write(text: "x") }' }, { accept: 'application/xml' });
   expect(response.status).toBe(406);
   expect((await response.json()).errors[0].extensions.code).toBe('not_acceptable');

@@ -165,7 +165,7 @@ describe('Cost of operations', () => {
     expect(written).toEqual([]);
   });
 
-  test('each started thousand of an operation’s cost uses a point of the rate, and each operation at least one', async () => {
+  test('an operation uses one point of the rate for each 1,000 of its cost, rounded up', async () => {
     await ask('{ hello }');
     expect(points).toBe(1);
     await ask('{ rows(limit: 2500) { id } }');

@@ -94,7 +94,7 @@ const updateProject = (id: string) => ({
 });
 
 describe('Mutations that commit in steps', () => {
-  it('400 · a mutation that commits in steps is refused beside another field, and nothing is written', async () => {
+  it('400 · a mutation that commits in steps is refused together with another field, and nothing is written', async () => {
     const { projectId } = acme.ids;
     const session = await world.session(acme.owner, acme.organization.id);
     const start = `startMission(projectId: "${projectId}", prompt: "Twice?") { id }`;

@@ -147,7 +147,7 @@ describe('Deliveries to a hook', () => {
     ['a forged signature', 401, {}, { signed: `sha256=${'0'.repeat(64)}` }],
     ['no signature', 401, {}, { signed: '' }],
     ['an unknown hook', 404, {}, { to: { id: '', secret: 'x', address: `hooks/hok_${'0'.repeat(32)}` } }],
-  ])('a delivery with %s is refused and not listed: %i', async (_, status, payload, sent) => {
+  ])('a delivery with %s is refused with %i, and not listed', async (_, status, payload, sent) => {
     const to = sent.to && { ...sent.to, address: `${world.url}/${sent.to.address}` };
     expect(await send('issues', payload, { ...sent, ...(to && { to }) })).toMatchObject({ status });
     expect(await world.knex('inbound_deliveries').where({ hookId: hook.id })).toEqual([]);
@@ -172,23 +172,26 @@ describe('Deliveries to a hook', () => {
       'application/json',
       'The body is limited to 1048576 bytes.',
     ],
-  ])('a signed delivery with %s is refused, but listed with the reason: %i', async (_, status, body, type, reason) => {
-    const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
-    const headers = { 'content-type': type, 'x-github-event': 'issues' };
-    const post = (signature: string) =>
-      fetch(hook.address, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': signature } });
-    expect((await post(signed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(401);
-    const query = `query ($hookId: String!) {
+  ])(
+    'a signed delivery with %s is refused with %i, but listed with the reason',
+    async (_, status, body, type, reason) => {
+      const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
+      const headers = { 'content-type': type, 'x-github-event': 'issues' };
+      const post = (signature: string) =>
+        fetch(hook.address, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': signature } });
+      expect((await post(signed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(401);
+      const query = `query ($hookId: String!) {
       inboundDeliveries(hookId: $hookId) { data { event status reason } }
     }`;
-    const listed = () => world.field(query, { token: owner.token, variables: { hookId: hook.id } });
-    expect((await listed()).data).toEqual([]);
-    // A repeated event is listed once.
-    expect([(await post(signed)).status, (await post(signed)).status]).toEqual([status, status]);
-    expect((await listed()).data).toEqual([
-      { event: 'issues', status: 'ignored', reason: expect.stringContaining(reason) },
-    ]);
-  });
+      const listed = () => world.field(query, { token: owner.token, variables: { hookId: hook.id } });
+      expect((await listed()).data).toEqual([]);
+      // A repeated event is listed once.
+      expect([(await post(signed)).status, (await post(signed)).status]).toEqual([status, status]);
+      expect((await listed()).data).toEqual([
+        { event: 'issues', status: 'ignored', reason: expect.stringContaining(reason) },
+      ]);
+    },
+  );
 
   it('a delivery is processed once by concurrent workers, and once more when a person repeats it', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);

@@ -287,7 +287,7 @@ test('403 · insufficient_scope names the scopes and the metadata; a batch and a
   expect((await ask(own, 'tools/call', call)).body.result.isError).toBe(true);
 });
 
-test('an MCP client learns access_denied when the person denies access', async () => {
+test('an MCP client gets the error access_denied when the person denies access', async () => {
   const { kept, provider } = program();
   await auth(provider, { serverUrl });
   const back = await answer(kept.sentTo!, { decision: 'deny' });

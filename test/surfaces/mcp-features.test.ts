@@ -227,7 +227,7 @@ describe('Progress of MCP calls', () => {
     await made.close();
   });
 
-  test('a tool that reports progress and returns the run returns its latest state', async () => {
+  test('a tool call with progress returns the latest state of the run', async () => {
     const heard: unknown[] = [];
     const started = { name: 'start_mission', arguments: { projectId: project.id, prompt: 'true' } };
     const { structuredContent } = await client.callTool(started, undefined, {

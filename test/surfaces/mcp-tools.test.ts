@@ -202,7 +202,7 @@ describe('The list of MCP tools', () => {
     expect(seen.map(({ listed }) => listed.name)).toEqual(['get_me', 'list_scopes']);
   });
 
-  test('a person who loses a role loses its tools at once', async () => {
+  test('a person who loses a role loses the tools of that role at once', async () => {
     const bob = await world.person('Bob');
     await world.join(owner.organization, bob, 'admin');
     const { names } = await connect(await world.token(bob, owner.organization));

@@ -89,7 +89,7 @@ it('a backup restores rows, service key and artifact contents in another folder,
   expect(theirs).toEqual(ours);
 });
 
-it('a backup leaves artifact contents in their bucket; a backup with contents as files is not restored for a bucket', async () => {
+it('a backup leaves artifact contents in their bucket; a backup with contents as files cannot be restored where a bucket is set', async () => {
   const settings = { DATA_DIR: here, STORAGE_URL: 's3://bucket' };
   const [backup, restored] = await Promise.all([
     admin(['database:backup', '--to', path.join(home, 'without')], settings),

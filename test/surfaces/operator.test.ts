@@ -249,7 +249,7 @@ describe('Metrics', () => {
   const targets: { expr: string }[] = panels.flatMap((panel: { targets?: object[] }) => panel.targets ?? []);
   const shown = targets.map(({ expr }) => expr);
 
-  it('200 · every metric of the alert rules and the dashboard exists, and each own metric is documented', async () => {
+  it('200 · every metric of the alert rules and the dashboard exists, and each metric of the service is documented', async () => {
     const { body: text } = await world.request('GET', '/metrics');
     const alerts: string[] = parse(rules).groups[0].rules.map(({ expr }: { expr: string }) => expr);
     const namesIn = (expr: string): string[] =>

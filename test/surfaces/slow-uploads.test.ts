@@ -47,7 +47,7 @@ describe('Concurrent and slow uploads', () => {
     expect((await put(beyond.uploadUrl, 'one more')).status).toBe(201);
   });
 
-  it('409 · an upload is refused with a time to retry while the same content is being uploaded, and does not disturb it', async () => {
+  it('409 · an upload is refused with Retry-After while the same content is being uploaded, and does not disturb that upload', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     const { status, body, headers } = await put(content.uploadUrl, 'second');

@@ -479,7 +479,7 @@ describe('Refused sign-ins through a provider', () => {
     openOutbound({ allowLoopback: true, resolveTxt });
   });
 
-  it('a Google account must belong to the Workspace of the domain', async () => {
+  it('a Google account outside the Workspace of the domain is refused', async () => {
     const acme = (await IdentityProvider.find({ id: providerId as never }))!;
     const user = { subject: 'new', email: 'new@example.com', name: 'New' };
     for (const hostedDomain of ['', 'other.example'])

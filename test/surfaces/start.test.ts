@@ -202,7 +202,7 @@ describe('A start that fails', () => {
     );
   });
 
-  it('a start with invalid settings fails, with a valid example and without the given value', async () => {
+  it('a start with invalid settings fails, and the message shows valid examples, not the given values', async () => {
     const one = await start('serve', {
       SMTP_URL: 'smtp:/app:hunter2@mail',
       DATABASE_URL: 'mysql://app:hunter3@db/app',

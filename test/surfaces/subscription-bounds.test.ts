@@ -132,7 +132,7 @@ describe('Permissions of subscriptions', () => {
       .update(changes);
   const each = Object.entries(losses);
 
-  it.each(each)('a subscription by %s ends with its problem before the next change is sent', async (_, loss) => {
+  it.each(each)('a subscription by %s ends with an error before the next change is sent', async (_, loss) => {
     const held = await taken();
     const [headers, lose, code] = await loss(held.runId);
     const reading = await subscribe(onRun, held, headers);
@@ -143,7 +143,7 @@ describe('Permissions of subscriptions', () => {
     await expectEnd(reading, code);
   });
 
-  it.each(each)('a subscription by %s ends with its problem when nothing changes at all', async (_, loss) => {
+  it.each(each)('a subscription by %s ends with an error even when nothing changes', async (_, loss) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const held = await taken();
     const [headers, lose, code] = await loss(held.runId);

@@ -122,7 +122,7 @@ describe('Subscriptions to a run', () => {
     expect((await reading.news()).missionActivity).toBe('really');
   });
 
-  it('a subscription to a run loses no change when the connection that listens for changes is cut', async () => {
+  it('a subscription to a run loses no change when the database connection that listens for changes is cut', async () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();

@@ -135,7 +135,7 @@ it('a mutation over REST continues the trace of its caller, down to the SQL stat
   });
 });
 
-it('a GraphQL query has spans of its loaders below the span of the operation, in every executor', async () => {
+it('a GraphQL query has spans of its loaders below the span of the operation, in every GraphQL executor', async () => {
   const { world, alice } = missions;
   await createProject(world, alice, 'Second', { repoFullName: 'acme/second' });
   const query = 'query Shops { projects { data { name organization { name } } } }';
