@@ -24,7 +24,14 @@ import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
 import { contentsFolder, databaseHome, servesOnlyThisMachine, storageOf, version } from './services.ts';
-import { type Command, helpOf, helpOfAll, invocation, type Place, readOptions } from './surfaces/operator/command.ts';
+import {
+  type Command,
+  commandNamed,
+  invocation,
+  type Place,
+  readOptions,
+  requestedHelp,
+} from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
 
 /** Names the connections of this process in pg_stat_activity. */
@@ -32,28 +39,16 @@ const ownName = `admin ${process.pid}`;
 
 const [name = 'help', ...args] = process.argv.slice(2);
 try {
-  console.log(requestedHelp() ?? JSON.stringify(await run(name, args), null, 2));
+  // Neither help nor the release needs settings or a database.
+  const help = name === '--version' ? version : requestedHelp(commands, name, args);
+  console.log(help ?? JSON.stringify(await run(name, args), null, 2));
 } catch (error) {
   console.error(error instanceof SettingsError ? error.message : redact(messageOf(error)));
   process.exitCode = 1;
 }
 
-/** `--version`, `help`, `help COMMAND` and `COMMAND --help` need neither settings nor a database. */
-function requestedHelp(): string | null {
-  const isHelp = (word: string | undefined) => word !== undefined && /^(help|--help|-h)$/.test(word);
-  if (name === '--version') return version;
-  if (isHelp(name)) return args[0] === undefined ? helpOfAll(commands) : helpOf(args[0], commandNamed(args[0]));
-  return args.some((word) => /^(--help|-h)$/.test(word)) ? helpOf(name, commandNamed(name)) : null;
-}
-
-function commandNamed(name: string): Command {
-  const command = Object.hasOwn(commands, name) && commands[name];
-  if (!command) throw new Error(`There is no command ${name}; help lists the commands.`);
-  return command;
-}
-
 async function run(name: string, args: string[]): Promise<unknown> {
-  const command = commandNamed(name);
+  const command = commandNamed(commands, name);
   const options = readOptions(command, args);
   const config = readConfig();
   bindAddresses(config.addresses);

@@ -8,7 +8,7 @@ import { costCapUsd, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { days } from '#foundation/clock.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { metricRetentionMs } from '#limits.ts';
-import { readOptions } from '#surfaces/operator/command.ts';
+import { helpOfAll, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { fillDemo } from '../../bench/demo-volume/fill.ts';
 import { admin } from '../support/command-line.ts';
@@ -44,7 +44,7 @@ describe('Operator’s commands beside a running server', () => {
       createdAt: expect.any(Number),
       disabledAt: null,
     });
-    const builders = await said('org:create', '--name', 'Builders', '--owner', 'bob@example.com', '--slug', 'builders');
+    const builders = await ask('org:create', '--name', 'Builders', '--owner', 'bob@example.com', '--slug', 'builders');
     expect(builders).toEqual({
       id: expect.stringMatching(/^org_/),
       name: 'Builders',
@@ -125,15 +125,15 @@ describe('Operator’s commands beside a running server', () => {
       return unseal(`integration:${integration.id}`, row.sealedCredentials);
     };
     expect(await credentials()).toBe('lin_api_hunter2');
-    const others = await admin(['integration:credentials', '--id', integration.id], settings(), 'lin_api_other\n');
-    expect(JSON.parse(others.stdout)).toMatchObject({ id: integration.id, displayName: 'Linear' });
+    const others = await askWith('lin_api_other', 'integration:credentials', '--id', integration.id);
+    expect(others).toMatchObject({ id: integration.id, displayName: 'Linear' });
     expect(await credentials()).toBe('lin_api_other');
-    expect(await said('integration:revoke', '--id', integration.id)).toMatchObject({ hasCredentials: false });
-    expect(await said('integration:delete', '--id', integration.id)).toEqual({ ok: true, id: integration.id });
+    expect(await ask('integration:revoke', '--id', integration.id)).toMatchObject({ hasCredentials: false });
+    expect(await ask('integration:delete', '--id', integration.id)).toEqual({ ok: true, id: integration.id });
     const there = ['--org', 'acme', '--vendor', 'openai', '--name', 'Own', '--base-url', 'http://127.0.0.1:9/v1/'];
     const model = await said('integration:create', ...there);
     expect(model).toMatchObject({ vendorKind: 'llm', baseUrl: 'http://127.0.0.1:9/v1' });
-    expect(await said('integration:check', '--id', model.id)).toMatchObject({
+    expect(await ask('integration:check', '--id', model.id)).toMatchObject({
       checkFailure: 'The connector has no credentials.',
     });
   });
@@ -165,19 +165,18 @@ describe('Operator’s commands beside a running server', () => {
     }
   });
 
-  it('the help lists every operator’s command', async () => {
-    const { code, stdout } = await admin(['help'], {});
-    expect(code).toBe(0);
-    for (const name of Object.keys(commands)) expect(stdout).toContain(`\n  ${name}`);
+  it('the help lists every operator’s command', () => {
+    for (const name of Object.keys(commands)) expect(helpOfAll(commands)).toContain(`\n  ${name}`);
   });
 });
 
-/** A command in this process. */
+/** A command in this process, with its standard input. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
-async function ask(name: string, ...args: string[]): Promise<any> {
+async function askWith(input: string, name: string, ...args: string[]): Promise<any> {
   const one = commands[name]!;
-  return one.run(readOptions(one, args), { readInput: async () => '' } as never);
+  return one.run(readOptions(one, args), { readInput: async () => input } as never);
 }
+const ask = (name: string, ...args: string[]) => askWith('', name, ...args);
 
 describe('Operator’s commands', () => {
   it('person:create · an existing account is shown unchanged', async () => {
@@ -229,12 +228,9 @@ describe('Operator’s commands', () => {
   });
 
   it('sign-in-link · an email address without an account is refused, because its link could sign nobody in', async () => {
-    const { code, stdout, stderr } = await admin(['sign-in-link', '--email', 'nobody@example.com'], settings());
-    expect([code, stdout, stderr]).toEqual([
-      1,
-      '',
-      '--email: nobody has an account with the address nobody@example.com; person:create creates one\n',
-    ]);
+    await expect(ask('sign-in-link', '--email', 'nobody@example.com')).rejects.toThrow(
+      /^--email: nobody has an account with the address nobody@example\.com; person:create creates one$/,
+    );
   });
 
   it('service-token:create and service-token:revoke · a service token is created and revoked', async () => {

@@ -4,7 +4,7 @@ import { registerAnonymous } from '#domain/identity/agent-identities/register.ts
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import { helpOf, invocation, readOptions } from '#surfaces/operator/command.ts';
+import { helpOf, helpOfAll, invocation, readOptions, requestedHelp } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { version } from '../../src/services.ts';
 import { admin } from '../support/command-line.ts';
@@ -150,18 +150,26 @@ describe('Help of the operator’s commands', () => {
     }
   });
 
-  it('--help, -h and help COMMAND print the help without settings or a database; an unknown command is named', async () => {
-    // The help names the program that was called.
-    const help = helpOf('member:role', commands['member:role']!).replaceAll(invocation, 'node dist/admin.js');
-    const expected = { code: 0, stdout: `${help}\n`, stderr: '' };
+  it('--help, -h and help COMMAND ask for the help of a command; an unknown command is named', () => {
+    const help = helpOf('member:role', commands['member:role']!);
     const asked = [
       ['member:role', '--help'],
       ['member:role', '--org', 'acme', '-h'],
       ['help', 'member:role'],
     ];
-    for (const args of asked) expect(await admin(args, { PORT: 'nonsense' })).toEqual(expected);
-    const unknown = { code: 1, stdout: '', stderr: 'There is no command member:king; help lists the commands.\n' };
-    expect(await admin(['member:king', '--help'], {})).toEqual(unknown);
+    for (const [name, ...args] of asked) expect(requestedHelp(commands, name!, args)).toBe(help);
+    expect(requestedHelp(commands, 'help', [])).toBe(helpOfAll(commands));
+    expect(requestedHelp(commands, 'member:role', ['--org', 'help'])).toBeNull();
+    expect(() => requestedHelp(commands, 'member:king', ['--help'])).toThrow(
+      'There is no command member:king; help lists the commands.',
+    );
+  });
+
+  it('the help and the release are printed by the program without settings or a database', async () => {
+    // The help names the program that was called.
+    const help = helpOf('member:role', commands['member:role']!).replaceAll(invocation, 'node dist/admin.js');
+    const printed = await admin(['member:role', '--help'], { PORT: 'nonsense' });
+    expect(printed).toEqual({ code: 0, stdout: `${help}\n`, stderr: '' });
     expect(await admin(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 });

@@ -149,3 +149,22 @@ export const helpOfAll = (commands: Readonly<Record<string, Command>>): string =
     '  help\n      Shows this.',
     '  --version\n      Shows the release.',
   ].join('\n');
+
+/** The command of that name. @throws when there is none */
+export function commandNamed(commands: Readonly<Record<string, Command>>, name: string): Command {
+  const command = Object.hasOwn(commands, name) && commands[name];
+  if (!command) throw new Error(`There is no command ${name}; help lists the commands.`);
+  return command;
+}
+
+/** The output of `help`, `help COMMAND` and `COMMAND --help`; null for other words. @throws when there is no such command */
+export function requestedHelp(
+  commands: Readonly<Record<string, Command>>,
+  name: string,
+  args: string[],
+): string | null {
+  const isHelp = (word: string | undefined) => word !== undefined && /^(help|--help|-h)$/.test(word);
+  if (isHelp(name))
+    return args[0] === undefined ? helpOfAll(commands) : helpOf(args[0], commandNamed(commands, args[0]));
+  return args.some((word) => /^(--help|-h)$/.test(word)) ? helpOf(name, commandNamed(commands, name)) : null;
+}
