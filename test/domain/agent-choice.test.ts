@@ -115,7 +115,7 @@ const claimed = async () => {
 };
 
 describe('choice of agents by the orchestrator’s model', () => {
-  it('the model is asked once, with structured output; its answer sets the team, and the mission pays for its tokens', async () => {
+  it('the orchestrator’s model is asked once, with structured output; its answer sets the team, and the mission pays for its tokens', async () => {
     const runId = await start(choosing(ids.other!, ids.planner!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -189,7 +189,7 @@ describe('choice of agents by the orchestrator’s model', () => {
     expect(models.seen).toHaveLength(1);
   });
 
-  it('the model is not asked when the question could cost more than the budget of the mission', async () => {
+  it('the orchestrator’s model is not asked when the question could cost more than the budget of the mission', async () => {
     const runId = await start(choosing(ids.other!), { budgetUsd: 0.05 });
     expect(await claim()).toMatchObject({ runId, step: { agent: { agentId: ids.planner } } });
     const reason = 'The limits of the mission leave too little to ask the model.';
@@ -220,7 +220,7 @@ describe('choice of agents by the orchestrator’s model', () => {
   });
 });
 
-describe('conditions of asking the orchestrator’s model', () => {
+describe('when the orchestrator’s model is asked', () => {
   const unasked = async (why: string, more: object = {}) => {
     const runId = await start(choosing(ids.other!), more);
     expect(await claim()).toMatchObject({ runId });
@@ -228,7 +228,7 @@ describe('conditions of asking the orchestrator’s model', () => {
     expect(agentChoice).toMatchObject({ way: 'rules', reason: why, askedAt: null, model: null, inputTokens: null });
     expect(models.seen).toEqual([]);
   };
-  it('the model is not asked when inference is off, when it has no key, or when there is nothing to choose; the run shows the reason', async () => {
+  it('the orchestrator’s model is not asked without inference, key or choice, and the run shows the reason', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
     await unasked('The orchestrator may not ask its model, because inferenceEnabled is false.');
@@ -246,7 +246,7 @@ describe('conditions of asking the orchestrator’s model', () => {
   });
 });
 
-describe('a slow orchestrator’s model', () => {
+describe('slow answers of the orchestrator’s model', () => {
   const address = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
   /** Answers the request that was held first. */
   async function answer(...agents: string[]): Promise<void> {
@@ -256,7 +256,7 @@ describe('a slow orchestrator’s model', () => {
     await answersSettled();
   }
 
-  it('the model is asked once for concurrent claims', async () => {
+  it('the orchestrator’s model is asked once for concurrent claims', async () => {
     await connect('anthropic', address());
     const runId = await start('Work.');
     const claimAtOnce = () => Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
@@ -336,7 +336,7 @@ describe('answers of the orchestrator’s model', () => {
       { failure: 'The model chose an agent that the organization does not have.' },
     ],
     [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the requested form.' }],
-  ])('an answer is checked against the known agents: %j', (value, read) =>
+  ])('a choice of agents is checked against the known agents: %j', (value, read) =>
     expect(readChoice(value, known)).toEqual(read),
   );
 });

@@ -209,7 +209,7 @@ describe('agent sessions of Linear', () => {
     expect(linear.comments.size).toBe(0);
   });
 
-  it('an issue is not changed when another agent works on it or it is in progress; the session says when an issue cannot be moved', async () => {
+  it('a Linear issue is not changed when another agent works on it or it is in progress; the session says when an issue cannot be moved', async () => {
     const own = session();
     const issue = linear.issues.get(own.issueId)!;
     Object.assign(issue, { delegateId: 'another', stateId: 'state-review' });
@@ -228,7 +228,7 @@ describe('agent sessions of Linear', () => {
     expect(await reported(theirs)).toEqual(shown);
   });
 
-  it('a stopped session confirms the stop, and a later message continues it', async () => {
+  it('a stopped agent session confirms the stop, and a later message continues it', async () => {
     const own = session();
     await heard(created(own));
     const held = await claim();
@@ -264,7 +264,7 @@ describe('agent sessions of Linear', () => {
     expect(linear.sessions.states.get(own.id)).toMatchObject({ externalUrls: [{ url: runPage(next.id) }] });
   });
 
-  it('a session reports that its mission waits because of the daily cost cap; once stopped, it starts nothing until a new message', async () => {
+  it('an agent session reports that its mission waits because of the daily cost cap; once stopped, it starts nothing until a new message', async () => {
     const cap = (dailyCostCapUsd: number) =>
       world.rest('PATCH', '/orchestrator', { token: ada.token, body: { dailyCostCapUsd } });
     await cap(0);
@@ -284,7 +284,7 @@ describe('agent sessions of Linear', () => {
     expect(await heard(prompted(own, 'Now, please.'))).toMatchObject({ status: 'started' });
   });
 
-  it('a session with 120 tool calls shows about ten of them', async () => {
+  it('an agent session with 120 tool calls shows about ten of them', async () => {
     const own = session();
     await heard(created(own));
     const held = await claim();
@@ -305,7 +305,7 @@ describe('agent sessions of Linear', () => {
 });
 
 describe('agent sessions of Linear that may not start a mission', () => {
-  it('a session begun by an outsider waits for the approval of a member, who is then billed', async () => {
+  it('an agent session begun by an outsider waits for the approval of a member, who is then billed', async () => {
     const own = session('Eve');
     const delivery = await heard(created(own));
     const reason = 'Eve is not known as a member of the organization.';
@@ -324,7 +324,7 @@ describe('agent sessions of Linear that may not start a mission', () => {
     expect(await world.knex('runMessages')).toMatchObject([{ author: 'Ada', text: expect.stringMatching(quoted) }]);
   });
 
-  it('a refused session says that no rule matched, that its creator is a program, or that it has no issue', async () => {
+  it('a refused agent session says why: no matching rule, a program as its creator, or no issue', async () => {
     await world.knex('recurringMissions').where({ id: automation }).update({ enabled: false });
     const unruled = session();
     expect(await heard(created(unruled))).toMatchObject({ status: 'ignored' });
@@ -342,7 +342,7 @@ describe('agent sessions of Linear that may not start a mission', () => {
 });
 
 describe('events of agent sessions', () => {
-  it('repeated events and lost responses lead to one mission and one activity', async () => {
+  it('repeated session events and lost responses lead to one mission and one activity at Linear', async () => {
     const own = session();
     const delivery = 'delivery-1';
     linear.disturb('CreateActivity', 'lose the answer');
@@ -368,7 +368,7 @@ describe('events of agent sessions', () => {
     expect(await world.knex('inboundDeliveries')).toEqual([]);
   });
 
-  it('a delivery lists why Linear accepted no activity: the rate limit or a rejected token', async () => {
+  it('the delivery of a session event says why Linear accepted no activity: a rate limit or a rejected token', async () => {
     const own = session();
     linear.disturb('UpdateSession', rateLimited({ 'retry-after': '120' }));
     const delivery = await heard(created(own));

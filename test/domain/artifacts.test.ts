@@ -244,7 +244,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ['text/plain; charset=utf-7', 'text/plain; charset=utf-8', 'inline', 'txt'],
     ['Image/JPEG', 'image/jpeg', 'inline', 'jpg'],
     ['video/mp4; codecs=avc1', 'video/mp4', 'inline', 'mp4'],
-  ])('content of the type %j is served as %s, %s', async (contentType, type, way, extension) => {
+  ])('an artifact of the type %j is served as %s, %s', async (contentType, type, way, extension) => {
     const artifact = await leaveArtifact(shop, '<script>alert(1)</script>', { contentType });
     const { headers } = await download(artifact);
     expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
@@ -264,7 +264,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ['bytes=-3', '789', '7-9'],
     ['bytes=-99', '0123456789', '0-9'],
     ['bytes= 2 - 4 ', '234', '2-4'],
-  ])('206 · a download returns the range %s', async (range, content, shown) => {
+  ])('206 · a download of an artifact returns the range %s', async (range, content, shown) => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const { status, body, headers } = await download(artifact, { range });
     expect([status, body, headers.get('content-range'), headers.get('content-length')]).toEqual([
@@ -275,10 +275,13 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ]);
   });
 
-  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('416 · a download refuses the range %s', async (range) => {
-    const { status, headers, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
-    expect([status, headers.get('content-range'), body]).toEqual([416, 'bytes */10', '']);
-  });
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])(
+    '416 · a download of an artifact refuses the range %s',
+    async (range) => {
+      const { status, headers, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
+      expect([status, headers.get('content-range'), body]).toEqual([416, 'bytes */10', '']);
+    },
+  );
 
   it.each([
     'bytes=4-2',
@@ -288,12 +291,12 @@ describe('GET /artifacts/{artifactId}/content', () => {
     'lines=0-1',
     'bytes=0x1-2',
     `bytes=${'9'.repeat(16)}-`,
-  ])('200 · %s is not a supported range: the download returns the whole content', async (range) => {
+  ])('200 · %s is not a supported range: the download of an artifact returns the whole content', async (range) => {
     const { status, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
     expect([status, body]).toEqual([200, '0123456789']);
   });
 
-  it('a range is served only if If-Range is the ETag of the content', async () => {
+  it('a range of an artifact is served only if If-Range is the ETag of its content', async () => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const etag = `"${artifact.contentKey}"`;
     const part = (condition: string) => download(artifact, { range: 'bytes=2-4', 'if-range': condition });
@@ -303,7 +306,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     }
   });
 
-  it('304 · a client that already has the content gets no body', async () => {
+  it('304 · a client that already has the content of an artifact gets no body', async () => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const etag = `"${artifact.contentKey}"`;
     for (const known of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
@@ -313,7 +316,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect((await download(artifact, { 'if-none-match': '"a"' })).status).toBe(200);
   });
 
-  it('HEAD returns the size of the content without the content, and ignores a range', async () => {
+  it('HEAD returns the size of an artifact without its content, and ignores a range', async () => {
     const { status, headers, body } = await download(
       await leaveArtifact(shop, '0123456789'),
       { range: 'bytes=2-4' },
@@ -322,14 +325,14 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect([status, headers.get('content-length'), body]).toEqual([200, '10', '']);
   });
 
-  it('200 · empty content can be downloaded', async () => {
+  it('200 · an artifact with empty content can be downloaded', async () => {
     const artifact = await leaveArtifact(shop, '');
     expect([(await download(artifact)).status, (await download(artifact)).body]).toEqual([200, '']);
     expect((await download(artifact, { range: 'bytes=0-' })).status).toBe(416);
     expect((await download(artifact, { range: 'bytes=-1' })).status).toBe(416);
   });
 
-  it('a client that disconnects during a download leaves no open file and no logged error', async () => {
+  it('a client that disconnects during the download of an artifact leaves no open file and no logged error', async () => {
     const artifact = await leaveArtifact(shop, Buffer.alloc(20_000_000));
     const leaving = new AbortController();
     const response = await fetch(world.url + (await addressOf(artifact)), { signal: leaving.signal });
@@ -341,7 +344,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect(faults).toEqual([]);
   });
 
-  it('404 · a download is not found when its content is missing in the storage', async () => {
+  it('404 · a download of an artifact is not found when its content is missing in the storage', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const { key } = await storeContent([] as never);
     rmSync(path.join(world.contents, key.slice(-2), key));

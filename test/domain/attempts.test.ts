@@ -94,7 +94,7 @@ async function startHeld(count: number, more: object = {}): Promise<{ groupId: s
   return { groupId: attemptGroup.id, held };
 }
 
-it('attempts with other agents, models and prompts share one issue, and a comparison shows their results side by side', async () => {
+it('attempts with different agents, models and prompts share one issue, and a comparison shows their results side by side', async () => {
   const run = await start([{ agentId: builder, model: 'claude-opus-5' }, { prompt: 'Mend it with a test.' }, {}], {
     budgetUsd: 5,
   });

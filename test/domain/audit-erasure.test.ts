@@ -128,7 +128,7 @@ describe('erasure of a former member’s personal values', () => {
       })
     ).data as { number: number; entry: string; leafHash: string }[];
 
-  it('before the erasure, the audit log shows personal values, which its tree and tables contain only sealed', async () => {
+  it('before the erasure, the audit log shows personal values, but its tree and tables contain them only sealed', async () => {
     openOutbound({ allowLoopback: true });
     await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
     const address = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/audit`;
@@ -168,7 +168,7 @@ describe('erasure of a former member’s personal values', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('erased personal values cannot be read anywhere; the erasure adds an event and marks recordings and reviews as well', async () => {
+  it('erased personal values cannot be read anywhere: in events, exports, recordings and reviews', async () => {
     // A fork of another person has copies of the recorded calls.
     const [recorded] = await world.knex('recording_parts').where({ runId });
     const fork = { runId: newId('run'), orgId: acme.id, projectId: ids.projectId, createdAt: present() };
@@ -249,7 +249,7 @@ describe('erasure of a former member’s personal values', () => {
     expect(new Set(await world.knex('reviews').where({ runId }).pluck('author'))).toEqual(new Set(['Erased person']));
   });
 
-  it('the log still verifies against earlier checkpoints after an erasure, in the service and in copies', async () => {
+  it('the audit log still verifies against earlier checkpoints after an erasure, in the service and in copies', async () => {
     world.clock.turn(hours(1));
     await signCheckpoints();
     expect(await findings(note)).toEqual([]);
@@ -414,7 +414,7 @@ describe('sealed values of audit events', () => {
 });
 
 describe('retention of keys and erasures', () => {
-  it('the retention deletes keys and erasures that no event needs any longer, and keeps the others', async () => {
+  it('the retention of the audit log deletes keys and erasures that no event needs any longer, and keeps the others', async () => {
     await world.knex('audit_counters').where({ orgId: acme.id }).update({ retentionDays: 30 });
     world.clock.turn(days(20));
     await world.rest('POST', '/budgets', {

@@ -64,7 +64,7 @@ describe('proofs of the audit log', () => {
     return [fr.toString('base64'), sr.toString('base64')];
   }
 
-  it('the proof of an event leads from its bytes to the root of a checkpoint', async () => {
+  it('the proof of an audit event leads from its bytes to the root of a checkpoint', async () => {
     const { data } = (await get('/audit-checkpoints?limit=3')).body;
     expect(data.map(({ size }: { size: number }) => size)).toEqual([...sizes].reverse());
     expect(data[0]).toMatchObject({
@@ -84,7 +84,7 @@ describe('proofs of the audit log', () => {
     expect([body.number, body.size, rootOf(body)]).toEqual([521, body.size, body.rootHash]);
   });
 
-  it('a consistency proof leads from the root of a checkpoint to the root of a later one', async () => {
+  it('a consistency proof of the audit log leads from the root of a checkpoint to the root of a later one', async () => {
     const { data } = (await get('/audit-checkpoints')).body;
     for (const [first, second] of [
       [300, 520],
@@ -112,7 +112,7 @@ describe('proofs of the audit log', () => {
     expect((await get(address)).status).toBe(status);
   });
 
-  it('403 · proofs and checkpoints are refused to project-bound tokens and to viewers', async () => {
+  it('403 · audit proofs and checkpoints are refused to project-bound tokens and to viewers', async () => {
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const project = (await log.world.rest('POST', '/projects', { session, body })).body;
     const token = await log.world.token(log.alice, log.acme, { scopes: ['audit:read'], projectId: project.id });

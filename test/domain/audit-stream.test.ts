@@ -98,7 +98,7 @@ const numbersOf = (lines: readonly string[]): number[] =>
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
 
 describe('collectors of audit events', () => {
-  it('a collector gets the whole audit log with its checkpoints, which verifies as a file without the service', async () => {
+  it('a collector of audit events gets the whole audit log with its checkpoints, which verifies as a file without the service', async () => {
     const collector = await openCollector();
     await act(1_200);
     await signCheckpoints();
@@ -127,7 +127,7 @@ describe('collectors of audit events', () => {
     expect(event.changes).toContainEqual({ path: 'sealedSecret', before: null, after: '[secret]' });
   });
 
-  it('a collector misses nothing after a day of downtime: deliveries are retried after growing delays, and a notice names the failure', async () => {
+  it('a collector misses no audit event after a day of downtime: deliveries are retried after growing delays, and a notice names the failure', async () => {
     const collector = await openCollector();
     await choose({ address: collector.address, token: 'given-by-the-collector' });
     await deliver();
@@ -178,7 +178,7 @@ describe('collectors of audit events', () => {
     expect(await notices()).toEqual([]);
   });
 
-  it('a batch whose acceptance was not stored is sent again with the same bytes', async () => {
+  it('a batch of audit events whose acceptance was not stored is sent again with the same bytes', async () => {
     const collector = await openCollector();
     await choose({ address: collector.address });
     await act(20);
@@ -189,7 +189,7 @@ describe('collectors of audit events', () => {
     expect(collector.lines.slice(first.length, first.length * 2)).toEqual(first);
   });
 
-  it('a collector that does not answer delays no other organization', async () => {
+  it('a collector of audit events that does not answer delays no other organization', async () => {
     const slow = await openCollector();
     const held: ServerResponse[] = [];
     slow.answer = (res) => void held.push(res);
@@ -213,7 +213,7 @@ describe('collectors of audit events', () => {
     expect(numbersOf(slow.lines).length).toBeGreaterThan(0);
   });
 
-  it('the stream is not marked as failing when a collector refuses a delivery that another one has overtaken', async () => {
+  it('the audit stream is not marked as failing when a collector refuses a delivery that another one has overtaken', async () => {
     const collector = await openCollector();
     const held: ServerResponse[] = [];
     const { answer } = collector;
@@ -229,7 +229,7 @@ describe('collectors of audit events', () => {
     expect(await health()).toMatchObject({ state: 'delivering', failingSince: null, lastError: null });
   });
 
-  it('a stream shows an error when its collector redirects, has a wrong certificate or is gone; an endless answer is no error', async () => {
+  it('an audit stream shows an error when its collector redirects, has a wrong certificate or is gone; an endless answer is no error', async () => {
     const collector = await openCollector();
     collector.answer = (res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
     const { key, cert } = makeCertificate(['elsewhere.example']);
@@ -256,7 +256,7 @@ async function* linesOf(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-it('batches for a bucket are sent only to the server that was checked, whatever the environment variables of the AWS SDK say', async () => {
+it('audit events for a bucket are sent only to the server that was checked, whatever the environment variables of the AWS SDK say', async () => {
   process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:9';
   const hosts: string[] = [];
   const resolve = async (host: string) => {
@@ -317,7 +317,7 @@ describe('the destination of an audit stream', () => {
     return [code, fields?.[0]?.path, fields?.[0]?.message];
   };
 
-  it('400 · the destination must be a public https URL or a bucket, and start at a number in the log', async () => {
+  it('400 · the destination of audit events must be a public https URL or a bucket, and start at a number in the log', async () => {
     const format =
       'must be an https address, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style';
     expect(await problemOf({ address: 'ftp://logs.example/' })).toEqual(['invalid_request', 'address', format]);
@@ -349,7 +349,7 @@ describe('the destination of an audit stream', () => {
     expect(await health()).toBeNull();
   });
 
-  it('403 · setting the destination requires organizations:write; the token stays for the same host, and a new host gets a new one', async () => {
+  it('403 · setting the destination of audit events requires organizations:write; only a new host gets a new token', async () => {
     const { address } = await openCollector();
     const { token } = await choose({ address });
     const query = `mutation { setAuditStream(input: { address: "${address}/moved" }) { token } }`;

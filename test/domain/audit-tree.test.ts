@@ -191,12 +191,12 @@ describe('verification of an audit log', () => {
     ],
   ];
 
-  test.each(mutants)('verification reports %s', async (_, change, finding) => {
+  test.each(mutants)('verification of an audit log reports %s', async (_, change, finding) => {
     await world.knex.raw(change.replaceAll('$org', acme.id));
     expect(await findings()).toContainEqual(typeof finding === 'string' ? finding : expect.stringMatching(finding));
   });
 
-  it('verification reports the entries before a checkpoint when an entry was edited and its leaf replaced to match', async () => {
+  it('verification of an audit log reports the entries before a checkpoint when an entry was edited and its leaf replaced to match', async () => {
     const event = (await AuditEvent.find({ orgId: acme.id, number: 310 }))!;
     const changed = { ...event, actorId: 'usr_x' };
     await world.knex('audit_events').where({ orgId: acme.id, number: 310 }).update({ actorId: 'usr_x' });
@@ -210,7 +210,7 @@ describe('verification of an audit log', () => {
     ]);
   });
 
-  it('verification detects a database restored to an earlier state, given a checkpoint that was stored elsewhere', async () => {
+  it('verification of an audit log detects a database restored to an earlier state, given a checkpoint that was stored elsewhere', async () => {
     await log.restoreEarlier();
     expect(await findings()).toEqual([]);
     expect(await findings(notes[0])).toEqual([]);

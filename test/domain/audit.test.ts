@@ -69,7 +69,7 @@ describe('events of the audit log', () => {
     });
   });
 
-  it('a call that is repeated with its Idempotency-Key is logged once', async () => {
+  it('a call that is repeated with its Idempotency-Key is in the audit log once', async () => {
     const headers = { 'idempotency-key': 'audit-key-1' };
     const body = { email: 'once@example.com', role: 'viewer' };
     for (const _ of [1, 2]) await world.rest('POST', '/invites', { session, body, headers });
@@ -79,7 +79,7 @@ describe('events of the audit log', () => {
     ]);
   });
 
-  it('the event of a call with an Idempotency-Key names its caller, even for a change outside a transaction', async () => {
+  it('the audit event of a call with an Idempotency-Key names its caller, even for a change outside a transaction', async () => {
     const { body } = await world.rest('POST', '/budgets', { session, body: { ...budget, period: 'month' } });
     const query = `mutation { deleteBudget(budgetId: "${body.id}") { ok } }`;
     await world.graphql(query, { session, headers: { 'idempotency-key': 'audit-key-2' } });
@@ -115,7 +115,7 @@ describe('events of the audit log', () => {
     expect(event.changes).toContainEqual({ path: 'body', before: null, after: `${'a'.repeat(999)}\uFFFD…` });
   });
 
-  it('recording the event of a run does not plan the body of a function again', async () => {
+  it('recording the audit event of a run does not plan the body of a function again', async () => {
     const { rows } = await world.knex.raw('explain (verbose, format json) select audit_run(r) from runs r');
     expect(rows[0]['QUERY PLAN'][0].Plan.Output[0]).toMatch('jsonb_build_object');
   });
@@ -125,7 +125,7 @@ describe('events of the audit log', () => {
     expect(data[0].targets).toEqual([{ type: 'member', id: alice.id, name: alice.name }]);
   });
 
-  it('the event of an application names the person for whom it acted', async () => {
+  it('the audit event of an application names the person for whom it acted', async () => {
     const signIn = {
       id: newId('signIn'),
       clientId: 'https://c.example/m.json',
@@ -150,7 +150,7 @@ describe('events of the audit log', () => {
     expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
   });
 
-  it('the event of a job or an operator’s command names it; a change made outside the service has an unknown actor', async () => {
+  it('the audit event of a job or an operator’s command names it; a change made outside the service has an unknown actor', async () => {
     const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
     await asService('system', 'scheduler', 'a job', () => set('By a job'));
     await asService('operator', 'operator', 'org:rename', () => set('By the operator'));
@@ -165,7 +165,7 @@ describe('events of the audit log', () => {
     ]);
   });
 
-  it('a sign-in is recorded in the log of each organization of the person', async () => {
+  it('a sign-in is recorded in the audit log of each organization of the person', async () => {
     const other = await world.found(alice, 'Beside');
     const form = (fields: Record<string, string>) => ({
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
@@ -202,7 +202,7 @@ describe('numbers of audit events', () => {
   };
   const last = async (): Promise<number> => (await list('?limit=1')).data[0].number;
 
-  it('events are numbered in the order of the commits, not of the writes', async () => {
+  it('audit events are numbered in the order of the commits, not of the writes', async () => {
     const start = await last();
     const early = await world.knex.transaction();
     await early('budgets').where({ orgId: acme.id }).update({ amountUsd: 8 });
@@ -213,7 +213,7 @@ describe('numbers of audit events', () => {
     expect((await list('?limit=1')).data[0].action).toBe('budget.updated');
   });
 
-  it('event numbers have no gaps under concurrent writers and readers, and a reader who follows them misses no event', async () => {
+  it('numbers of audit events have no gaps under concurrent writers and readers, and a reader who follows them misses no event', async () => {
     const start = await last();
     const seen = new Set<number>();
     const writes = Array.from({ length: 30 }, (_, i) =>
@@ -230,7 +230,7 @@ describe('numbers of audit events', () => {
     expect([...seen].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => start + 1 + i));
   });
 
-  it('a writer that is killed before its commit leaves neither a change nor an event', async () => {
+  it('a writer that is killed before its commit leaves neither a change nor an audit event', async () => {
     const start = await last();
     const killed = await world.knex.transaction();
     await killed('budgets').where({ orgId: acme.id }).update({ amountUsd: 9 });
@@ -241,7 +241,7 @@ describe('numbers of audit events', () => {
     expect((await world.knex('budgets').where({ orgId: acme.id }).first()).amountUsd).toBe(8);
   });
 
-  it('events of an organization are numbered even when those of another organization cannot be read', async () => {
+  it('audit events of an organization are numbered even when those of another organization cannot be read', async () => {
     await numberAllChanges();
     const later = await world.found(alice, 'Later');
     const unreadable = { orgId: acme.id, source: 'budgets', origin: 'no JSON', after: { id: 'bud_1' } };

@@ -139,7 +139,7 @@ describe('automations', () => {
     expect(run.body.description).toContain('missing-scope:missions:run');
   });
 
-  it('404 · an automation does not exist for another organization, whose list is empty', async () => {
+  it('404 · an automation of another organization is not found, and not listed', async () => {
     const { body: created } = await create();
     expect((await world.rest('GET', `/automations/${created.id}`, { token: stranger.token })).status).toBe(404);
     expect(

@@ -161,7 +161,7 @@ describe('plans of a new organization', () => {
 });
 
 describe('packs of credits', () => {
-  it('303 · a pack is paid on a page that says that the payment is a test; two concurrent payments count once', async () => {
+  it('303 · a pack of credits is paid on a page that says that the payment is a test; two concurrent payments count once', async () => {
     const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity: 2, startNowConsent: true });
     expect([status, body.url]).toEqual([201, `${world.url}${checkoutPage()}/${body.checkoutId}`]);
     const page = await world.request('GET', `${checkoutPage()}/${body.checkoutId}`, { session });
@@ -195,7 +195,7 @@ describe('packs of credits', () => {
     expect(await get('/summary')).toMatchObject({ plan: 'pack', balance: 300, projects: { limit: 250 } });
   });
 
-  it('409, 403 · a checkout cannot be paid after a day, and is not shown to a member without the permission', async () => {
+  it('409, 403 · a checkout of credits cannot be paid after a day, and is not shown to a member without the permission', async () => {
     const id = await checkout();
     const member = await world.person(`Member-${founded}`);
     await world.join(acme, member, 'member');
@@ -207,12 +207,15 @@ describe('packs of credits', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it.each([-1, 0, 0.5, 101, 2 ** 53])('400 · a pack cannot be bought in a quantity of %s', async (quantity) => {
-    const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity });
-    expect([status, body.description]).toEqual([400, expect.stringMatching(/^quantity: must be/)]);
-  });
+  it.each([-1, 0, 0.5, 101, 2 ** 53])(
+    '400 · a pack of credits cannot be bought in a quantity of %s',
+    async (quantity) => {
+      const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity });
+      expect([status, body.description]).toEqual([400, expect.stringMatching(/^quantity: must be/)]);
+    },
+  );
 
-  it('400 · a checkout refuses members of another offer and missing ones; 404 for another organization', async () => {
+  it('400 · a checkout of credits is refused with members of another offer or missing ones; 404 for another organization', async () => {
     expect((await post('/checkout-sessions', { offer: 'pack', teamPlan: 'team-5' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'team' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'pack', orgId: 'org_other' })).status).toBe(404);
@@ -474,7 +477,7 @@ describe('credit requests, policies and the ledger', () => {
     expect((await change('/settings', { trackerTriggers: 'some' })).status).toBe(400);
   });
 
-  it('200 · the ledger is listed by cursor, each change once', async () => {
+  it('200 · the ledger of credits is listed by cursor, each change once', async () => {
     for (let n = 0; n < 5; n++) {
       await spend(1 + n);
       world.clock.turn(1);

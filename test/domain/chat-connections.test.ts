@@ -35,7 +35,7 @@ beforeEach(reset);
 afterEach(check);
 
 describe('connections to Slack', () => {
-  it('a connection is checked when it is created, shows no secret, and is the only one of its workspace', async () => {
+  it('a Slack connection is checked when it is created, shows no secret, and is the only one of its workspace', async () => {
     expect(connection).toMatchObject({
       workspaceId: 'T0ACME',
       problem: null,
@@ -64,7 +64,7 @@ describe('connections to Slack', () => {
     expect(JSON.stringify(rows)).not.toMatch(/xoxb-of-acme|signing-secret-of/);
   });
 
-  it('a connection answers Slack’s URL verification, and refuses forged, old and unsigned requests', async () => {
+  it('a Slack connection answers Slack’s URL verification, and refuses forged, old and unsigned requests', async () => {
     const challenge = JSON.stringify({ token: 'legacy', challenge: 'c-1', type: 'url_verification' });
     expect((await send(challenge)).body).toEqual({ challenge: 'c-1' });
     const body = mention('mend it');
@@ -77,7 +77,7 @@ describe('connections to Slack', () => {
     expect(await newest()).toBeUndefined();
   });
 
-  it('a connection refuses its earlier signing secret after the rotation, and a token of another workspace', async () => {
+  it('a Slack connection refuses its earlier signing secret after the rotation, and a token of another workspace', async () => {
     const rotate = (input: object) =>
       world.field(
         'mutation ($id: String!, $input: RotateChatRequest!) { rotateChat(chatId: $id, input: $input) { workspaceId } }',

@@ -43,7 +43,7 @@ async function finish(held: Json): Promise<void> {
 }
 
 describe('missions in Slack', () => {
-  it('a mission reports its plan, a question and its outcome in the thread of the mention that started it', async () => {
+  it('a mission started by a mention in Slack reports its plan, a question and its outcome in the thread of the mention', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await bind('C0DEV', shop);
     const delivery = await heard(mention('mend the date test &amp; &lt;more&gt;'));
@@ -101,7 +101,7 @@ describe('missions in Slack', () => {
     expect(new Set(slack.messages.map(({ thread_ts }) => thread_ts)).size).toBe(1);
   });
 
-  it('a direct message starts a mission and gets its answers in the thread; messages by the app itself are not stored', async () => {
+  it('a direct message in Slack starts a mission and gets its answers in the thread; messages by the app itself are not stored', async () => {
     const direct = (text: string, more: object = {}) =>
       slack.event({
         type: 'message',
@@ -129,7 +129,7 @@ describe('missions in Slack', () => {
     expect(slack.answers.at(-1)).toContain('Direct messages have no project of their own');
   });
 
-  it('a mission posts only the notifications that its person has chosen, but always updates its first message', async () => {
+  it('a mission in Slack posts only the notifications that its person has chosen, but always updates its first message', async () => {
     const choose = (input: object) =>
       world.field('mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind } }', {
         session,
@@ -155,7 +155,7 @@ describe('missions in Slack', () => {
     for (const kind of ['approval', 'completed']) await choose({ kind, origin: true });
   });
 
-  it('rejecting the plan cancels the mission; a late approval does nothing', async () => {
+  it('rejecting the plan in Slack cancels the mission; a late approval does nothing', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await planned();
     await reported();
@@ -170,7 +170,7 @@ describe('missions in Slack', () => {
     expect(slack.answers).toEqual(['The run has ended (canceled): it can no longer be steered.']);
   });
 
-  it('messages in the thread reach the mission, and continue it after its end within the limits of the project', async () => {
+  it('messages in the Slack thread reach the mission, and continue it after its end within the limits of the project', async () => {
     await bind('C0DEV', shop);
     await heard(mention('mend the date test'));
     const held = await claim();
@@ -210,7 +210,7 @@ describe('missions in Slack', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('a command starts a mission in the project to which the channel is bound, or in a project that it names', async () => {
+  it('a Slack command starts a mission in the project to which the channel is bound, or in a project that it names', async () => {
     const help = await send(slack.command('UADA', ''));
     expect(help.body).toMatchObject({ response_type: 'ephemeral', text: expect.stringContaining('/agent') });
     expect((await send(slack.command('UADA', 'mend it'))).body).toEqual({

@@ -113,7 +113,7 @@ describe('requesting the export of a closed organization', () => {
 });
 
 describe('the archive of a closed organization', () => {
-  it('the archive contains JSON lines with a manifest, only of this organization and without secrets', async () => {
+  it('the archive of a closed organization contains JSON lines with a manifest, only of this organization and without secrets', async () => {
     const { url, sizeBytes } = await read();
     const answer = await fetch(url);
     expect(answer.headers.get('content-disposition')).toBe(
@@ -168,7 +168,7 @@ describe('the archive of a closed organization', () => {
     return texts.filter((text) => text.length > 8).map((text) => text.replace(/^\\x/, ''));
   }
 
-  it('404, 403 · the archive is hidden from other organizations, and its download URL is refused when altered or expired', async () => {
+  it('404, 403 · the archive of a closed organization is hidden from others, and its download URL is refused when altered or expired', async () => {
     const { url } = await read();
     const theirs = { session: await world.session(stranger, neighbor.id) };
     expect([await read(theirs), await request(theirs)]).toEqual(['not_found', 'not_found']);
@@ -180,7 +180,7 @@ describe('the archive of a closed organization', () => {
     expect([part.status, await part.text()]).toEqual([206, 'PK']);
   });
 
-  it('the archive is erased with the organization, and can no longer be requested in the last hour before', async () => {
+  it('the archive of a closed organization is erased with the organization, and can no longer be requested in the last hour before', async () => {
     world.clock.turn(days(30) - hours(1));
     session = await world.session(sample.owner, sample.organization.id);
     const { url } = await read();

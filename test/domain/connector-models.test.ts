@@ -205,7 +205,7 @@ describe('missions with models of a connector', () => {
     expect(step.agent).toEqual({ harness: 'acp', model: 'compatible/qwen3-coder' });
   });
 
-  it('a model call costs the price of the connector at the time of its reservation, within the budget', async () => {
+  it('a model call is charged at the connector’s price at the time of its reservation, within the budget', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith(), 1);
     const held = await claim();
@@ -222,7 +222,7 @@ describe('missions with models of a connector', () => {
     expect((await world.knex('runs').where({ id: held.runId }).first()).missionCostIncomplete).toBe(false);
   });
 
-  it('a model of the catalog costs the price of the connector that lists it, else the list price', async () => {
+  it('a model of the catalog is charged at the price of the connector that lists it, else at the list price', async () => {
     const ours = { id: 'gpt-5-mini', name: 'Ours', prices: { input: 1, output: 1 } };
     const agentId = await agentWith('gpt-5-mini');
     const costOf = async () => {

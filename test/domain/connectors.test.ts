@@ -21,7 +21,7 @@ const usable = async () =>
   (await world.rest('GET', '/orchestrator', { token: alice.token })).body.assignedCredentialUsableForInference;
 
 describe('model connectors', () => {
-  it('a connector stores its key sealed and never returns it; projects without a connector get the new one', async () => {
+  it('a model connector stores its key sealed and never returns it; projects without a connector get the new one', async () => {
     const connector = await connect();
     expect(connector).toEqual({
       id: expect.stringMatching(/^int_/),
@@ -46,7 +46,7 @@ describe('model connectors', () => {
     expect((await connectorOf()).llmConnectorId).toBe(connector.id);
   });
 
-  it('a connector is checked by a call to its vendor, rotated, revoked and deleted', async () => {
+  it('a model connector is checked by a call to its vendor, rotated, revoked and deleted', async () => {
     const [one, two] = [await connect(), await connect({ displayName: 'Second' })];
     expect(await act('check', one.id)).toMatchObject({ checkedAt: present(), checkFailure: null });
     expect(models.seen).toHaveLength(3);
@@ -88,7 +88,7 @@ describe('model connectors', () => {
     });
   });
 
-  it('a connector calls OpenAI below a base URL that contains the API version, with the key in the Authorization header', async () => {
+  it('a model connector calls OpenAI below a base URL that contains the API version, with the key in the Authorization header', async () => {
     const { id } = await connect({ vendor: 'openai', baseUrl: `${models.url}/v1` });
     expect(await act('check', id)).toMatchObject({ checkFailure: null });
     const asked = { path: '/v1/models', headers: { authorization: 'Bearer sk-right' } };
@@ -120,13 +120,13 @@ describe('model connectors', () => {
     ['vendorKind: must be one of tracker for builtin', { vendor: 'builtin', vendorKind: 'scm', credentials: null }],
     ['credentials: must be absent for builtin', { vendor: 'builtin' }],
     ['baseUrl: must be absent for linear', { vendor: 'linear' }],
-  ])('400 · an invalid connector is refused: %s', async (words, more) => {
+  ])('400 · an invalid model connector is refused: %s', async (words, more) => {
     const { code, description } = await connect(more);
     expect([code, description]).toEqual(['invalid_request', expect.stringContaining(words)]);
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('a connector reaches public IP addresses only, even at later checks', async () => {
+  it('a model connector reaches public IP addresses only, even at later checks', async () => {
     const { id } = await connect();
     openOutbound({ allowLoopback: false, resolve: async () => [{ address: '10.0.0.7', family: 4 }] });
     try {
@@ -150,7 +150,7 @@ describe('model connectors', () => {
 });
 
 describe('usability of the orchestrator’s credentials', () => {
-  it('the credentials are checked at the vendor, and the result is cached: success for five minutes, failure for one', async () => {
+  it('the orchestrator’s credentials are checked at the vendor, and the result is cached: success for five minutes, failure for one', async () => {
     const { id } = await connect();
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(true);
     models.settings.key = 'sk-other';
@@ -168,7 +168,7 @@ describe('usability of the orchestrator’s credentials', () => {
     expect(await usable()).toBe(false);
   });
 
-  it('the credentials are not usable when the connector is of another vendor or its server does not answer', async () => {
+  it('the orchestrator’s credentials are not usable when the connector is of another vendor or its server does not answer', async () => {
     const { id } = await connect({ baseUrl: 'http://127.0.0.1:9' });
     world.clock.turn(vendorChecks.failedMs);
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(false);

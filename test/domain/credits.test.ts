@@ -76,7 +76,7 @@ describe('refusals of the credit ledger’s database', () => {
     await checkBooks(orgId);
   });
 
-  it('the database refuses entries that do not balance, overdraw an account, or are added to an earlier transfer', async () => {
+  it('the database refuses ledger entries that do not balance, overdraw an account, or are added to an earlier transfer', async () => {
     const orgId = await organization();
     await open(orgId);
     const [lot] = await readLots(orgId);
@@ -145,7 +145,7 @@ describe('credits of missions', () => {
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
   });
 
-  it('a cost above the balance is paid only in part, and later credits do not pay the rest', async () => {
+  it('a mission cost above the balance of credits is paid only in part, and later credits do not pay the rest', async () => {
     const orgId = await organization();
     await start(orgId, 'run_dear');
     await book(orgId, 'run_dear', 120 * credit, true);
@@ -185,7 +185,7 @@ describe('credits of missions', () => {
 });
 
 describe('the credit ledger at any length', () => {
-  it('balances, refunds and the usage of a period are read by indexes', async () => {
+  it('credit balances, refunds and the usage of a period are read by indexes', async () => {
     const reads = [
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Scan Backward using credit_entries_pkey'],
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Cond: .*lot_id = .*account = .*run_id = '],
@@ -202,7 +202,7 @@ describe('the credit ledger at any length', () => {
     }
   });
 
-  it('a migration adds the usage that the previous release did not record, in batches, while missions are settled', async () => {
+  it('a migration adds the usage of credits that the previous release did not record, in batches, while missions are settled', async () => {
     const orgId = await organization();
     const { knex } = world;
     const spend = async (id: string) => {

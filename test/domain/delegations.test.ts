@@ -108,7 +108,7 @@ describe('the list of delegations', () => {
     ]);
   });
 
-  it('200 · the list omits unclaimed agents and agents of others, and shows expired ones as expired', async () => {
+  it('200 · the list of delegations omits unclaimed agents and agents of others, and shows expired ones as expired', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     await world.begun(alice);
     await world.claimed(bob);
@@ -127,7 +127,7 @@ describe('the list of delegations', () => {
     expect((await world.rest('DELETE', `/agent-delegations/${registrationId}`, there)).status).toBe(404);
   });
 
-  it('403, 401 · the list is refused to tokens of people and agents, and without a credential', async () => {
+  it('403, 401 · the list of delegations is refused to tokens of people and agents, and without a credential', async () => {
     const alice = await world.human();
     const { access_token, registrationId } = await world.claimed(alice);
     for (const token of [access_token, await world.token(alice.person, alice.organization)]) {

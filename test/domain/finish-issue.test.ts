@@ -136,7 +136,7 @@ describe('trackers that fail at the end of a run', () => {
     ]);
   });
 
-  it('nothing is reported for a run of a deleted project', async () => {
+  it('the tracker gets no report on a run of a deleted project', async () => {
     const held = await taken('builtin');
     await runtime.finish(held);
     await world.knex('projects').where({ id: held.projectId }).delete();

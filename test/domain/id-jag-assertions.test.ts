@@ -33,7 +33,7 @@ describe('the audience of an assertion', () => {
     ['the issuer with a slash', () => `${addresses().issuer}/`],
     ['the API', () => addresses().baseHost],
     ['a list with one entry', () => [addresses().issuer]],
-  ])('401 · an assertion whose audience is %s is valid, so the person is asked', async (_what, aud) => {
+  ])('401 · an assertion whose audience is %s is accepted with interaction_required', async (_what, aud) => {
     expect(await world.outcome({ aud: aud() })).toEqual(believed);
   });
 
@@ -108,7 +108,7 @@ describe('the signature of an assertion', () => {
     world.provider.keys.pop();
   });
 
-  it('401 · assertions signed with RS256, PS256, ES384 and EdDSA are valid, so the person is asked', async () => {
+  it('401 · assertions signed with RS256, PS256, ES384 and EdDSA are accepted with interaction_required', async () => {
     for (const alg of ['RS256', 'PS256', 'ES384', 'EdDSA']) {
       const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
       world.provider.keys.push({ ...(await exportJWK(publicKey)), kid: alg });

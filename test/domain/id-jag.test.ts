@@ -124,7 +124,7 @@ describe('the first assertion of a provider’s user', () => {
     expect((await world.startClaim({ claim_token: body.claim_token, email: 'VERA@example.com' })).status).toBe(200);
   });
 
-  it('401 · after the delegation has expired the person is asked again, and earlier access stays revoked', async () => {
+  it('401 · after the delegation has expired, the person is asked again, and earlier access stays revoked', async () => {
     const alice = await world.human();
     const { subject, registrationId, identity_assertion } = await world.linked(alice, {}, { days: 1 });
     world.clock.turn(hours(24));
@@ -179,7 +179,7 @@ describe('the jti of an assertion', () => {
     expect((await world.present(world.provider.sign(forged))).body.error).toBe('interaction_required');
   });
 
-  it('401 · the same jti in an assertion of another provider is no replay, so the person is asked', async () => {
+  it('401 · the same jti in an assertion of another provider is not a replay', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const jti = 'the-same-at-both';
@@ -247,7 +247,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('401 · a new key of the provider is found with one more fetch, so the person is asked', async () => {
+  it('401 · a new key of the provider is found with one more fetch', async () => {
     await world.outcome();
     const before = world.provider.asked.length;
     await world.provider.rotate();
@@ -293,7 +293,7 @@ describe('the keys of a provider', () => {
     world.clock.turn(seconds(30));
   });
 
-  it('the keys are fetched from the URL in the trust list; redirects are not followed', async () => {
+  it('the keys of a provider are fetched from the URL in the trust list; redirects are not followed', async () => {
     const trap = await openProvider();
     world.trust({ jwksUri: `${world.provider.issuer}/keys` });
     expect(await world.outcome()).toEqual(believed);

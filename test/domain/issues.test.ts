@@ -296,7 +296,7 @@ describe('issues assigned to an agent', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('a comment continues the mission on the branch of the open pull request; without a checkpoint it shows why nothing continues', async () => {
+  it('a comment continues the mission on the branch of the open pull request; without a checkpoint the comment shows why nothing continues', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await finish(first);
@@ -386,7 +386,7 @@ describe('rules for issues of the built-in tracker', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('a rule applies to its own project only, and not while events start no missions or the hook is disabled', async () => {
+  it('a rule applies to its own project only, and not while missions by events are off or the hook is disabled', async () => {
     await rule({ kind: 'issue' });
     const other = await createProject(world, owner, 'Other');
     const session = await world.session(owner.person, owner.organization.id);
@@ -441,7 +441,7 @@ describe('refused changes of issues', () => {
     expect(await comments(id)).toMatchObject([{ body: 'Mine.' }]);
   });
 
-  it('an issue is not written for a script agent, another tracker, a paused project or a stale form', async () => {
+  it('a change of an issue is refused for a script agent, another tracker, a paused project or an outdated form', async () => {
     const { id, updatedAt } = await write();
     expect(await assign(id, 'agn_builtin_shell')).toMatchObject({
       code: 'invalid_request',

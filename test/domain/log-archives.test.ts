@@ -287,7 +287,7 @@ it('a process killed before it deletes the archived rows loses nothing; another 
   expect(files().map(({ name }) => name)).toEqual([(await archives())[0].contentKey]);
 });
 
-it('502, 503 · an altered archive is named in the error; an unavailable storage delays archiving and makes archives unreadable', async () => {
+it('502, 503 · an altered log archive is named in the error; an unavailable storage delays archiving and makes archives unreadable', async () => {
   const before = await readAll();
   world.clock.turn(hours(24));
   openStorage({ ...folderStorage(world.contents), write: () => Promise.reject(unavailable()) });
@@ -401,7 +401,7 @@ it('logs of an organization that is moving to another cell are not archived; tho
   expect(await archived()).toEqual([runId, laterRun]);
 });
 
-it('archives are deleted with their project, and their contents by the next sweep', async () => {
+it('log archives are deleted with their project, and their contents by the next sweep', async () => {
   world.clock.turn(hours(24));
   await archiveLogs();
   const [{ contentKey }] = await archives();

@@ -31,7 +31,7 @@ describe('servers in the file of MCP servers', () => {
     });
   });
 
-  it('a file without servers declares none, and its other parts are ignored', () => {
+  it('a file without MCP servers declares none, and its other parts are ignored', () => {
     for (const text of ['', '# nothing', 'name: shop', 'mcpServers:', 'mcpServers: {}']) {
       expect(parseConfig(text)).toEqual({ servers: [], warnings: [] });
     }
@@ -59,11 +59,11 @@ describe('servers in the file of MCP servers', () => {
     ['bash', ['-c', 'npx files@1.2.3'], 'refused', null, 'shell'],
     ['docker', ['run', 'image'], 'refused', null, 'unknown-command'],
     ['./npx', ['files@1.2.3'], 'refused', null, 'unknown-command'],
-  ])('the isolation of a server that runs %s %j is %s', (command, args, kind, packageSpec, reason) => {
+  ])('the isolation of an MCP server that runs %s %j is %s', (command, args, kind, packageSpec, reason) => {
     expect(parse({ a: { command, args } }).servers[0]!.isolation).toEqual({ kind, packageSpec, reason });
   });
 
-  it('a literal secret in a server is never shown, and causes a warning', () => {
+  it('a literal secret of an MCP server is never shown, and causes a warning', () => {
     const literal = 'hunter2-literal';
     const { servers, warnings } = parse({
       a: { url: 'https://a.example/', headers: { Authorization: `Bearer ${literal}` } },
@@ -104,15 +104,18 @@ describe('servers in the file of MCP servers', () => {
     ]);
   });
 
-  it.each(['a', 'A1_-', '0', 'constructor', 'x'.repeat(64)])('the server name %s is accepted', (name) => {
+  it.each(['a', 'A1_-', '0', 'constructor', 'x'.repeat(64)])('the MCP server name %s is accepted', (name) => {
     expect(parse({ [name]: { url: 'https://a.example/' } }).servers[0]!.name).toBe(name);
   });
 
-  it.each(['', '_a', '-a', 'a b', 'ä', 'a.b', '__proto__', 'x'.repeat(65)])('the server name %j is refused', (name) => {
-    expect(wrong(`{"mcpServers": {${JSON.stringify(name)}: {"url": "https://a.example/"}}}`)).toContain(
-      'a name must be',
-    );
-  });
+  it.each(['', '_a', '-a', 'a b', 'ä', 'a.b', '__proto__', 'x'.repeat(65)])(
+    'the MCP server name %j is refused',
+    (name) => {
+      expect(wrong(`{"mcpServers": {${JSON.stringify(name)}: {"url": "https://a.example/"}}}`)).toContain(
+        'a name must be',
+      );
+    },
+  );
 });
 
 describe('limits of the file of MCP servers', () => {
@@ -146,20 +149,20 @@ describe('limits of the file of MCP servers', () => {
     ['a text', 'just words', 'must be a mapping'],
     ['servers that are a list', 'mcpServers: [a]', 'mcpServers: must be a mapping'],
     ['more bytes than the maximum', `# ${'x'.repeat(maxFileBytes)}`, 'more than 262144 bytes'],
-  ])('a file with %s is refused', (_, text, words) => {
+  ])('a file of MCP servers with %s is refused', (_, text, words) => {
     const message = wrong(text);
     expect(message).not.toBe('was accepted');
     expect(message).toContain(words);
   });
 
-  it('a file of 50 servers is accepted, and one of 51 is refused', () => {
+  it('a file of 50 MCP servers is accepted, and one of 51 is refused', () => {
     const servers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, { url: 'https://a.example/' }]));
     expect(parse(servers(50)).servers).toHaveLength(50);
     expect(wrong(JSON.stringify({ mcpServers: servers(51) }))).toContain('at most 50 servers');
   });
 
-  it('the time to parse a file is linear in the number of its keys', () => {
+  it('the time to parse a file of MCP servers is linear in the number of its keys', () => {
     /** Microseconds of CPU of the faster of two runs. */
     const cost = (keys: number): number => {
       const text = Array.from({ length: keys }, (_, i) => `k${i}: 1`).join('\n');
@@ -192,11 +195,11 @@ describe('limits of the file of MCP servers', () => {
     [{ url: 'https://a.example/', headers: { A: { b: 1 } } }, 'must be a string'],
     [{ url: 'https://a.example/', headers: { A: '$' + '{HOME}' } }, `only ${secret('NAME')}`],
     ['npx files@1.2.3', 'must be a mapping'],
-  ])('the server %j is refused', (server, words) => {
+  ])('the MCP server %j is refused', (server, words) => {
     expect(wrongServer(server)).toContain(words);
   });
 
-  it('error messages quote nothing of the file', () => {
+  it('error messages quote nothing of the file of MCP servers', () => {
     expect(wrong('token: hunter2\n  bad: [hunter2')).not.toContain('hunter2');
   });
 });

@@ -40,7 +40,7 @@ async function left(project: McpProject): Promise<Record<string, string>> {
 }
 
 describe('connecting an MCP server with OAuth', () => {
-  it('a server that needs OAuth is connected through the console, and then its tools are read', async () => {
+  it('an MCP server that needs OAuth is connected through the console, and then its tools are read', async () => {
     const project = await bound(guarded.url);
     expect((await project.refresh('issues')).body).toMatchObject({ status: 'needs_auth', authKind: 'oauth' });
     const { body } = await start(project, { returnTo: `/console/projects/${project.id}` });
@@ -130,7 +130,7 @@ describe('starting an OAuth authorization for an MCP server', () => {
     ['console'],
     [''],
   ])(
-    '400 · an authorization is not started with the returnTo %j, which is not a path of the console',
+    '400 · an OAuth authorization is not started with the returnTo %j, which is not a path of the console',
     async (returnTo) => {
       const project = await bound(remote.url);
       const { status, body } = await start(project, { returnTo });
@@ -155,14 +155,14 @@ describe('starting an OAuth authorization for an MCP server', () => {
       502,
       'returned an invalid response',
     ],
-  ])('an authorization is not started with %s', async (_, metadata, status, words) => {
+  ])('an OAuth authorization is not started with %s', async (_, metadata, status, words) => {
     const project = await bound(remote.url);
     remote.settings.metadata = metadata;
     const answer = await start(project);
     expect([answer.status, answer.body.description]).toEqual([status, expect.stringContaining(words)]);
   });
 
-  it('409, 502, 404 · an authorization is not started for another resource, an unavailable server or an unbound one', async () => {
+  it('409, 502, 404 · an OAuth authorization is not started for another resource, an unavailable server or an unbound one', async () => {
     const project = await bound(remote.url);
     remote.settings.disturb = ({ path }, res) => {
       if (!path.startsWith('/.well-known/oauth-protected')) return false;
@@ -176,7 +176,7 @@ describe('starting an OAuth authorization for an MCP server', () => {
 });
 
 describe('finishing an OAuth authorization for an MCP server', () => {
-  it('200 · the callback exchanges the code once, with verifier and resource, and stores the tokens sealed', async () => {
+  it('200 · the OAuth callback exchanges the code once, with verifier and resource, and stores the tokens sealed', async () => {
     const project = await bound(remote.url);
     const { state, client_id, resource } = await left(project);
     const done = await complete(project, { code: 'c0de', state, iss: remote.origin });
@@ -203,7 +203,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect([replayed.status, replayed.body.code]).toEqual([404, 'not_found']);
   });
 
-  it('404 · the callback refuses a state of another person or organization, an expired and an invented one, and sends nothing', async () => {
+  it('404 · the OAuth callback refuses a state of another person or organization, an expired and an invented one, and sends nothing', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     const colleague = await world.person('Colleague');
@@ -217,7 +217,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · the callback refuses another issuer, and a missing one that the metadata announces; the state is used up', async () => {
+  it('400 · the OAuth callback refuses another issuer, and a missing one that the metadata announces; the state is used up', async () => {
     const project = await bound(remote.url);
     const first = await left(project);
     remote.asked.length = 0;
@@ -231,7 +231,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400, 502 · the callback fails for a rejected code and for an invalid token response; the binding is unchanged', async () => {
+  it('400, 502 · the OAuth callback fails for a rejected code and for an invalid token response; the binding is unchanged', async () => {
     const project = await bound(remote.url);
     const answers: [object, number][] = [
       [{ status: 400, body: { error: 'invalid_grant', error_description: 'words of a stranger' } }, 400],
@@ -247,7 +247,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect((await project.server('issues')).binding.authKind).toBe('none');
   });
 
-  it('409 · the callback is refused when the server has been bound to another URL in the meantime', async () => {
+  it('409 · the OAuth callback is refused when the server has been bound to another URL in the meantime', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
@@ -257,7 +257,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · the callback page does not show the error text of the authorization server', async () => {
+  it('400 · the OAuth callback page does not show the error text of the authorization server', async () => {
     const project = await bound(remote.url);
     const search = '?error=access_denied&error_description=Call+this+number';
     const page = await world.request('GET', `/console/mcp/callback${search}`, { session: project.session });
@@ -276,7 +276,7 @@ describe('OAuth tokens for MCP servers', () => {
   }
   const refreshes = () => remote.asked.filter(({ body }) => body?.grant_type === 'refresh_token');
 
-  it('a token that is due is refreshed once for concurrent requests', async () => {
+  it('an OAuth token that is due is refreshed once for concurrent requests', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     const answers = await Promise.all(Array.from({ length: 5 }, () => project.refresh('issues')));
@@ -285,7 +285,7 @@ describe('OAuth tokens for MCP servers', () => {
     expect(refreshes()[0]!.body).toMatchObject({ resource: remote.url, refresh_token: expect.stringMatching(/^rt-/) });
   });
 
-  it('a server needs authorization again when its refresh token is rejected; a new authorization restores it', async () => {
+  it('an MCP server needs authorization again when its refresh token is rejected; a new authorization restores it', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 400, body: { error: 'invalid_grant' } };
@@ -300,7 +300,7 @@ describe('OAuth tokens for MCP servers', () => {
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
   });
 
-  it('a token that the server rejects before it expires is refreshed once, and the request succeeds', async () => {
+  it('an OAuth token that the server rejects before it expires is refreshed once, and the request succeeds', async () => {
     const project = await connected();
     remote.settings.token = 'revoked early';
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
@@ -309,7 +309,7 @@ describe('OAuth tokens for MCP servers', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('a token that the server rejects even after a refresh is not refreshed again', async () => {
+  it('an OAuth token that the server rejects even after a refresh is not refreshed again', async () => {
     const project = await connected();
     const disturb = ({ path }: { path: string }, res: ServerResponse) => {
       if (path === '/token' || path.includes('well-known')) return false;
@@ -322,7 +322,7 @@ describe('OAuth tokens for MCP servers', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('a token is kept while the authorization server is unavailable', async () => {
+  it('an OAuth token is kept while the authorization server is unavailable', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 503, body: { error: 'temporarily_unavailable' } };
@@ -331,7 +331,7 @@ describe('OAuth tokens for MCP servers', () => {
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
   });
 
-  it('a token stays usable while one process refreshes it, because its row is not locked', async () => {
+  it('an OAuth token stays usable while one process refreshes it, because its row is not locked', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600 - 30));
     const hanging: ServerResponse[] = [];
@@ -348,7 +348,7 @@ describe('OAuth tokens for MCP servers', () => {
     expect((await first).body.status).toBe('needs_review');
   });
 
-  it('an expired token is refreshed once for concurrent requests', async () => {
+  it('an expired OAuth token is refreshed once for concurrent requests', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_601));
     remote.asked.length = 0;
@@ -357,7 +357,7 @@ describe('OAuth tokens for MCP servers', () => {
     expect(remote.asked.filter(({ path }) => path === '/token').length).toBe(1);
   });
 
-  it('a token is deleted when the URL of its server changes', async () => {
+  it('an OAuth token is deleted when the URL of its server changes', async () => {
     const project = await connected();
     await project.declare({ issues: { url: `${remote.origin}/other` } });
     await project.put('issues', { roles: ['builder'] });

@@ -24,7 +24,7 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
 }
 
 describe('MCP servers of a project', () => {
-  it('200 · declared and bound servers are shown side by side, even when a server is only declared or only bound', async () => {
+  it('200 · declared and bound MCP servers are shown side by side, even when a server is only declared or only bound', async () => {
     const project = await bound();
     await project.declare({
       docs: { type: 'http', url: 'https://docs.example/mcp' },
@@ -66,7 +66,7 @@ describe('MCP servers of a project', () => {
     expect(issues.binding.statusDetail).toContain('does not declare this server');
   });
 
-  it('200 · the list of servers says when the file is missing, invalid or unreachable', async () => {
+  it('200 · the list of MCP servers says when their file is missing, invalid or unreachable', async () => {
     const project = await world.project();
     expect(await project.view()).toMatchObject({ configStatus: 'missing', configRef: null, servers: [] });
     await project.declare('mcpServers: [');
@@ -94,7 +94,7 @@ describe('MCP servers of a project', () => {
     expect(back.body).toMatchObject({ configPath: 'service.yml', configPathSource: 'service.yml' });
   });
 
-  it('200 · the bindings of all projects are listed in short form', async () => {
+  it('200 · the bindings of MCP servers of all projects are listed in short form', async () => {
     const project = await bound();
     const { body } = await world.rest('GET', '/mcp/bindings', { session: project.session });
     expect(body.bindings).toEqual([
@@ -115,7 +115,7 @@ describe('MCP servers of a project', () => {
 });
 
 describe('tools of an MCP server', () => {
-  it('200 · tools are read, approved by a person, and counted for each role', async () => {
+  it('200 · tools of an MCP server are read, approved by a person, and counted for each role', async () => {
     const project = await bound();
     const first = (await project.refresh('issues')).body;
     expect([first.status, first.statusDetail]).toEqual(['needs_review', 'New or changed tools: search, write.']);
@@ -151,18 +151,21 @@ describe('tools of an MCP server', () => {
     ],
     ['another schema', [tool('search', { inputSchema: { type: 'object' } }), tool('write')], 'search', 1],
     ['other hints', [tool('search', { annotations: { readOnlyHint: true } }), tool('write')], 'search', 1],
-  ])('200 · %s needs a review, and is not offered before', async (_, tools, named, count) => {
-    remote.settings.tools = [tool('search'), tool('write')];
-    const project = await bound();
-    await project.refresh('issues');
-    const approvedTools = [{ name: 'search' }, { name: 'write' }];
-    expect((await project.put('issues', { roles: ['builder'], approvedTools })).body.status).toBe('ready');
-    remote.settings.tools = tools;
-    const drifted = (await project.refresh('issues')).body;
-    expect([drifted.status, drifted.statusDetail]).toEqual(['needs_review', `New or changed tools: ${named}.`]);
-    expect(drifted.effectiveToolCounts.builder).toBe(count);
-    remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
-  });
+  ])(
+    '200 · an MCP server with %s needs a review, and the tool is not offered before',
+    async (_, tools, named, count) => {
+      remote.settings.tools = [tool('search'), tool('write')];
+      const project = await bound();
+      await project.refresh('issues');
+      const approvedTools = [{ name: 'search' }, { name: 'write' }];
+      expect((await project.put('issues', { roles: ['builder'], approvedTools })).body.status).toBe('ready');
+      remote.settings.tools = tools;
+      const drifted = (await project.refresh('issues')).body;
+      expect([drifted.status, drifted.statusDetail]).toEqual(['needs_review', `New or changed tools: ${named}.`]);
+      expect(drifted.effectiveToolCounts.builder).toBe(count);
+      remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
+    },
+  );
 
   const reviewQuery = `query($projectId: String!, $names: [String!]) {
     mcpToolReview(projectId: $projectId, serverName: "issues", names: $names) {
@@ -175,7 +178,7 @@ describe('tools of an MCP server', () => {
     return body.data?.mcpToolReview ?? body.errors[0].extensions.problem;
   }
 
-  it('200 · tools are compared with the approved ones as new, changed or removed; selected ones are returned with definitions', async () => {
+  it('200 · tools of an MCP server are compared with the approved ones as new, changed or removed; selected ones are returned with definitions', async () => {
     const project = await bound();
     await project.refresh('issues');
     expect((await review(project)).tools).toMatchObject([
@@ -202,7 +205,7 @@ describe('tools of an MCP server', () => {
     remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
   });
 
-  it('409 · tools are not approved when they, or the binding, have changed since they were read', async () => {
+  it('409 · tools of an MCP server are not approved when they, or the binding, have changed since they were read', async () => {
     const project = await bound();
     await project.refresh('issues');
     const { updatedAt } = (await review(project)).binding;
@@ -228,7 +231,7 @@ describe('tools of an MCP server', () => {
     remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
   });
 
-  it('200 · calls of tools are counted for the last day only', async () => {
+  it('200 · calls of MCP tools are counted for the last day only', async () => {
     const project = await bound();
     await project.refresh('issues');
     await project.put('issues', { roles: ['builder'], approvedTools: [{ name: 'search' }] });

@@ -96,7 +96,7 @@ const use = (held: Held, callId: string, tokens: object): Promise<Json> =>
   });
 
 describe('minutes of a sandbox', () => {
-  it('a minute of a sandbox is charged when it begins, at the price of the instance type, as part of the mission’s cost', async () => {
+  it('a sandbox minute is charged when it begins, at the price of the instance type, as part of the mission’s cost', async () => {
     bindInstancePrices({ basic: 0.25, 'standard-1': 0.5 });
     const held = await begin({ instanceType: 'basic' });
     expect(await look(held.runId)).toMatchObject({ sandboxMinutes: 1, sandboxCostUsd: 0.25, missionCostUsd: 0.25 });
@@ -123,7 +123,7 @@ describe('minutes of a sandbox', () => {
     expect(agentCatalog.missionBounds).toEqual(bounds);
   });
 
-  it('a minute beyond the budget stops the agent; the mission waits without a sandbox until the budget is raised', async () => {
+  it('a sandbox minute beyond the budget stops the agent; the mission waits without a sandbox until the budget is raised', async () => {
     bindInstancePrices({ 'standard-1': 0.04 });
     const held = await begin({ budgetUsd: 0.1 });
     expect(await beatFor(held, minutes(3))).toBe('stop');
@@ -154,7 +154,7 @@ describe('minutes of a sandbox', () => {
     expect(await look(held.runId)).toMatchObject({ status: 'running', sandboxMinutes: 3, missionCostUsd: 0.12 });
   });
 
-  it('a minute beyond the daily cap or the credits stops the agent; a runtime that does not stop loses its lease', async () => {
+  it('a sandbox minute beyond the daily cap or the credits stops the agent; a runtime that does not stop loses its lease', async () => {
     bindInstancePrices({ 'standard-1': 0.04 });
     await world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd: 0.1 } });
     const held = await begin();
@@ -200,7 +200,7 @@ describe('minutes of a sandbox', () => {
     return seed / 2 ** 32;
   };
 
-  it('minutes are charged exactly once in histories of repeated heartbeats, lost runtimes, takeovers and returned runs', {
+  it('sandbox minutes are charged exactly once in histories of repeated heartbeats, lost runtimes, takeovers and returned runs', {
     timeout: 120_000,
   }, async () => {
     const price = 0.01;

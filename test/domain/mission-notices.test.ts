@@ -96,7 +96,7 @@ const choose = (input: object) =>
   );
 
 describe('notifications about a mission', () => {
-  it('a mission that fails or waits for its person is mailed once, and open pages show it', async () => {
+  it('a mission that fails or waits for its person causes one mail, and open pages show it', async () => {
     await run('Broke', { status: 'failed', reason: 'The tests fail.' });
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
     await run('Poor', { parkedAt: present(), parkedBy: 'budget', parkedReason: 'The budget of 5.00 USD is spent.' });
@@ -125,7 +125,7 @@ describe('notifications about a mission', () => {
     ]);
   });
 
-  it('the mail goes to the person of the mission, with links to the mission, the inbox and the settings', async () => {
+  it('the mail about a mission goes to its person, with links to the mission, the inbox and the settings', async () => {
     const runId = await run('Broke', { status: 'failed' });
     expect(await mailed()).toEqual(['“Broke” has failed']);
     const { to, source } = taken.at(-1)!;
@@ -173,7 +173,7 @@ describe('notifications about a mission', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('a waiting mission is mailed to the other members by a notice that its person does not get', async () => {
+  it('the other members get a mail about a waiting mission as a notice, which its person does not get', async () => {
     const bob = await world.person(`Bob-${founded}`);
     await world.join(acme, bob, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
@@ -213,7 +213,7 @@ describe('followers of a mission', () => {
   const told = async (userId: string) =>
     (await world.knex('mission_notices').where({ userId }).orderBy('createdAt').select('kind')).map(({ kind }) => kind);
 
-  it('a follower gets later notifications once and the items in the inbox, until they unfollow', async () => {
+  it('a follower of a mission gets later notifications once and the items in the inbox, until they unfollow', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const planned = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });
@@ -254,7 +254,7 @@ describe('followers of a mission', () => {
     expect([await told(bob.id), await listed(bobs, true)]).toEqual([['answer'], []]);
   });
 
-  it('a follower is not notified again when the mission is handed over to them', async () => {
+  it('a follower of a mission is not notified again when it is handed over to them', async () => {
     const bob = await join('Bob', 'viewer');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Broke', {});
@@ -298,7 +298,7 @@ describe('handing over a mission', () => {
         variables: { runId, userId },
       },
     );
-  it('a handover moves notifications and inbox items to another person, who is notified once; the payer stays the same', async () => {
+  it('a handover of a mission moves notifications and inbox items to another person, who is notified once; the payer stays the same', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Curious', {});

@@ -136,7 +136,7 @@ describe('missions without a schedule', () => {
     expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
   });
 
-  it('another process creates the issue of a mission when the first one died before that', async () => {
+  it('another process creates the issue of a mission when the first process died before it', async () => {
     const { run } = await start();
     await world.knex('issues').where({ id: run.issueId }).delete();
     await world.knex('runs').where({ id: run.id }).update({ issueId: null, issueUrl: null, leaseUntil: 0 });

@@ -160,7 +160,7 @@ const ofOneOrganization = [
   'src/domain/work/sandboxes/retention.ts',
 ];
 
-it('statements that take a limited number of rows take none of an organization that is moving', () => {
+it('statements that claim a limited number of rows skip organizations that are moving', () => {
   const tree = readTree(new URL('../..', import.meta.url).pathname, ['src/domain', 'src/foundation']);
   const taking = Object.entries(tree).flatMap(([file, text]) =>
     [...text.matchAll(/`(?:\$\{[^}]*\}|[^`])*`/g)]

@@ -54,7 +54,7 @@ const choose = async (input: object, by: Session) =>
   ).body;
 
 describe('mails of notices', () => {
-  it('a reached cost cap is mailed once to owners and admins, by any number of processes', async () => {
+  it('the notice of a reached cost cap is mailed once to owners and admins, by any number of processes', async () => {
     expect(await mailed()).toEqual([]);
     await capReached();
     const title = 'The daily cost cap is reached';
@@ -66,7 +66,7 @@ describe('mails of notices', () => {
     expect(text).toContain(`Turn off emails of this kind: ${world.url}/console/o/acme-1/notifications`);
   });
 
-  it('an expiring token is mailed only to its owner', async () => {
+  it('the notice of an expiring token is mailed only to its owner', async () => {
     const body = { name: 'CI', scopes: ['projects:read'], expiresInDays: 2 };
     expect((await world.rest('POST', '/tokens', { session, body })).status).toBe(201);
     expect(await mailed()).toEqual([]);
@@ -75,7 +75,7 @@ describe('mails of notices', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('a plan that waits for approval is mailed once to all who may run missions, not to viewers', async () => {
+  it('the notice of a plan that waits for approval is mailed once to all who may run missions, not to viewers', async () => {
     const viewer = await world.person(`Viewer-${founded}`);
     await world.join(acme, viewer, 'viewer');
     const id = newId('run');
@@ -91,7 +91,7 @@ describe('mails of notices', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('a sign-in domain without its TXT record is mailed to owners and admins, once for each state', async () => {
+  it('the notice of a sign-in domain without its TXT record is mailed to owners and admins, once for each state', async () => {
     const id = newId('signInDomain');
     const [missingSince, domain] = [present(), `acme-${founded}.example`];
     const times = { createdAt: 1, verifiedAt: 1, checkedAt: 1, missingSince };
@@ -104,7 +104,7 @@ describe('mails of notices', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('a disabled webhook is mailed once to owners and admins', async () => {
+  it('the notice of a disabled webhook is mailed once to owners and admins', async () => {
     const endpoint = { url: 'https://hooks.example', name: 'Deployments', types: ['invite.*'] };
     const created = await world.rest('POST', '/webhook-endpoints', { session, body: endpoint });
     expect(created.status).toBe(201);
@@ -124,7 +124,7 @@ describe('mails of notices', () => {
 });
 
 describe('settings of notice mails', () => {
-  it('mails are on by default for each kind, and a person can turn a kind off and on again', async () => {
+  it('mails of notices are on by default for each kind, and a person can turn a kind off and on again', async () => {
     const kinds = 'query { noticeMails { kind enabled } }';
     const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
     expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(14).fill(true));

@@ -64,7 +64,7 @@ describe('signing keys', () => {
     }
   });
 
-  it('a token that another process signed after a rotation is accepted at once', async () => {
+  it('a signed token that another process signed after a rotation is accepted at once', async () => {
     anotherProcess();
     const [before] = await kids();
     await rotateSigningKey();
@@ -121,7 +121,7 @@ describe('reading signed tokens', () => {
     new SignJWT(claims(more)).setProtectedHeader({ alg: 'ES256', typ, ...header }).sign(key);
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('a valid token is accepted', async () => {
+  it('a valid signed token is accepted', async () => {
     expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
   });
 
@@ -132,16 +132,16 @@ describe('reading signed tokens', () => {
     ['no expiry', { exp: undefined }],
     ['no subject', { sub: undefined }],
     ['no time of issue', { iat: undefined }],
-  ])('a token with %s is refused', async (_, more) => {
+  ])('a signed token with %s is refused', async (_, more) => {
     expect(await verifyOwnJwt(await sign(more), { typ })).toBeNull();
   });
 
-  it('a token of another type or without a type is refused', async () => {
+  it('a signed token of another type or without a type is refused', async () => {
     expect(await verifyOwnJwt(await signJwt(claims(), { typ: 'secevent+jwt' }), { typ })).toBeNull();
     expect(await verifyOwnJwt(await signJwt(claims(), { typ: '' }), { typ })).toBeNull();
   });
 
-  it('a token is refused when a byte of its content or signature differs', async () => {
+  it('a signed token is refused when a byte of its content or signature differs', async () => {
     const jwt = await sign();
     const [header, payload, signature] = jwt.split('.') as [string, string, string];
     const other = signature[10] === 'A' ? 'B' : 'A';
@@ -152,7 +152,7 @@ describe('reading signed tokens', () => {
     expect(await verifyOwnJwt(`${header}.${payload}.`, { typ })).toBeNull();
   });
 
-  it('a token is refused when it is unsigned, or signed with the public key as a shared secret or with a forger’s key', async () => {
+  it('a signed token is refused when it is unsigned, or signed with the public key as a shared secret or with a forger’s key', async () => {
     const [jwk] = (await publicKeys()).keys;
     const kid = jwk!.kid!;
     expect(await verifyOwnJwt(`${encoded({ alg: 'none', typ })}.${encoded(claims())}.`, { typ })).toBeNull();

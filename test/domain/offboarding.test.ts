@@ -220,7 +220,7 @@ describe('removing a member', () => {
     expect(await response.text()).not.toContain('canceled');
   });
 
-  it('404 · a removal is refused for a person who is not a member, a second time, and in another organization', async () => {
+  it('404 · a person who is not a member, or only of another organization, cannot be removed', async () => {
     const [at, other] = [await place(), await place()];
     const person = await member(at);
     expect((await remove(at, other.owner)).body).toMatchObject({

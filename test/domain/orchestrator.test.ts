@@ -222,7 +222,7 @@ describe('PATCH /orchestrator', () => {
 });
 
 describe('the daily cost cap', () => {
-  it('the cap counts what missions of the organization have cost since midnight UTC, to the hundredth of a cent', async () => {
+  it('the daily cost cap counts what missions of the organization have cost since midnight UTC, to the hundredth of a cent', async () => {
     const [{ organization, place, read, change }, other] = [await found(), await found()];
     const midnight = dayOf(present());
     await spend(place, 50, { at: midnight - 1 });
@@ -251,7 +251,7 @@ describe('the daily cost cap', () => {
     expect(await mayStart(organization)).toMatchObject({ ok: true, missions: 100 });
   });
 
-  it('no mission starts while the cap is 0', async () => {
+  it('no mission starts while the daily cost cap is 0', async () => {
     const { organization, change } = await found();
     await change({ dailyCostCapUsd: 0 });
     expect((await mayStart(organization)).ok).toBe(false);
@@ -282,7 +282,7 @@ describe('the daily cost cap', () => {
     expect((await read()).dailySpendUsd).toBe(3);
   });
 
-  it('a default cap applies until the organization sets one; a day begins at midnight UTC', () => {
+  it('a default daily cost cap applies until the organization sets one; a day begins at midnight UTC', () => {
     expect(costCap(null, 99.99)).toEqual({
       dailyCostCapUsd: null,
       defaultDailyCostCapUsd: 100,

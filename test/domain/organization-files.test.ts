@@ -134,7 +134,7 @@ const filesIn = (folder: string) => {
 const isHere = async () => (await there.knex('organizations').where({ id: orgId() })).length > 0;
 
 describe('organization files that cannot be joined', () => {
-  it('a file with a wrong key, damaged bytes or a missing end is refused with the reason, and leaves nothing behind', async () => {
+  it('an organization file with a wrong key, damaged bytes or a missing end is refused with the reason, and leaves nothing behind', async () => {
     expect(await messageOf(join(locked, 'another passphrase'))).toBe('the passphrase does not open this file');
     expect(await messageOf(join(bytes, keyThere.toString('base64')))).toBe('the key does not open this file');
     expect(await messageOf(pack('too short'))).toBe('the passphrase must have at least 12 characters');
@@ -157,7 +157,7 @@ describe('organization files that cannot be joined', () => {
     expect(await there.knex('people').where({ id: sample.owner.id })).toEqual([]);
   });
 
-  it('a file of another database schema is refused with the names of both schemas', async () => {
+  it('an organization file of another database schema is refused with the names of both schemas', async () => {
     const [last] = await there.knex('knex_migrations').orderBy('id', 'desc').limit(1);
     await there.knex('knex_migrations').where({ id: last.id }).update({ name: '20991231_01_later.sql' });
     const message = await messageOf(join(bytes)).finally(() =>
@@ -166,7 +166,7 @@ describe('organization files that cannot be joined', () => {
     expect(message).toMatch(`the schema ${last.name}, this installation 20991231_01_later.sql`);
   });
 
-  it('a file is refused when its slug is taken, or when a person has another email address here', async () => {
+  it('an organization file is refused when its slug is taken, or when a person has another email address in the installation', async () => {
     const { slug } = sample.organization;
     const other = await there.found(await there.person('Other'), 'Other');
     await there.knex('organizations').where({ id: other.id }).update({ slug });
@@ -185,7 +185,7 @@ describe('organization files that cannot be joined', () => {
     await there.knex('people').where({ id: sample.owner.id }).delete();
   });
 
-  it('a file is refused when one of its values must be unique in the installation and already exists', async () => {
+  it('an organization file is refused when one of its values must be unique in the installation and already exists', async () => {
     const { id } = await there.knex('organizations').where({ slug: 'other' }).first();
     const token = await here.knex('tokens').where({ id: sample.ids.tokenId }).first();
     const owner = await there.person('Other');
@@ -217,7 +217,7 @@ describe('organization files crafted by the owner of their key', () => {
     return `${columns.map((column) => values[column] ?? '\\N').join('\t')}\n`;
   };
 
-  it('a crafted file cannot add rows to another organization or take its contents', async () => {
+  it('a crafted organization file cannot add rows to another organization or take its contents', async () => {
     const owner = await there.person('Victor');
     const { id } = await there.found(owner, 'Victim');
     const session = await there.session(owner, id);
@@ -268,7 +268,7 @@ describe('organization files crafted by the owner of their key', () => {
     await there.knex('stored_contents').delete();
   });
 
-  it('a crafted file cannot request much memory for its key', async () => {
+  it('a crafted organization file cannot request much memory for its key', async () => {
     const scrypt = { n: 2 ** 20, r: 32, p: 1, salt: '' };
     const file = await craftFile(bytes, key, {
       header: ({ key }) => void Object.assign(key, { scrypt }),
@@ -278,7 +278,7 @@ describe('organization files crafted by the owner of their key', () => {
 });
 
 describe('two installations with one storage', () => {
-  it('a join is refused when both installations use one storage, and the sweep will not remove its contents', async () => {
+  it('joining an organization file is refused when both installations use one storage, and the sweep will not remove its contents', async () => {
     openStorage(folderStorage(path.join(top, 'here')));
     expect(await messageOf(join(bytes))).toMatch('each installation needs its own bucket or prefix');
     openStorage(folderStorage(path.join(top, 'there')));
@@ -287,7 +287,7 @@ describe('two installations with one storage', () => {
 });
 
 describe('killed joins of organization files', () => {
-  it('a killed join leaves no row; its contents stay for the next join', async () => {
+  it('a killed join of an organization file leaves no row; its contents stay for the next join', async () => {
     const pipe = path.join(top, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const env = {

@@ -114,7 +114,7 @@ describe('accounts of people', () => {
 describe('console sessions', () => {
   beforeEach(() => sql('delete from sessions'));
 
-  it('a session identifies its person, with their full current role, in one statement', async () => {
+  it('a console session identifies its person, with their full current role, in one statement', async () => {
     const { person, organization } = await founder('Alice');
     const { id, secret } = await openSession(person.id, device);
     await callerOfSession(secret, null);
@@ -140,7 +140,7 @@ describe('console sessions', () => {
     });
   });
 
-  it('a session with an unknown secret is rejected; the secret itself is not stored', async () => {
+  it('a console session with an unknown secret is rejected; the secret itself is not stored', async () => {
     const { person } = await founder('Bob');
     const { secret } = await openSession(person.id, device);
     expect(await callerOfSession(`${secret}x`, null)).toBeNull();
@@ -158,7 +158,7 @@ describe('console sessions', () => {
     await expect(open()).rejects.toMatchObject({ status: 403, body: { description: 'This account is disabled.' } });
   });
 
-  it('a session without an organization has no role, and only the scopes to read and create organizations', async () => {
+  it('a console session without an organization has no role, and only the scopes to read and create organizations', async () => {
     const person = await findOrCreatePerson(someone());
     const { secret } = await openSession(person.id, device);
     const found = await callerOfSession(secret, null);
@@ -167,7 +167,7 @@ describe('console sessions', () => {
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('a session works in the organization of the request header, else in the chosen one; 404 for one of others', async () => {
+  it('a console session works in the organization of the request header, else in the chosen one; 404 for one of others', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });
@@ -189,7 +189,7 @@ describe('console sessions', () => {
     expect(await orgOf(null)).toBe(organization.id);
   });
 
-  it('a session has the current role of its person: a change applies to the next call', async () => {
+  it('a console session has the current role of its person: a change applies to the next call', async () => {
     const { organization } = await founder('Erin');
     const person = await findOrCreatePerson(someone());
     await transaction((trx) => addMember(trx, organization.id, person.id, 'viewer'));
@@ -199,7 +199,7 @@ describe('console sessions', () => {
     expect((await callerOfSession(secret, null))?.caller.scopes).toEqual(scopesOfRole('member'));
   });
 
-  it('a session ends after 14 days without use; each use extends it, written at most once a minute', async () => {
+  it('a console session ends after 14 days without use; each use extends it, written at most once a minute', async () => {
     const { person } = await founder('Frank');
     const { secret } = await openSession(person.id, device);
     const opened = now();
@@ -218,7 +218,7 @@ describe('console sessions', () => {
     expect(await callerOfSession(secret, null)).toBeNull();
   });
 
-  it('a session is listed and ended only by its own person; an ended session stops working at once', async () => {
+  it('a console session is listed and ended only by its own person; an ended session stops working at once', async () => {
     const { person, caller: founded } = await founder('Heidi');
     const stranger = (await founder('Ivan')).caller;
     const laptop = await openSession(person.id, { userAgent: 'x'.repeat(1_000), address: '2001:db8::1' });

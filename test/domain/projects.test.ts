@@ -162,7 +162,7 @@ describe('GET /projects/{projectId}', () => {
 });
 
 describe('PATCH /projects/{projectId}', () => {
-  it('200 · an update clears members that are null, and keeps absent ones', async () => {
+  it('200 · an update of a project clears members that are null, and keeps absent ones', async () => {
     const { body: project } = await another();
     const set = await world.rest('PATCH', `/projects/${project.id}`, {
       token: owner.token,
@@ -333,7 +333,7 @@ describe('Idempotency-Key of a new project', () => {
     expect((await create({ name: 'Day', repoFullName: 'acme/day-2' }, owner.token, key('day'))).status).toBe(201);
   });
 
-  it('the same Idempotency-Key of another caller is independent', async () => {
+  it('the same Idempotency-Key of another caller creates another project', async () => {
     await create({ name: 'Mine', repoFullName: 'acme/mine' }, owner.token, key('shared'));
     const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, stranger.token, key('shared'));
     expect([theirs.status, theirs.body.name]).toEqual([201, 'Theirs']);
@@ -373,7 +373,7 @@ describe('projects filtered by owner and repository', () => {
 });
 
 describe('projects and project-bound tokens', () => {
-  it('200, 403 · a project-bound token updates its own project, and neither another one nor creates or deletes one', async () => {
+  it('200, 403 · a project-bound token can update its own project, but no other, and cannot create or delete one', async () => {
     const [own, other] = [(await another()).body.id, (await another()).body.id];
     const projectToken = await world.token(owner.person, owner.organization, { projectId: own });
     const patch = (id: string, token = projectToken) =>

@@ -47,7 +47,7 @@ const setLoop = (loop: object) =>
   );
 
 describe('reviews of a pull request whose mission has ended', () => {
-  it('a review continues the mission with its line comments as one step, on the same branch and in the same session', async () => {
+  it('a review of a pull request continues the mission with its line comments as one step, on the same branch and in the same session', async () => {
     const before = await opened();
     expect(await review('Please use UTC.')).toMatchObject({
       status: 'started',
@@ -383,7 +383,7 @@ describe('limits of the pull request loop of a project', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('the limits have defaults, and are refused when out of range', async () => {
+  it('the limits of the pull request loop have defaults, and are refused when out of range', async () => {
     const query = 'query ($id: String!) { project(projectId: $id) { pullRequestLoop { rounds hours costUsd } } }';
     const { body } = await world.graphql(query, { token: owner.token, variables: { id: projectId } });
     expect(body.data.project.pullRequestLoop).toEqual({ rounds: 5, hours: 168, costUsd: null });

@@ -177,7 +177,7 @@ it('two concurrent jobs delete the details of a run after its days, and change n
   expect(await tablesOf(job)).toEqual({ gone: [], come: [] });
 });
 
-it('archived logs are deleted with the details of their run; a run that is being archived keeps its details until the next call', async () => {
+it('archived logs are deleted with the details of their run; a run that is being archived keeps its details until a later attempt', async () => {
   const archived = await writeMission(world, shop);
   world.clock.turn(minutes(2));
   await indexRunTexts();

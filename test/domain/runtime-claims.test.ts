@@ -113,7 +113,7 @@ describe('claiming a run', () => {
     expect(await claim({}, await world.service())).toMatchObject({ runId });
   });
 
-  it('a runtime of all organizations alternates between an organization with 300 waiting runs and one with three', async () => {
+  it('a runtime of all organizations also serves an organization with three waiting runs while another has 300', async () => {
     const [row] = await world.knex('runs').where({ id: await runNow() });
     const mass = Array.from({ length: 300 }, () => ({ ...row, id: newId('run') }));
     await world.knex('runs').insert(mass);
@@ -188,7 +188,7 @@ describe('runs that wait for a runtime', () => {
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('the harnesses of a runtime are written at most once in 30 seconds, and deleted after a day', async () => {
+  it('the harnesses that a runtime offers are stored at most every 30 seconds, and deleted after a day', async () => {
     const seen = () => world.knex('runtime_harnesses').where({ runtime: 'Poller' }).select('harness', 'seenAt');
     const poll = () => claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
     const begun = present();

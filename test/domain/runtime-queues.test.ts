@@ -61,7 +61,7 @@ it('a runtime shows its slots, and its queue shows how many missions it could ta
   });
 });
 
-it('an autoscaler reads how many missions for runtimes with its labels are waiting and running', async () => {
+it('an autoscaler reads how many missions that need its labels are waiting and running', async () => {
   const shared = await createRuntime(world);
   const own = await createRuntime(world, alice.organization);
   const body = { name: 'Large', labels: ['large', 'arm64'] };

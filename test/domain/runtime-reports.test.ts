@@ -149,7 +149,7 @@ describe('reports of a runtime', () => {
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
   });
 
-  it('a later fragment with the same id shows how a tool call ended; REST omits the new members', async () => {
+  it('a later fragment with the same id shows how a tool call ended; REST records stay unchanged', async () => {
     const { place } = await sitting();
     const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1', t: present() };
     const end = { ...call, result: '1 failed', failed: true, exitCode: 1 };

@@ -39,7 +39,7 @@ async function partitions(): Promise<{ name: string; samples: number }[]> {
 const nameOf = (at: number) =>
   `sandbox_metrics_${new Date(at - (at % week)).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-it('weekly partitions are created for this week and the next two, with the samples that existed before', async () => {
+it('weekly partitions of metrics are created for this week and the next two, with the samples that existed before', async () => {
   await measure(sandbox, present() - seconds(20), seconds(10), [1, 2, 3]);
   await measure(sandbox, present() + week, seconds(10), [4]);
   await measure(sandbox, present() - 2 * week, seconds(10), [5]);
@@ -57,7 +57,7 @@ it('weekly partitions are created for this week and the next two, with the sampl
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
-it('a point of a curve is the mean of all its samples, on a long curve of the latest ones', async () => {
+it('a point of a metrics curve is the mean of all its samples, on a long curve of the latest ones', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);
@@ -74,20 +74,20 @@ it('a point of a curve is the mean of all its samples, on a long curve of the la
   expect(await metricsOf([sandbox.id], 1_000)).toHaveLength(1_000);
 });
 
-it('concurrent processes create each partition for samples once', async () => {
+it('concurrent processes create each partition of metrics once', async () => {
   await measure(sandbox, present(), seconds(1), Array(50).fill(1));
   await Promise.all(Array.from({ length: 5 }, keepMetricPartitions));
   expect((await partitions()).map(({ samples }) => samples)).toEqual([50, 0, 0, 0]);
 });
 
-it('a sample is stored once, in the partition of its week', async () => {
+it('a metrics sample is stored once, in the partition of its week', async () => {
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [1]);
   expect((await partitions())[0]).toEqual({ name: nameOf(present()), samples: 1 });
   await expect(measure(sandbox, present(), seconds(1), [2])).rejects.toThrow('duplicate key');
 });
 
-it('a weekly partition is dropped, and old samples of the default partition deleted, once past the retention', async () => {
+it('a weekly partition of metrics is dropped, and old samples of the default partition deleted, once past the retention', async () => {
   await measure(sandbox, present() - week, seconds(1), [1]);
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [2]);
@@ -107,7 +107,7 @@ it('a weekly partition is dropped, and old samples of the default partition dele
   expect(await metricsOf([sandbox.id], 1_000)).toEqual([]);
 });
 
-it('dropping a partition waits only briefly for a long read, and is tried again the next time', async () => {
+it('dropping a partition of metrics waits only briefly for a long read, and is tried again the next time', async () => {
   await keepMetricPartitions();
   world.clock.turn(week);
   const reader = await world.knex.transaction();

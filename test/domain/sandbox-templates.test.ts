@@ -67,7 +67,7 @@ const answered =
   (host: string): [string, string] => [host, answer];
 
 describe('sandbox templates', () => {
-  it('a template starts with the settings of the built-in one, is listed before it, and can be changed and deleted', async () => {
+  it('a sandbox template starts with the settings of the built-in one, is listed before it, and can be changed and deleted', async () => {
     const made = await create({ name: 'Node' });
     expect(made).toEqual({
       id: expect.stringMatching(/^sbt_/),
@@ -108,7 +108,7 @@ describe('sandbox templates', () => {
     expect((await rest('GET', path)).status).toBe(404);
   });
 
-  it('400 · the error of an invalid template names the field and its limit', async () => {
+  it('400 · the error of an invalid sandbox template names the field and its limit', async () => {
     const reserved = ['PATH', 'https_proxy', 'GIT_SSH_COMMAND', 'ANTHROPIC_API_KEY', 'LD_PRELOAD'];
     for (const name of reserved) {
       expect(await refusal({ variables: [{ name, value: '' }] })).toBe(
@@ -170,7 +170,7 @@ describe('sandbox templates', () => {
     expect(await refusal({ memoryMb: 1 })).toContain('memoryMb: must be at least 64');
   });
 
-  it('409 · a template cannot get a name in use, and the built-in one cannot be changed', async () => {
+  it('409 · a sandbox template cannot get a name in use, and the built-in one cannot be changed', async () => {
     await create({ name: 'Taken' });
     expect((await rest('POST', '/sandbox-templates', { name: 'taken' })).status).toBe(409);
     for (const method of ['PATCH', 'DELETE']) {
@@ -178,7 +178,7 @@ describe('sandbox templates', () => {
     }
   });
 
-  it('404 · a template is not found by another organization, which cannot choose it either', async () => {
+  it('404 · a sandbox template is not found by another organization, which cannot choose it either', async () => {
     const { id } = await create();
     expect((await rest('GET', `/sandbox-templates/${id}`, undefined, mallory)).status).toBe(404);
     const theirs = await createProject(world, mallory, 'Theirs');
@@ -188,7 +188,7 @@ describe('sandbox templates', () => {
 });
 
 describe('templates of steps', () => {
-  it('the template of a step comes from the agent, else from the project, else is the built-in one', async () => {
+  it('the sandbox template of a step comes from the agent, else from the project, else is the built-in one', async () => {
     const hosts = ['api.example.com', '*.example.org:8443'];
     const custom = { mode: 'custom', hosts };
     const limits = {
@@ -227,7 +227,7 @@ describe('templates of steps', () => {
     await choose(null);
   });
 
-  it('409 · a template in use cannot be deleted, and the error says where it is used', async () => {
+  it('409 · a sandbox template in use cannot be deleted, and the error says where it is used', async () => {
     const { id } = await create();
     const agentId = await agentWith(id);
     await choose(id);
@@ -241,7 +241,7 @@ describe('templates of steps', () => {
     expect((await rest('DELETE', `/sandbox-templates/${id}`)).status).toBe(200);
   });
 
-  it('a project that chooses a template of its own reaches the milestone custom_sandbox', async () => {
+  it('a project that chooses a sandbox template of the organization reaches the milestone custom_sandbox', async () => {
     await world.knex('setup_milestones').where({ milestoneId: 'custom_sandbox' }).delete();
     const where = { orgId: alice.organization.id, milestoneId: 'custom_sandbox' };
     await choose('standard');

@@ -90,7 +90,7 @@ async function figures(): Promise<string[]> {
 }
 
 describe('the scheduled backup job', () => {
-  it('the job backs up at once and after each interval, and keeps the configured number of its own backups', async () => {
+  it('the backup job backs up at once and after each interval, and keeps the configured number of its own backups', async () => {
     mkdirSync(kept);
     writeFileSync(path.join(kept, 'aep-00000000-20200101T000000Z.backup'), 'of another installation');
     const job = jobFor();
@@ -118,7 +118,7 @@ describe('the scheduled backup job', () => {
     await job.stop();
   });
 
-  it('the job of a restored copy with the same key and storage removes no backups of the original', async () => {
+  it('the backup job of a restored copy with the same key and storage removes no backups of the original', async () => {
     const before = files();
     const copy = path.join(top, 'copy');
     mkdirSync(copy);

@@ -53,7 +53,7 @@ const due = () => dispatchDue();
 const finish = (runId: string) => world.knex('runs').where({ id: runId }).update({ status: 'completed' });
 
 describe('POST /scheduled-tasks/{id}/run', () => {
-  it('200 · a disabled task runs at once when a person starts it, with an issue in the built-in tracker', async () => {
+  it('200 · a disabled scheduled task runs at once when a person starts it, with an issue in the built-in tracker', async () => {
     const { id } = await task({ name: 'By hand', enabled: false, labels: ['night'] });
     const { status, body: started } = await runNow(id);
     expect(status).toBe(200);
@@ -130,7 +130,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(await runs(id)).toHaveLength(1);
   });
 
-  it('409 · a task does not start on a paused project, and writes nothing', async () => {
+  it('409 · a scheduled task does not start on a paused project, and writes nothing', async () => {
     const home = await project('Paused');
     const { id } = await task({ projectId: home });
     await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'paused' } });
@@ -139,7 +139,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(await runs(id)).toEqual([]);
   });
 
-  it('402 · a task does not start at the daily cost cap; a due occurrence is skipped with the reason', async () => {
+  it('402 · a scheduled task does not start at the daily cost cap; a due occurrence is skipped with the reason', async () => {
     const { id } = await task({ triggers: [hourly(12)] });
     const cap = (dailyCostCapUsd: number | null) =>
       world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd } });
@@ -161,13 +161,13 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect((await runNow(id)).body.status).toBe('dispatching');
   });
 
-  it('200 · a task whose tracker is not connected starts, and its run fails', async () => {
+  it('200 · a scheduled task whose tracker is not connected starts, and its run fails', async () => {
     const { id } = await task({ projectId: await project('Linear', { tracker: 'linear' }) });
     expect((await runNow(id)).body).toMatchObject({ ok: true, issueId: null, status: 'failed' });
     expect((await runs(id))[0].lastError).toContain('Linear');
   });
 
-  it('404 · a task of another organization cannot be started', async () => {
+  it('404 · a scheduled task of another organization cannot be started', async () => {
     const { id } = await task();
     expect((await runNow(id, stranger.token)).status).toBe(404);
     expect(await runs(id)).toEqual([]);
@@ -175,7 +175,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
 });
 
 describe('GET /scheduled-tasks/{id}/runs', () => {
-  it('200 · runs of a task are listed newest first, 50 by default, in pages of 1 to 200', async () => {
+  it('200 · runs of a scheduled task are listed newest first, 50 by default, in pages of 1 to 200', async () => {
     const { id } = await task();
     const made = Array.from({ length: 52 }, (_, n) => `run_${n}`);
     const done = { kind: 'manual', status: 'completed', scheduledFor: 0, createdAt: 0, updatedAt: 0 };
@@ -220,7 +220,7 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
 });
 
 describe('due tasks', () => {
-  it('a due task runs, moves to its next time, and runs again', async () => {
+  it('a due scheduled task runs, moves to its next time, and runs again', async () => {
     const created = await task({ triggers: [hourly(12)] });
     world.clock.turn(created.nextRunAt - present() - 1);
     await due();
@@ -243,7 +243,7 @@ describe('due tasks', () => {
     expect(await runs(created.id)).toHaveLength(2);
   });
 
-  it('a task runs once for all missed occurrences, and continues from now', async () => {
+  it('a scheduled task runs once for all missed occurrences, and continues from now', async () => {
     const created = await task({ triggers: [hourly(12)] });
     world.clock.turn(created.nextRunAt - present() + days(5) + minutes(1));
     await due();
@@ -253,7 +253,7 @@ describe('due tasks', () => {
     expect((await get(created.id)).nextRunAt).toBe(created.nextRunAt + days(6));
   });
 
-  it('a task with skipIfPreviousOpen is skipped, with the reason, only while its previous run is open', async () => {
+  it('a scheduled task with skipIfPreviousOpen is skipped, with the reason, only while its previous run is open', async () => {
     const created = await task({ triggers: [hourly(12)], skipIfPreviousOpen: true });
     const { runId } = (await runNow(created.id)).body;
     world.clock.turn(created.nextRunAt - present());
@@ -273,7 +273,7 @@ describe('due tasks', () => {
     expect((await runs(created.id))[0]).toMatchObject({ status: 'dispatching', reason: null });
   });
 
-  it('a due task is skipped, with the reason, on a project that is not active', async () => {
+  it('a due scheduled task is skipped, with the reason, on a project that is not active', async () => {
     const home = await project('Archived');
     const created = await task({ projectId: home, triggers: [hourly(12)] });
     await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'archived' } });
@@ -284,7 +284,7 @@ describe('due tasks', () => {
     ]);
   });
 
-  it('a disabled task does not run, nor later for the occurrences of that time', async () => {
+  it('a disabled scheduled task does not run, nor later for the occurrences of that time', async () => {
     const created = await task({ triggers: [hourly(12)] });
     await change(created.id, { enabled: false });
     world.clock.turn(days(2));

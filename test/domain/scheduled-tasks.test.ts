@@ -54,7 +54,7 @@ const runs = async (id: string) =>
 const due = () => dispatchDue();
 
 describe('POST /scheduled-tasks', () => {
-  it('201 · a task for Monday 09:00 in Auckland is created with defaults and its next run', async () => {
+  it('201 · a scheduled task for Monday 09:00 in Auckland is created with defaults and its next run', async () => {
     const { status, body: created } = await create();
     expect(status).toBe(201);
     expect(created).toEqual({
@@ -77,7 +77,7 @@ describe('POST /scheduled-tasks', () => {
     expect(await get(created.id)).toEqual(created);
   });
 
-  it('201 · a task is created with the longest allowed values; schedule members that are null are omitted', async () => {
+  it('201 · a scheduled task is created with the longest allowed values; schedule members that are null are omitted', async () => {
     const triggers = [
       at('monthly', '23:59', 'UTC', { dayOfMonth: 31, weekday: null }),
       ...Array.from({ length: 9 }, () => at('daily', '00:00', 'UTC', { dayOfMonth: null })),
@@ -133,7 +133,7 @@ describe('POST /scheduled-tasks', () => {
     ['labels.0: must be at least 1 character', { labels: [''] }],
     ['labels.0: must be at most 50 characters', { labels: ['l'.repeat(51)] }],
     ['enabled: must be a boolean', { enabled: 'yes' }],
-  ])('400 · an invalid task is refused: %s', async (words, wrong) => {
+  ])('400 · an invalid scheduled task is refused: %s', async (words, wrong) => {
     const answer = await create(wrong);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
     expect(answer.body.description).toContain(words);
@@ -148,7 +148,7 @@ describe('POST /scheduled-tasks', () => {
     );
   });
 
-  it('404 · a task cannot be created in an unknown project, or in one of another organization', async () => {
+  it('404 · a scheduled task cannot be created in an unknown project, or in one of another organization', async () => {
     for (const [projectId, token] of [
       ['prj_none', owner.token],
       [shop, stranger.token],
@@ -173,7 +173,7 @@ describe('POST /scheduled-tasks', () => {
 });
 
 describe('GET /scheduled-tasks', () => {
-  it('200 · tasks are listed newest first, of one project or of all, in pages', async () => {
+  it('200 · scheduled tasks are listed newest first, of one project or of all, in pages', async () => {
     const home = await project('Pages');
     for (let n = 0; n < 5; n++) await task({ projectId: home, name: `T${n}` });
     const seen: string[] = [];
@@ -188,7 +188,7 @@ describe('GET /scheduled-tasks', () => {
     expect(all.length).toBeGreaterThan(5);
   });
 
-  it('200 · the list of tasks is empty for a project that the caller cannot read', async () => {
+  it('200 · the list of scheduled tasks is empty for a project that the caller cannot read', async () => {
     await task();
     await task({ projectId: other });
     const list = async (query: string, token: string) =>
@@ -278,7 +278,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect(await get(before.id)).toEqual(before);
   });
 
-  it('404, 403 · a task cannot be moved to an unknown project, nor by a token bound to another one', async () => {
+  it('404, 403 · a scheduled task cannot be moved to an unknown project, nor by a token bound to another one', async () => {
     const before = await task();
     expect((await change(before.id, { projectId: 'prj_none' })).status).toBe(404);
     expect((await change(before.id, { projectId: other }, projectToken)).status).toBe(403);
@@ -288,7 +288,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
 });
 
 describe('DELETE /scheduled-tasks/{id}', () => {
-  it('200, 404 · a task is deleted once: its waiting runs are canceled, running ones continue, and both stay recorded', async () => {
+  it('200, 404 · a scheduled task is deleted once: its waiting runs are canceled, running ones continue, and both stay recorded', async () => {
     const { id } = await task();
     const [running, waiting] = [(await runNow(id)).body, (await runNow(id)).body];
     await world
@@ -331,7 +331,7 @@ describe('scheduled tasks over GraphQL', () => {
   const upcoming = async (id: string, args = '') =>
     (await world.graphql(`{ scheduledTask(id: "${id}") { upcoming${args} } }`, { token: owner.token })).body;
 
-  it('a task lists its next five occurrences, or fewer on request, an overdue one first, and none when disabled', async () => {
+  it('a scheduled task lists its next five occurrences, or fewer on request, an overdue one first, and none when disabled', async () => {
     const created = await task({ triggers: [hourly(12), hourly(18)] });
     const first = created.nextRunAt;
     const gaps = first % days(1) === hours(12) ? [6, 24, 30, 48] : [18, 24, 42, 48];

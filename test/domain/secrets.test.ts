@@ -97,7 +97,7 @@ describe('secrets', () => {
     expect((await delivered()).secrets).toEqual([]);
   });
 
-  it('a value comes from the template’s secrets, else its variables, else the project, else the organization', async () => {
+  it('the value of a secret or variable comes from the template’s secrets, else its variables, else the project, else the organization', async () => {
     const variable = { kind: 'variable', hosts: [] };
     const ofOrganization = { ...variable, name: 'LEVEL', value: 'organization' };
     await create(ofOrganization);

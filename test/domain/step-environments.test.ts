@@ -72,7 +72,7 @@ describe('network connections of steps', () => {
   const rows = (runId: string) =>
     world.knex('connections').where({ runId }).orderBy(['host', 'verdict']).select('host', 'port', 'verdict', 'count');
 
-  it('connections are added up by host, port, phase and verdict; a repeated report changes nothing', async () => {
+  it('network connections are added up by host, port, phase and verdict; a repeated report changes nothing', async () => {
     const run = await held();
     const allowed = {
       ...connection,
@@ -105,7 +105,7 @@ describe('network connections of steps', () => {
     ]);
   });
 
-  it('connections beyond the maximum of a run are counted together', async () => {
+  it('network connections beyond the maximum of a run are counted together', async () => {
     const run = await held();
     for (let at = 0; at < connectionsPerRun + 100; at += 200) {
       const hosts = Array.from({ length: 200 }, (_, i) => ({ ...connection, host: `h${1_000 + at + i}.example` }));
@@ -119,7 +119,7 @@ describe('network connections of steps', () => {
     expect(found[1]).toMatchObject({ host: 'h1000.example', count: 2 });
   });
 
-  it('409, 404, 400 · connections are refused with a lost lease, for another organization, or when too many', async () => {
+  it('409, 404, 400 · network connections are refused with a lost lease, for another organization, or when too many', async () => {
     const run = await held();
     const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
     expect(await runtime.ask('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({
@@ -206,7 +206,7 @@ describe('preparations of environments', () => {
   const rows = (runId: string) =>
     world.knex('preparations').where({ runId }).select('status', 'lastLines', 'notes', 'seconds');
 
-  it('a preparation shows its latest report; a late report of its start changes nothing', async () => {
+  it('the preparation of an environment shows its latest report; a late report of its start changes nothing', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k1', templateId: 'standard', status: 'preparing' };
     expect(await runtime.ask('reportPreparation', input)).toEqual({ ok: true });
@@ -229,7 +229,7 @@ describe('preparations of environments', () => {
     expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
   });
 
-  it('409 · a preparation is refused with a lost lease, and beyond the maximum of a run', async () => {
+  it('409 · the preparation of an environment is refused with a lost lease, and beyond the maximum of a run', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k', templateId: 'standard', status: 'ready' };
     expect(await runtime.ask('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({

@@ -73,7 +73,7 @@ describe('callers with an access token', () => {
     expect((await world.rest('GET', '/me', { token: made.token })).status).toBe(401);
   });
 
-  it('401 · a token of a deleted project is invalid, stays listed as revoked, and cannot be revoked again', async () => {
+  it('401 · a token of a deleted project is invalid and stays listed as revoked; revoking it returns already-revoked', async () => {
     const doomed = await createProject(world, { token: ownerToken }, 'Doomed');
     const { body: made } = await create({ name: 'Doomed', scopes: ['projects:read'], projectId: doomed });
     const other = await world.token(alice, acme, { scopes: ['projects:read'], projectId });

@@ -22,7 +22,7 @@ const refusal = (description: unknown) => ({
 });
 
 describe('POST /tokens', () => {
-  it('201 · a new token is shown once, and has no scope, no project and 90 days by default', async () => {
+  it('201 · a new token is shown once, and has no scope, no project and a lifetime of 90 days by default', async () => {
     const { status, body } = await create({ name: 'Laptop' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -76,7 +76,7 @@ describe('POST /tokens', () => {
     expect((await list()).body.data.length).toBe(before);
   });
 
-  it('403 · a token is refused with every scope that is unknown or that the caller cannot grant', async () => {
+  it('403 · the refusal of a token names every scope that is unknown or that the caller cannot grant', async () => {
     const { session } = await member('member');
     const scopes = ['missions:run', 'projects:write', 'rockets:launch', 'billing:write', 'runtime:report', ''];
     const { status, body } = await create({ name: 'Greedy', scopes }, session);
@@ -101,7 +101,7 @@ describe('POST /tokens', () => {
     expect(body.description).toContain(`missing-scope:${long}.`);
   });
 
-  it('400, 201 · a token with more than 25 scopes is refused over REST and GraphQL and to commands; 25 are accepted', async () => {
+  it('400, 201 · a token with more than 25 scopes is refused over REST, over GraphQL and in commands; 25 are accepted', async () => {
     const scopes = catalog.map(({ scope }) => scope);
     expect((await create({ name: 'Much', scopes: scopes.slice(0, 26) })).status).toBe(400);
     const query = 'mutation ($input: CreateTokenRequest!) { createToken(input: $input) { id } }';
@@ -272,7 +272,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect((await world.rest('GET', '/projects', { token: made.token })).status).toBe(401);
   });
 
-  it('200 · a second revocation returns already-revoked, with the time of the first', async () => {
+  it('200 · a second revocation of a token returns already-revoked, with the time of the first', async () => {
     const { body: made } = await create({ name: 'Twice' });
     const { body: first } = await revoke(made.id);
     world.clock.turn(minutes(3));
@@ -281,7 +281,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect(body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt: first.revokedAt });
   });
 
-  it('200 · one of ten concurrent revocations takes effect', async () => {
+  it('200 · one of ten concurrent revocations of a token takes effect', async () => {
     const { body: made } = await create({ name: 'Race' });
     const answers = await Promise.all(Array.from({ length: 10 }, () => revoke(made.id)));
     expect(answers.map(({ body }) => body.kind).sort()).toEqual([...Array(9).fill('already-revoked'), 'revoked']);

@@ -203,20 +203,23 @@ describe('Linear as tracker', () => {
     ['an undocumented error', 200, { type: 'new' }, true, /Linear failed/],
     ['no GraphQL error', 400, null, false, /rejected the request\./],
     ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
-  ])('a failure of Linear is permanent or temporary: %s, with %i', async (_, status, extensions, retryable, words) => {
-    const project = await projectOn('linear');
-    linear.disturb(
-      'CreateIssue',
-      extensions ? failing(status, 'Words.', extensions) : { status, body: Buffer.from('') },
-    );
-    expect(await problemOf(create(project))).toEqual([
-      retryable ? 502 : 409,
-      retryable,
-      null,
-      expect.stringMatching(words),
-    ]);
-    expect(linear.issues.size).toBe(0);
-  });
+  ])(
+    'failures of Linear are classified as permanent or temporary: %s, with %i',
+    async (_, status, extensions, retryable, words) => {
+      const project = await projectOn('linear');
+      linear.disturb(
+        'CreateIssue',
+        extensions ? failing(status, 'Words.', extensions) : { status, body: Buffer.from('') },
+      );
+      expect(await problemOf(create(project))).toEqual([
+        retryable ? 502 : 409,
+        retryable,
+        null,
+        expect.stringMatching(words),
+      ]);
+      expect(linear.issues.size).toBe(0);
+    },
+  );
 
   it.each([
     [{ 'retry-after': '30' }, '30'],
@@ -365,15 +368,21 @@ describe('GitHub as tracker', () => {
     [422, { message: 'Validation Failed' }, {}, 409, false, null, /rejected the request: Validation Failed/],
     [500, {}, {}, 502, true, null, /failed \(status 500\)/],
     [503, {}, {}, 502, true, null, /failed \(status 503\)/],
-  ] as const)('a failure of GitHub is permanent or temporary: %i %j %j', async (status, body, headers, ...expected) => {
-    const project = await projectOn('github');
-    const reset = (value: string) => String(Math.floor(present() / 1_000) + Number(value));
-    const told = Object.entries(headers).map(([name, value]) => [name, name.endsWith('reset') ? reset(value) : value]);
-    github.disturb('issues/create', { status, body, headers: Object.fromEntries(told) });
-    const [words] = expected.slice(-1) as [RegExp];
-    expect(await problemOf(create(project))).toEqual([...expected.slice(0, -1), expect.stringMatching(words)]);
-    expect(issues()).toEqual([]);
-  });
+  ] as const)(
+    'failures of GitHub are classified as permanent or temporary: %i %j %j',
+    async (status, body, headers, ...expected) => {
+      const project = await projectOn('github');
+      const reset = (value: string) => String(Math.floor(present() / 1_000) + Number(value));
+      const told = Object.entries(headers).map(([name, value]) => [
+        name,
+        name.endsWith('reset') ? reset(value) : value,
+      ]);
+      github.disturb('issues/create', { status, body, headers: Object.fromEntries(told) });
+      const [words] = expected.slice(-1) as [RegExp];
+      expect(await problemOf(create(project))).toEqual([...expected.slice(0, -1), expect.stringMatching(words)]);
+      expect(issues()).toEqual([]);
+    },
+  );
 
   it('504 · an error says that GitHub did not answer in time', async () => {
     const project = await projectOn('github');

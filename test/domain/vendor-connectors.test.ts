@@ -34,7 +34,7 @@ describe('connectors of trackers and source hosts', () => {
   const issues = { vendor: 'linear', displayName: 'Linear', credentials: 'lin_api_ofAcme' };
   const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', credentials: 'ghp_ofAcme' };
 
-  it('a connector is checked at its vendor and shows its account; projects without a connector get the new one', async () => {
+  it('a connector of a tracker or source host is checked at its vendor and shows its account; projects without a connector get the new one', async () => {
     expect(await connectVendor(issues)).toMatchObject({
       vendorKind: 'tracker',
       externalOrgId: 'acme',
@@ -175,7 +175,7 @@ describe('installations of a GitHub App', () => {
   });
   afterEach(() => expect(github.violations).toEqual([]));
 
-  it('an installation is connected with the App’s key, which is stored sealed and can be rotated', async () => {
+  it('an installation of a GitHub App is connected with the App’s key, which is stored sealed and can be rotated', async () => {
     const connector = await connectVendor(code);
     expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
     const row = await world.knex('integrations').where({ id: connector.id }).first();
@@ -185,7 +185,7 @@ describe('installations of a GitHub App', () => {
     expect(await rotate(connector.id, 'ghp_ofAcme')).toMatchObject({ externalOrgId: 'acme-bot' });
   });
 
-  it('400 · an installation that GitHub does not accept is refused with the reason', async () => {
+  it('400 · an installation of a GitHub App that GitHub does not accept is refused with the reason', async () => {
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
       type: 'pkcs1',
       format: 'pem',
@@ -225,7 +225,7 @@ describe('installations of a GitHub App', () => {
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('an installation reads files and opens git with tokens that are replaced before they expire after an hour', async () => {
+  it('an installation of a GitHub App reads files and opens git with tokens that are replaced before they expire after an hour', async () => {
     const { id } = await connectVendor(code);
     github.clear('acme/shop');
     github.settings.app = { appId: '42', installationId: '7', publicKey, permissions };
@@ -259,7 +259,7 @@ describe('applications of Linear', () => {
   });
   afterEach(() => expect(linear.violations).toEqual([]));
 
-  it('an application is connected with its secret, which is stored sealed, and uses one token until Linear revokes it', async () => {
+  it('an application of Linear is connected with its secret, which is stored sealed, and uses one token until Linear revokes it', async () => {
     const connector = await connectVendor(agent);
     expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
     const row = () => world.knex('integrations').where({ id: connector.id }).first();
@@ -284,7 +284,7 @@ describe('applications of Linear', () => {
     expect(await row()).toMatchObject({ sealedToken: null });
   });
 
-  it('400 · an application that Linear does not accept is refused with the reason', async () => {
+  it('400 · an application of Linear that Linear does not accept is refused with the reason', async () => {
     const wrong = { ...linearApp, clientSecret: 'lin_secret_ofGlobex' };
     expect(await connectVendor({ ...agent, linearApp: wrong })).toMatchObject({
       code: 'invalid_request',

@@ -19,7 +19,7 @@ describe('webhook endpoints', () => {
       .map(({ title }: Body) => title)
       .filter((title: string) => title.includes('webhook'));
 
-  it('a test sends a signed event at once and stores the answer, even for a disabled endpoint', async () => {
+  it('a test of a webhook endpoint sends a signed event at once and stores the answer, even for a disabled endpoint', async () => {
     const { id, secret } = await create('/tested', { ordered: true });
     await create('/others', { types: ['webhook_endpoint.*'] });
     const test = () => ask('POST', `${base}/${id}/test`);
@@ -49,7 +49,7 @@ describe('webhook endpoints', () => {
     expect(types('/others').filter((one) => one === event.type)).toHaveLength(2);
   });
 
-  it('409 · an endpoint is tested once at a time, and by a job when the process of the test has ended', async () => {
+  it('409 · a webhook endpoint is tested once at a time, and by a job when the process of the test has ended', async () => {
     const { id } = await create('/late');
     const waiting: ServerResponse[] = [];
     answers['/late'] = (res) => void waiting.push(res);
@@ -71,7 +71,7 @@ describe('webhook endpoints', () => {
     expect(await listOf(id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
   });
 
-  it('an endpoint that answers 410 is disabled with a notice, and continues where it stopped once a person enables it', async () => {
+  it('a webhook endpoint that answers 410 is disabled with a notice, and continues where it stopped once a person enables it', async () => {
     const { id } = await create('/gone');
     answers['/gone'] = (res) => res.writeHead(410).end();
     await invite();
@@ -90,7 +90,7 @@ describe('webhook endpoints', () => {
     expect(await notices()).toEqual([]);
   });
 
-  it('an endpoint that has failed for five days is disabled with a notice', async () => {
+  it('a webhook endpoint that has failed for five days is disabled with a notice', async () => {
     const { id } = await create('/dead');
     answers['/dead'] = (res) => res.writeHead(500).end();
     await invite();
@@ -105,7 +105,7 @@ describe('webhook endpoints', () => {
     expect(await notices()).toEqual(['The webhook “/dead” is disabled']);
   });
 
-  it('a slow endpoint delays no other endpoint, and gets requests from one worker at a time', async () => {
+  it('a slow webhook endpoint delays no other endpoint, and gets requests from one worker at a time', async () => {
     await create('/slow');
     const waiting: ServerResponse[] = [];
     answers['/slow'] = (res) => void waiting.push(res);
@@ -127,7 +127,7 @@ describe('webhook endpoints', () => {
     expect(received.filter(({ path }) => path === '/slow')).toHaveLength(3);
   });
 
-  it('an endpoint is not delayed by many endpoints of other organizations that do not answer', async () => {
+  it('a webhook endpoint is not delayed by many endpoints of other organizations that do not answer', async () => {
     const waiting: ServerResponse[] = [];
     const perOrganization = 11;
     for (const name of ['Hooli', 'Initech', 'Umbrella']) {
@@ -160,7 +160,7 @@ describe('webhook endpoints', () => {
     await webhooksSettled();
   });
 
-  it('an event is sent again when its worker died after the answer and before recording it', async () => {
+  it('a webhook event is sent again when its worker died after the answer and before recording it', async () => {
     const { id } = await create('/lost');
     await invite();
     await deliver();
@@ -183,7 +183,7 @@ describe('webhook endpoints', () => {
     ]);
   });
 
-  it('signatures are made with both secrets for a day after the secret of an endpoint was changed', async () => {
+  it('signatures are made with both secrets for a day after the secret of a webhook endpoint was changed', async () => {
     const { id, secret } = await create('/rotated');
     const { body } = await ask('PUT', `${base}/${id}/secret`);
     await invite();
@@ -202,14 +202,14 @@ describe('webhook endpoints', () => {
     [{ types: ['rnu.completed'] }, 400, 'types.0: must be `noun.verb`, or a noun of the audit log and `.*`.'],
     [{ name: '' }, 400, 'name: must be at least 1 character.'],
     [{ projectIds: ['prj_none'] }, 404, 'No such project.'],
-  ])('an endpoint is refused with %j, and nothing is written', async (changes, status, description) => {
+  ])('a webhook endpoint is refused with %j, and nothing is written', async (changes, status, description) => {
     const body = { name: 'Bad', url: addressOf('/bad'), ...changes };
     const answer = await ask('POST', base, body);
     expect([answer.status, answer.body.description]).toEqual([status, description]);
     expect((await get('')).data).toEqual([]);
   });
 
-  it('403, 409 · a member cannot list endpoints, and an organization has at most 20 of them', async () => {
+  it('403, 409 · a member cannot list webhook endpoints, and an organization has at most 20 of them', async () => {
     const member = await world.person('Member');
     await world.join(acme, member, 'member');
     const refused = await world.rest('GET', base, { session: await world.session(member, acme.id) });
