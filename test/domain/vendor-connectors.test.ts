@@ -88,7 +88,7 @@ describe('connectors of trackers and source hosts', () => {
     ['GitHub is unreachable.', 'lose the answer'],
     ['GitHub failed (status 500).', { status: 500 }],
     ['GitHub limits the rate of requests.', { status: 403, headers: { 'retry-after': '60' } }],
-    [expect.stringMatching(/^There is no API of GitHub at http:.* \(status 404\)\.$/), { status: 404 }],
+    [expect.stringMatching(/^No GitHub API was found at http:.* \(status 404\)\.$/), { status: 404 }],
   ] as const)('a connector is created without a check when the vendor fails: %s', async (failure, disturbance) => {
     github.disturb('users/get-authenticated', disturbance);
     const connector = await connectVendor(code);
@@ -129,12 +129,12 @@ describe('connectors of trackers and source hosts', () => {
     github.disturb('users/get-authenticated', { status: 200, headers: { 'content-type': 'text/html' } });
     expect(await connectVendor({ ...code, baseUrl: github.address })).toMatchObject({
       code: 'invalid_request',
-      description: `baseUrl: There is no API of GitHub at ${github.address} (status 200).`,
+      description: `baseUrl: No GitHub API was found at ${github.address} (status 200).`,
     });
     openOutbound({ allowLoopback: false });
     try {
       expect(await connectVendor({ ...code, baseUrl: github.address })).toMatchObject({
-        description: 'baseUrl: must be at a public address, by https on port 443.',
+        description: 'baseUrl: must be an https URL of a public host, on port 443.',
       });
     } finally {
       openOutbound({ allowLoopback: true });
@@ -197,7 +197,7 @@ describe('installations of a GitHub App', () => {
         { privateKey: other },
         'credentials: GitHub rejected the credentials of the scm connector (Bad credentials): replace them.',
       ],
-      [{ installationId: '8' }, 'credentials: GitHub shows no installation 8 to the App 42.'],
+      [{ installationId: '8' }, 'credentials: The App 42 has no installation 8 at GitHub.'],
       [{ installationId: '8/access_tokens' }, 'githubApp.installationId: must be a number.'],
       [{ privateKey: 'no key' }, noKey],
       [{ privateKey: ec }, noKey],
@@ -210,7 +210,7 @@ describe('installations of a GitHub App', () => {
     }
     github.settings.app!.permissions = { contents: 'read', metadata: 'read' };
     expect(await connectVendor(code)).toMatchObject({
-      description: 'credentials: The installation of the App may not write contents and pull_requests.',
+      description: 'credentials: The installation of the App lacks write permission for contents and pull_requests.',
     });
     github.settings.app!.isSuspended = true;
     expect(await connectVendor(code)).toMatchObject({
