@@ -179,7 +179,7 @@ describe('commands for records', () => {
     expect((await webhooks('enable', 'Dashboard')).stdout).toBe('Enabled Dashboard.\n');
     expect((await webhooks('delete', 'Other')).stderr).toContain('There is no webhook Other.');
     expect((await webhooks('delete', 'Dashboard')).stdout).toBe('Deleted Dashboard.\n');
-    expect((await webhooks('create', 'Inside', 'http://10.0.0.1/')).stderr).toContain('url: must be an https address');
+    expect((await webhooks('create', 'Inside', 'http://10.0.0.1/')).stderr).toContain('url: must be an https URL');
   });
 
   it('rules of a task are added, listed and removed; each limit of the pull request loop is set separately', async () => {

@@ -219,7 +219,7 @@ describe('agent sessions of Linear', () => {
     const theirs = session();
     linear.disturb('UpdateIssue', failing(200, 'No.', { type: 'forbidden' }));
     await heard(created(theirs));
-    const why = 'The issue does not show that the agent works on it: Linear rejected access';
+    const why = 'The issue does not show that the agent is working on it: Linear rejected access';
     const shown = [
       ['thought', expect.stringContaining(why)],
       ['thought', expect.stringMatching(/^Mission started/)],
@@ -395,7 +395,7 @@ describe('events of agent sessions', () => {
     expect((await reported(own)).at(-1)).toEqual(['error', expect.stringMatching(/^Work: failed\n\nIt broke\./)]);
     linear.sessions.settings.viewer = 'user-Ada';
     expect(await heard(created(session()))).toMatchObject({
-      reason: 'The agent of the session has no connector: connect the application of Linear that acts as this agent.',
+      reason: 'No connector acts as the agent of the session: connect the Linear application of this agent.',
     });
   });
 });

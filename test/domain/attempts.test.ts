@@ -260,7 +260,7 @@ it('attempts can be closed without a choice, and then cannot be chosen or review
   await finish(one);
   const proceed = `mutation { continueRun(runId: "${one.runId}", prompt: "Go on.") { id } }`;
   expect((await world.field(proceed, { token: owner.token })).description).toBe(
-    'The run is one of several attempts: choose one of them before you continue it.',
+    'The run is one of several attempts: choose an attempt before you continue the run.',
   );
   expect(await close(groupId)).toMatchObject({ state: 'closed', chosenRunId: null, decidedBy: 'Alice' });
   expect(await close(groupId)).toMatchObject({ state: 'closed' });
@@ -268,7 +268,7 @@ it('attempts can be closed without a choice, and then cannot be chosen or review
   expect([[...repository().heads.keys()], repository().pulls]).toEqual([[], []]);
   const review = `mutation { submitReview(input: { runId: "${one.runId}", headSha: "${first}", verdict: approve }) { id } }`;
   expect((await world.field(review, { token: owner.token })).description).toContain(
-    'the branch of this one is deleted',
+    'the branch of this one was deleted',
   );
   expect((await choose(one.runId)).description).toBe('Alice has already closed the attempts: the decision is final.');
 });

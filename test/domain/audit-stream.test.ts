@@ -319,7 +319,7 @@ describe('the destination of an audit stream', () => {
 
   it('400 · the destination of audit events must be a public https URL or a bucket, and start at a number in the log', async () => {
     const format =
-      'must be an https address, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style';
+      'must be an https URL, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style';
     expect(await problemOf({ address: 'ftp://logs.example/' })).toEqual(['invalid_request', 'address', format]);
     const { address } = await openCollector();
     const [, field, message] = await problemOf({ address, after: 1_000_000 });
@@ -334,7 +334,7 @@ describe('the destination of an audit stream', () => {
     ]);
     openOutbound({ allowLoopback: false });
     try {
-      const host = 'must be an https address of a public host';
+      const host = 'must be an https URL of a public host';
       for (const inside of [address, 'https://10.0.0.1/', 'https://169.254.169.254/latest', 'https://[::1]/'])
         expect(await problemOf({ address: inside })).toEqual(['invalid_request', 'address', host]);
       const keys = { accessKeyId: 'AKSTANDIN', secretAccessKey: 'a-secret' };

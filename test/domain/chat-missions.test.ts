@@ -222,7 +222,7 @@ describe('missions in Slack', () => {
     await heard(slack.command('UADA', 'in moon: mend it'));
     expect(slack.answers.pop()).toBe('There is no project moon. The projects are: docs, shop.');
     await heard(slack.command('UBOB', 'bind shop'));
-    expect(slack.answers.pop()).toBe('Only owners and admins bind channels to projects.');
+    expect(slack.answers.pop()).toBe('Only owners and admins can bind channels to projects.');
     await heard(slack.command('UADA', 'bind Shop'));
     expect(slack.answers.pop()).toBe('The channel dev is bound to the project Shop.');
     await heard(slack.command('UBOB', 'mend it'));

@@ -178,7 +178,7 @@ describe('checkpoints of a step', () => {
     const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };
     expect(await runtime.ask('reportCheckpoint', input)).toMatchObject({
       code: 'conflict',
-      description: 'A researcher changes nothing: no checkpoint is accepted from it.',
+      description: 'A researcher must not change files, so no checkpoint is accepted from it.',
     });
   });
 

@@ -240,7 +240,7 @@ describe('revoking an invite', () => {
     const answer = await world.rest('DELETE', `/invites/${id}`, { token: await owner() });
     expect([answer.status, answer.body.description]).toEqual([
       409,
-      'The invite was accepted: the person is a member now.',
+      'The invite was accepted, so the person is already a member.',
     ]);
     expect(await statusIn(id)).toBe('accepted');
   });

@@ -121,11 +121,11 @@ describe('servers in the file of MCP servers', () => {
 describe('limits of the file of MCP servers', () => {
   const anchors = 'a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n';
   it.each([
-    ['aliases that multiply', anchors, 'must have no'],
-    ['an anchor alone', 'a: &x 1', 'no anchors'],
-    ['an alias in another part', 'other: &x 1\nmore: *x\nmcpServers: {}', 'must have no'],
-    ['a merge key', 'a: &x {b: 1}\nc:\n  <<: *x', 'must have no'],
-    ['a tag', 'mcpServers: !!map {}', 'no tags'],
+    ['aliases that multiply', anchors, 'must not contain'],
+    ['an anchor alone', 'a: &x 1', 'not contain anchors'],
+    ['an alias in another part', 'other: &x 1\nmore: *x\nmcpServers: {}', 'must not contain'],
+    ['a merge key', 'a: &x {b: 1}\nc:\n  <<: *x', 'must not contain'],
+    ['a tag', 'mcpServers: !!map {}', 'not contain tags'],
     ['a tag for a JavaScript type', 'a: !!js/function "x"', 'tag'],
     ['a duplicate key', 'mcpServers: {}\nmcpServers: {}', 'the key "mcpServers" twice'],
     [
@@ -188,12 +188,12 @@ describe('limits of the file of MCP servers', () => {
     [{ type: 'sse', url: 'https://a.example/' }, 'type: must be http'],
     [{ command: '' }, 'command: must be'],
     [{ command: 'npx', args: 'files' }, 'args: must be'],
-    [{ url: 'https://a.example/', headers: { Host: 'b.example' } }, 'set by the protocol: leave it out'],
-    [{ url: 'https://a.example/', headers: { 'Mcp-Session-Id': '1' } }, 'set by the protocol: leave it out'],
+    [{ url: 'https://a.example/', headers: { Host: 'b.example' } }, 'set by the protocol; remove this header'],
+    [{ url: 'https://a.example/', headers: { 'Mcp-Session-Id': '1' } }, 'set by the protocol; remove this header'],
     [{ url: 'https://a.example/', headers: { A: 'x\r\nB: y' } }, 'one line of printable'],
-    [{ url: 'https://a.example/', headers: { 'A B': 'x' } }, 'a name has letters'],
+    [{ url: 'https://a.example/', headers: { 'A B': 'x' } }, 'a name may contain only letters'],
     [{ url: 'https://a.example/', headers: { A: { b: 1 } } }, 'must be a string'],
-    [{ url: 'https://a.example/', headers: { A: '$' + '{HOME}' } }, `only ${secret('NAME')}`],
+    [{ url: 'https://a.example/', headers: { A: '$' + '{HOME}' } }, `only as ${secret('NAME')}`],
     ['npx files@1.2.3', 'must be a mapping'],
   ])('the MCP server %j is refused', (server, words) => {
     expect(wrongServer(server)).toContain(words);

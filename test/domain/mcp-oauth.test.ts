@@ -74,7 +74,7 @@ describe('the client metadata document of the service', () => {
   it('the client metadata document replaces registration if the authorization server supports it and the service uses https', async () => {
     remote.settings.metadata = { client_id_metadata_document_supported: true, registration_endpoint: undefined };
     const project = await bound(remote.url);
-    expect((await start(project)).body.description).toContain('does not register clients');
+    expect((await start(project)).body.description).toContain('does not support client registration');
     const own = { ...addresses() };
     bindAddresses({ ...own, issuer: 'https://console.example' });
     try {
@@ -141,7 +141,7 @@ describe('starting an OAuth authorization for an MCP server', () => {
 
   it.each([
     ['no PKCE', { code_challenge_methods_supported: ['plain'] }, 409, 'PKCE'],
-    ['no registration', { registration_endpoint: undefined }, 409, 'register clients'],
+    ['no registration', { registration_endpoint: undefined }, 409, 'client registration'],
     ['another issuer', { issuer: 'https://evil.example' }, 409, 'different issuer'],
     [
       'a host that is not allowed',
@@ -169,7 +169,7 @@ describe('starting an OAuth authorization for an MCP server', () => {
       remote.json(res, 200, { resource: 'https://other.example/', authorization_servers: [remote.origin] });
       return true;
     };
-    expect((await start(project)).body.description).toContain('another resource');
+    expect((await start(project)).body.description).toContain('a different resource');
     expect((await start(await bound('http://127.0.0.1:9/mcp'))).status).toBe(502);
     expect((await start(await world.project())).status).toBe(404);
   });

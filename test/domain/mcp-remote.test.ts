@@ -285,7 +285,7 @@ describe('changed declarations of MCP servers', () => {
     await project.declare({ issues: { url: other.url, headers } });
     const drifted = (await project.refresh('issues')).body;
     expect([drifted.status, drifted.pinnedUrl]).toEqual(['needs_review', remote.url]);
-    expect(drifted.statusDetail).toContain('address has changed');
+    expect(drifted.statusDetail).toContain('URL has changed');
     expect(other.asked).toEqual([]);
     const again = (await project.put('issues', { roles: ['builder'] })).body;
     expect(again).toMatchObject({
@@ -311,7 +311,7 @@ describe('changed declarations of MCP servers', () => {
     const project = await world.project();
     await project.declare({ py: { command: 'python3', args: ['x.py'] }, files: { command: 'npx', args: ['f@1.0.0'] } });
     const refused = await project.put('py', { roles: ['builder'] });
-    expect([refused.status, refused.body.description]).toEqual([409, 'The server py may not run: python.']);
+    expect([refused.status, refused.body.description]).toEqual([409, 'The server py is not allowed to run: python.']);
     const files = (await project.put('files', { roles: ['builder'] })).body;
     expect(files).toMatchObject({ transport: 'sandbox', packageSpec: 'f@1.0.0', pinnedUrl: null });
     expect((await project.refresh('files')).status).toBe(409);

@@ -249,7 +249,7 @@ describe('organization files crafted by the owner of their key', () => {
     const takes = (rows: string) =>
       rows + row('stored_contents', { ...content, org_id: orgId(), created_at: 1, size_bytes: 5 });
     expect(await messageOf(join(await craftFile(bytes, key, { tables: { stored_contents: takes } })))).toBe(
-      'a content of the file is in this installation already',
+      'a content of the file is already in this installation',
     );
     const [{ contentKey }] = await here.knex('log_archives').where({ orgId: orgId() });
     const archives = {
@@ -414,7 +414,7 @@ describe('organizations that joined from a file', () => {
   });
 
   it('an organization cannot join an installation twice', async () => {
-    expect(await messageOf(join(bytes))).toBe(`the organization ${orgId()} is in this installation already`);
+    expect(await messageOf(join(bytes))).toBe(`the organization ${orgId()} is already in this installation`);
   });
 
   it('the operator’s command packs a joined organization again with a key, and never overwrites a file', async () => {
@@ -440,7 +440,7 @@ describe('organizations that joined from a file', () => {
       1,
       'the file was written with a key of 32 bytes in base64, not with a passphrase',
     ]);
-    expect(await messageOf(joinOrganization(createReadStream(to), key))).toMatch('is in this installation already');
+    expect(await messageOf(joinOrganization(createReadStream(to), key))).toMatch('is already in this installation');
   });
 });
 

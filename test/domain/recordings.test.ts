@@ -55,7 +55,7 @@ it('a part of a recording is refused when it is larger than reported, and lines 
   const most = 100 + 16 * 1024;
   expect(await report('one', keyId, await upload(Buffer.alloc(most + 1)), 100)).toMatchObject({
     code: 'invalid_request',
-    description: `contentKey: the content is larger than the ${most} bytes that 100 bytes of lines can have.`,
+    description: `contentKey: the content is larger than the ${most} bytes to which 100 bytes of lines can be compressed.`,
   });
   const lines = 'x'.repeat(100);
   expect(await report('one', keyId, await upload(encrypted(key, lines)), 100)).toEqual({ ok: true });

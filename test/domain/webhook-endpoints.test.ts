@@ -57,7 +57,7 @@ describe('webhook endpoints', () => {
     await vi.waitFor(() => expect(waiting).toHaveLength(1));
     expect(await ask('POST', `${base}/${id}/test`)).toMatchObject({
       status: 409,
-      body: { description: 'A test event of this endpoint waits for its answer.' },
+      body: { description: 'A test event of this endpoint is still waiting for its response.' },
     });
     waiting[0]!.end();
     expect((await first).body.status).toBe('delivered');
@@ -197,8 +197,8 @@ describe('webhook endpoints', () => {
   });
 
   it.each([
-    [{ url: 'http://10.0.0.1/' }, 400, 'url: must be an https address of a public host.'],
-    [{ url: 'no address' }, 400, 'url: must be an https address of a public host.'],
+    [{ url: 'http://10.0.0.1/' }, 400, 'url: must be an https URL of a public host.'],
+    [{ url: 'no address' }, 400, 'url: must be an https URL of a public host.'],
     [{ types: ['rnu.completed'] }, 400, 'types.0: must be `noun.verb`, or a noun of the audit log and `.*`.'],
     [{ name: '' }, 400, 'name: must be at least 1 character.'],
     [{ projectIds: ['prj_none'] }, 404, 'No such project.'],

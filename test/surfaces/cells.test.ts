@@ -305,7 +305,7 @@ it('an organization’s file cannot join a cell while another cell has the organ
   expect(await admin(['org:pack', '--org', 'acme', '--to', file], eu.env, key)).toMatchObject({ code: 0 });
   expect(await admin(['org:join', '--from', file], us.env, key)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('The cell eu has the organization.'),
+    stderr: expect.stringContaining('The cell eu already has the organization.'),
   });
 });
 

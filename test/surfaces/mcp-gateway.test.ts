@@ -189,7 +189,7 @@ describe('The MCP gateway for a run', () => {
     const run = await world.run(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
     await project.view();
-    await expect(call(run, 'search')).rejects.toThrow('address has changed');
+    await expect(call(run, 'search')).rejects.toThrow('URL has changed');
     expect(remote.asked).toEqual([]);
   });
 });

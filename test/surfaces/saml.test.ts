@@ -214,7 +214,7 @@ describe('SAML providers', () => {
       'must have no document type definition': `<!DOCTYPE a [<!ENTITY a "a">]>${idp.metadata()}`,
       'must be well-formed XML': '<md:EntityDescriptor',
       'must be the EntityDescriptor of one provider': '<a/>',
-      'must have a SingleSignOnService for HTTP-Redirect at an https address': idp
+      'must have a SingleSignOnService for HTTP-Redirect at an https URL': idp
         .metadata()
         .replaceAll('https://idp', 'javascript://idp'),
       'must contain a certificate for signatures': idp.metadata().replaceAll('use="signing"', 'use="encryption"'),
@@ -289,9 +289,9 @@ describe('Refused SAML responses: a page, and an event in the audit log', () => 
     [
       'for another recipient',
       attack({ recipient: 'https://other.example/acs' }),
-      'Its assertion is for another recipient.',
+      'Its assertion is for a different recipient.',
     ],
-    ['by another issuer', attack({ issuer: 'https://other.example' }), 'Its assertion is by another issuer.'],
+    ['by another issuer', attack({ issuer: 'https://other.example' }), 'Its assertion names a different issuer.'],
     [
       'that has expired',
       (request) => attack({ notOnOrAfter: now() - minutes(2) })(request),
@@ -305,12 +305,12 @@ describe('Refused SAML responses: a page, and an event in the audit log', () => 
     [
       'without a request',
       attack({ inResponseTo: null }),
-      'Its assertion answers no request. Start on the sign-in page.',
+      'Its assertion does not answer a request of this service. Start on the sign-in page.',
     ],
     [
       'to an unknown request',
       attack({ inResponseTo: '_unknown' }),
-      'Its assertion answers no open request. Start on the sign-in page.',
+      'Its assertion does not answer an open request of this service. Start on the sign-in page.',
     ],
     [
       'with a comment in the NameID',
@@ -362,7 +362,7 @@ describe('Refused SAML responses: a page, and an event in the audit log', () => 
   it('403 · a SAML response with an address of another domain or another user is refused', async () => {
     expect(refusal(await signIn({ nameId: 'x', attributes: { email: 'x@b.example' } }))).toEqual([
       403,
-      'Entra did not sign you in. It may not sign in addresses of b.example.',
+      'Entra did not sign you in. It is not allowed to sign in email addresses of b.example.',
     ]);
     expect(refusal(await signIn({ nameId: 'x', attributes: { email: ['x@example.com', 'y@example.com'] } }))[0]).toBe(
       403,

@@ -302,7 +302,10 @@ it('the groups of a directory have a limited number of members together; a page 
       expect(related.length).toBeLessThan(4);
     }
     const more = await ask('POST', '/Groups', { displayName: 'Crowd 3', members });
-    expect([more.status, more.body.detail]).toEqual([409, 'The groups of a directory may have 4 members together.']);
+    expect([more.status, more.body.detail]).toEqual([
+      409,
+      'The groups of a directory can have at most 4 members together.',
+    ]);
     expect((await ask('GET', '/Groups?filter=displayName eq "Crowd 3"')).body.totalResults).toBe(0);
   } finally {
     Object.assign(directoryCounts, before);
@@ -361,7 +364,7 @@ it('a directory token is shown once, ends when it is revoked or expires, and at 
     token: expect.stringMatching(/^scm_[\w-]{43}$/),
     expiresAt: present() + days(1),
   });
-  const limit = 'An organization may have 5 live directory tokens; revoke one first.';
+  const limit = 'An organization can have at most 5 live directory tokens; revoke one first.';
   expect(await world.field('mutation { createDirectoryToken(name: "x") { id } }', of)).toMatchObject({
     description: limit,
   });

@@ -152,7 +152,7 @@ it('a provider signs in no account whose email address is of another domain, and
   await world.knex('people').where({ email: 'new@example.com' }).update({ email: 'new@elsewhere.example' });
   expect(refusal(await wholeWay(browserOf()))).toEqual([
     403,
-    'Okta did not sign you in. It may not sign in addresses of elsewhere.example.',
+    'Okta did not sign you in. It is not allowed to sign in email addresses of elsewhere.example.',
   ]);
   provider.behave({ padding: 'a'.repeat(70_000) });
   expect((await visit(browserOf(), pageOf())).status).toBe(303);

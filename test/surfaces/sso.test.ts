@@ -141,7 +141,7 @@ describe('Sign-in domains', () => {
     const verify = `mutation { verifySignInDomain(domainId: "${id}") { verifiedAt } }`;
     expect(await world.field(verify, { session: theirs })).toMatchObject({
       description:
-        '_agent-platform-challenge.example.com has no TXT record with this value. Changes of DNS can take hours.',
+        '_agent-platform-challenge.example.com has no TXT record with this value. DNS changes can take hours to appear.',
     });
     const [row] = await world.knex('sign_in_domains').where({ id });
     const name = '_agent-platform-challenge.example.com';
@@ -325,7 +325,7 @@ describe('Required identity providers', () => {
     await world.join(owner.organization, guest, 'member');
     expect(await change({ required: true })).toMatchObject({
       description:
-        'An owner must have signed in through the provider before it can be required. Test it with your own address.',
+        'An owner must have signed in through the provider before it can be required. Test the provider with your own email address.',
     });
     await tested({ sub: 'robot', email: 'robot@example.com' });
     expect(await change({ required: true })).toMatchObject({ code: 'conflict' });
@@ -382,12 +382,12 @@ describe('Refused sign-ins through a provider', () => {
     [
       'an address of another domain',
       { email: 'new@elsewhere.example' },
-      'It may not sign in addresses of elsewhere.example.',
+      'It is not allowed to sign in email addresses of elsewhere.example.',
     ],
     [
       'an address below the domain',
       { email: 'new@sub.example.com' },
-      'It may not sign in addresses of sub.example.com.',
+      'It is not allowed to sign in email addresses of sub.example.com.',
     ],
     [
       'an address that the provider has not verified',
@@ -440,7 +440,7 @@ describe('Refused sign-ins through a provider', () => {
   });
 
   it('400 · a provider’s answer is refused in another browser, a second time, after ten minutes, or for another provider', async () => {
-    const again = 'This sign-in expired, was used, or was started in another browser. Start again.';
+    const again = 'This sign-in has expired, was already used, or was started in another browser. Start again.';
     asUser('new');
     const browser = browserOf();
     const back = await atProvider(browser, pageOf());

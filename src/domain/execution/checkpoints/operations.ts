@@ -58,7 +58,7 @@ export async function continueFrom(
   write: Write,
 ): Promise<Run['id']> {
   if (before.attemptState === 'open')
-    throw conflict('The run is one of several attempts: choose one of them before you continue it.');
+    throw conflict('The run is one of several attempts: choose an attempt before you continue the run.');
   requireDetails(before);
   const steps = await stepsOf(trx, before.id);
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);

@@ -36,7 +36,10 @@ export async function createCheckpointUpload(caller: Caller, runId: string): Pro
 
 async function lockPushable(trx: Transaction, caller: Caller, runId: string): Promise<Run> {
   const run = await lockRunInReach(trx, caller, runId);
-  if (isOpen(run)) throw conflict('The run has not ended: its agent would overwrite the changes. Wait, or cancel it.');
+  if (isOpen(run))
+    throw conflict(
+      'The run has not ended: its agent would overwrite the changes. Wait until the run ends, or cancel it.',
+    );
   if (run.attemptState === 'closed') throw conflict('Another attempt was chosen: this one cannot be continued.');
   const { projectId, branch } = run;
   const newest = branch === null ? run.id : await newestOfBranch(trx, { projectId, branch });

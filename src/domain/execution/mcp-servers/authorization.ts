@@ -128,9 +128,10 @@ function usable(metadata: AuthorizationServerMetadata | undefined): Authorizatio
   const methods = metadata.code_challenge_methods_supported;
   if (!methods?.includes('S256')) throw conflict('The authorization server does not support PKCE with S256.');
   if (!metadata.registration_endpoint && !offersDocument(metadata))
-    throw conflict('The authorization server does not register clients.');
+    throw conflict('The authorization server does not support client registration.');
   const { protocol } = new URL(metadata.authorization_endpoint);
-  if (protocol !== 'https:' && protocol !== 'http:') throw conflict('The authorization endpoint is not a web address.');
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw conflict('The authorization endpoint is not an http or https URL.');
   return metadata;
 }
 
@@ -139,7 +140,7 @@ async function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMet
   const { checkResourceAllowed } = await sdk();
   const { resource } = metadata;
   if (checkResourceAllowed({ requestedResource: serverUrl, configuredResource: resource })) return resource;
-  throw conflict('The metadata of the server describes another resource.');
+  throw conflict('The metadata of the server describes a different resource.');
 }
 
 /** Errors of other servers are not reported as errors of this service, and their texts are not passed on. */
@@ -199,7 +200,8 @@ export async function completeOAuth(
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
   // The URL of the binding may have changed in the meantime, and the grant must not be sent to the new one.
-  if (!(await isFor(binding, server))) throw conflict('The binding of the server has changed. Connect it again.');
+  if (!(await isFor(binding, server)))
+    throw conflict('The binding of the server has changed. Connect the server again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {
     await keepGrant(trx, binding.id, { server, tokens, completes });

@@ -97,10 +97,10 @@ const lineOf = (text: string, position: number): number => text.slice(0, positio
 /** Rejects aliases, which let a small file expand; tags, which change the type of text; and duplicate keys, which parsers resolve differently. */
 function refuseTricks(document: Document): void {
   visit(document, (_, node) => {
-    if (isAlias(node)) invalid('The file must have no aliases.');
+    if (isAlias(node)) invalid('The file must not contain aliases.');
     if (!isNode(node)) return;
-    if ('anchor' in node && node.anchor) invalid('The file must have no anchors.');
-    if (node.tag) invalid('The file must have no tags.');
+    if ('anchor' in node && node.anchor) invalid('The file must not contain anchors.');
+    if (node.tag) invalid('The file must not contain tags.');
     if (!isMap(node)) return;
     const keys = new Set<string>();
     for (const { key } of node.items) {
@@ -131,7 +131,7 @@ function transportOf(at: string, server: Map<unknown, unknown>): Declared['trans
   const transport = server.has('url') ? 'http' : 'stdio';
   if (server.has('url') === server.has('command')) invalid(`${at}: must have either url or command.`);
   const type = server.get('type') ?? transport;
-  if (type !== transport) invalid(`${at}.type: must be ${transport}, or left out.`);
+  if (type !== transport) invalid(`${at}.type: must be ${transport}, or absent.`);
   return transport;
 }
 
@@ -141,7 +141,7 @@ const lists = { displayArgs: [], headerNames: [], envNames: [], headers: {} };
 function readRemote(name: string, at: string, server: Map<unknown, unknown>, warnings: string[]): Declared {
   const declaredValue = server.get('url');
   if (typeof declaredValue !== 'string' || declaredValue.length > 2_000 || !isPlainAddress(declaredValue)) {
-    invalid(`${at}.url: must be an http or https address without user, query and fragment.`);
+    invalid(`${at}.url: must be an http or https URL without user, query or fragment.`);
   }
   const { href: url, origin, pathname: path } = new URL(declaredValue);
   const headers = texts(`${at}.headers`, server.get('headers'), warnings);
@@ -180,7 +180,7 @@ function texts(at: string, declaredValue: unknown, warnings: string[]): Record<s
   if (!(declaredValue instanceof Map)) invalid(`${at}: must be a mapping of names to strings.`);
   const pairs = [...declaredValue].map(([name, value]): [string, string] => {
     if (typeof name !== 'string' || !/^[\w-]{1,100}$/.test(name))
-      invalid(`${at}: a name has letters, digits, _ and -.`);
+      invalid(`${at}: a name may contain only letters, digits, _ and -.`);
     if (!['string', 'number', 'boolean'].includes(typeof value)) invalid(`${at}.${name}: must be a string.`);
     if (!String(value).includes('${secret:')) {
       warnings.push(`${at}.${name}: holds a literal value; write \${secret:NAME} and add the value to the binding.`);
@@ -194,7 +194,7 @@ function texts(at: string, declaredValue: unknown, warnings: string[]): Record<s
 const reserved = /^(accept|connection|content-.*|cookie|host|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 function checkHeader(at: string, header: string, value: string): void {
-  if (reserved.test(header)) invalid(`${at}: this header is set by the protocol: leave it out.`);
+  if (reserved.test(header)) invalid(`${at}: is set by the protocol; remove this header.`);
   if (!/^[\x20-\x7e]{0,4000}$/.test(value)) invalid(`${at}: must be one line of printable ASCII characters.`);
 }
 
@@ -202,8 +202,7 @@ const secretPattern = /\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 function secretsOf(at: string, values: readonly string[]): string[] {
   for (const value of values) {
-    if (value.replace(secretPattern, '').includes('${'))
-      invalid(`${at}: only \${secret:NAME} can be written with \${.`);
+    if (value.replace(secretPattern, '').includes('${')) invalid(`${at}: must contain \${ only as \${secret:NAME}.`);
   }
   const names = [...new Set(values.flatMap((value) => [...value.matchAll(secretPattern)].map(([, name]) => name!)))];
   if (names.length > maxSecretRefs) invalid(`${at}: must name at most ${maxSecretRefs} secrets.`);

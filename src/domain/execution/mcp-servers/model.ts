@@ -96,7 +96,7 @@ export const isReviewed = ({ reviewedTools }: McpBinding, tool: ToolDefinition):
 
 const drifts: Record<Drift, [status: BindingStatus, detail: string]> = {
   undeclared: ['error', 'The config file of the project does not declare this server, or cannot be read.'],
-  address: ['needs_review', 'The declared address has changed. Nothing is sent to it until the server is bound again.'],
+  address: ['needs_review', 'The declared URL has changed. Nothing is sent to it until the server is bound again.'],
   declaration: ['needs_review', 'The declaration has changed. Nothing is sent until the server is bound again.'],
 };
 

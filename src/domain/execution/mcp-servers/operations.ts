@@ -66,7 +66,7 @@ export async function putBinding(
   const file = await readConfigFile(project);
   const declared = file.declared.find(({ name }) => name === serverName);
   if (declared?.isolation.kind === 'refused') {
-    throw conflict(`The server ${serverName} may not run: ${declared.isolation.reason}.`);
+    throw conflict(`The server ${serverName} is not allowed to run: ${declared.isolation.reason}.`);
   }
   const write = async (trx: Transaction) => {
     // Serializes writes of a project's bindings, so that their number stays bounded.
@@ -91,7 +91,7 @@ async function insertBinding(
 ): Promise<void> {
   const { id: projectId, orgId } = project;
   const count = await McpBinding.query(trx).where({ projectId }).resultSize();
-  if (count >= maxServers) throw conflict(`A project can have at most ${maxServers} bound servers.`);
+  if (count >= maxServers) throw conflict(`A project can have at most ${maxServers} bound MCP servers.`);
   const id = newId('mcpBinding');
   const credentials = merged({}, input.credentials);
   await McpBinding.insert(trx, {

@@ -19,7 +19,8 @@ export async function callApprovedTool(
   if (!binding) throw conflict(`The project no longer has the MCP server ${serverName}.`);
   refuseObstacle(binding);
   const role = binding.roles.find((one) => toolsFor(binding, one).some(({ name }) => name === tool));
-  if (!role) throw conflict(`The tool ${tool} of ${serverName} is no longer approved, or has changed since.`);
+  if (!role)
+    throw conflict(`The tool ${tool} of ${serverName} is no longer approved, or has changed since its approval.`);
   const result = await requestTool({ run, role, binding }, tool, given).catch(async (error) => {
     const { ProtocolError } = await sdk();
     if (error instanceof ProtocolError) throw conflict(`The MCP server refused the call: ${error.message}`);

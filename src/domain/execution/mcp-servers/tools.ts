@@ -89,7 +89,7 @@ export async function refreshTools(caller: Caller, projectId: string, serverName
   const { enabled, transport } = await McpBinding.get({ projectId, serverName });
   if (!enabled) throw conflict('The server is disabled: enable it to read its tools.');
   if (transport === 'sandbox')
-    throw conflict('The server runs in the sandboxes of missions: its tools are read when the next one starts it.');
+    throw conflict('The server runs in the sandboxes of missions: its tools are read when the next mission starts it.');
   await releaseTransaction();
   await markDrift(projectId, await readConfigFile(project));
   return takeSnapshot(await McpBinding.get({ projectId, serverName }));

@@ -95,7 +95,7 @@ async function questionFor(
     .orderBy(['createdAt', 'id']);
   const agents = owned.filter(canAnyRun).slice(0, agentsShown);
   if (agents.length < 2) return 'The organization has fewer than two agents of its own to choose from.';
-  if (runningQuestions.size >= atOnce) return 'Too many calls of models are in progress.';
+  if (runningQuestions.size >= atOnce) return 'Too many model calls are in progress.';
   const agentIds = agents.map((agent) => agent.id);
   const question = questionAbout(model, agents, prompt);
   if (!(await reserve(trx, run, connector, question)))
@@ -145,7 +145,7 @@ const runningQuestions = new Set<Promise<void>>();
 /** Sends the question in the background; after a failure, the rules decide. */
 export function ask(asked: AskedQuestion): void {
   const work: Promise<void> = answer(asked)
-    .catch(() => settle(asked, { value: undefined, failure: 'The call of the model failed.', tokens: null }))
+    .catch(() => settle(asked, { value: undefined, failure: 'The model call failed.', tokens: null }))
     // An error while storing the answer is ignored: the question then expires at its deadline.
     .catch(() => {})
     .finally(() => runningQuestions.delete(work));

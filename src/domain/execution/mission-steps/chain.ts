@@ -52,7 +52,7 @@ export function decide(team: readonly RunAgent[], { role, round, handover }: Fin
   if (handover?.role === 'qa') {
     return handover.test.passed
       ? 'done'
-      : repeat(prompts.testedPrompt(handover.test), `The change did not pass the test in ${round} rounds.`);
+      : repeat(prompts.testedPrompt(handover.test), `The change failed its test in ${round} rounds.`);
   }
   const review = role === 'builder' ? begin(agentOf(team, 'reviewer'), prompts.reviewPrompt) : undefined;
   return review ?? begin(agentOf(team, 'qa'), prompts.testPrompt) ?? 'done';

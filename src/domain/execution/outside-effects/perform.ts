@@ -74,7 +74,7 @@ async function tellOutcome(trx: Transaction, run: Run): Promise<void> {
 
 async function openPullRequest({ project, run }: Place, payload: EffectPayloads['pull_request']): Promise<Performed> {
   const { host } = await hostOf(project);
-  if (!host.pullRequests) throw conflict('The source host of the project has no pull requests.');
+  if (!host.pullRequests) throw conflict('The source host of the project does not support pull requests.');
   const pullRequest = await host.pullRequests.open(project, payload);
   return {
     resultUrl: pullRequest.url,

@@ -112,6 +112,9 @@ export async function resolveThreadOfComment({ commentId }: { commentId: string 
     await transaction((trx) => recordResolution(trx, place, resolvedBy));
   } catch (error) {
     if (!isFinal(error)) throw error;
-    await appendError(runId, `The thread on ${comment.path} was not changed at the host: ${error.body.description}`);
+    await appendError(
+      runId,
+      `The thread on ${comment.path} was not changed at the source host: ${error.body.description}`,
+    );
   }
 }

@@ -40,7 +40,7 @@ export async function writeReviewToHost({ reviewId }: { reviewId: string }): Pro
     });
   } catch (error) {
     if (!isFinal(error)) throw error;
-    await appendError(run.id, `The review of ${author} was not written to the pull request: ${error.body.description}`);
+    await appendError(run.id, `The review by ${author} was not written to the pull request: ${error.body.description}`);
   }
 }
 

@@ -80,7 +80,10 @@ function checkComments(verdict: ReviewVerdict, body: string, comments: readonly 
   for (const [i, { startLine, line }] of comments.entries())
     if (startLine > line) throw invalid.field(`comments.${i}.startLine`, 'must not be after `line`');
   if (verdict === 'request_changes' && requestOf(body, comments).length > reviewBounds.request)
-    throw invalid.field('comments', `with the body have more than ${reviewBounds.request} characters together`);
+    throw invalid.field(
+      'comments',
+      `are, together with the body, longer than ${reviewBounds.request} characters together`,
+    );
 }
 
 /** Locks the newest run of the branch, and returns it with the reviewed run. @throws 404, 409 without changes */
@@ -93,7 +96,7 @@ async function lockNewest(
   const { projectId, branch, headSha } = reviewed;
   if (branch === null || headSha === null) throw conflict('The run has no changes to review.');
   if (reviewed.attemptState === 'closed')
-    throw conflict('Another attempt was chosen: the branch of this one is deleted.');
+    throw conflict('Another attempt was chosen, so the branch of this one was deleted.');
   for (let newest = reviewed; ; ) {
     const id = await newestOfBranch(trx, { projectId, branch });
     // Continuing a run requires its lock, so no newer run can appear while this lock is held.

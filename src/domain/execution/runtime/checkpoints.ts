@@ -29,7 +29,8 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
     const { contentKey, commitSha, sessionId = null } = report;
     const step = await RunStep.find({ id: report.stepId, runId: run.id, leaseId: report.leaseId }, trx);
     if (!step) return RunStep.refuse();
-    if (isReadOnly(step.role)) throw conflict(`A ${step.role} changes nothing: no checkpoint is accepted from it.`);
+    if (isReadOnly(step.role))
+      throw conflict(`A ${step.role} must not change files, so no checkpoint is accepted from it.`);
     const isKnown = await Artifact.query(trx).select('id').findOne({ contentKey, orgId: run.orgId });
     if (isKnown) return;
     const { sizeBytes } = await claimContent(trx, run.orgId, contentKey);

@@ -67,7 +67,7 @@ export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promi
     if (stored.sizeBytes > most)
       throw invalid.field(
         'contentKey',
-        `the content is larger than the ${most} bytes that ${sizeBytes} bytes of lines can have`,
+        `the content is larger than the ${most} bytes to which ${sizeBytes} bytes of lines can be compressed`,
       );
     const contentKey = report.contentKey as Id<'content'>;
     const part = { id, orgId, projectId, runId, contentKey, calls, omitted, sizeBytes, createdAt: now(), personIds };

@@ -78,7 +78,7 @@ export async function openRepository(
   const pushWaits = waitsFor(await policyOfRun(run), 'push');
   if (pushWaits && !skillRepo && !stagesPushes)
     throw forbidden(
-      'Pushes of this mission wait for a person, which this runtime does not support: update the runtime.',
+      'Pushes of this mission need the approval of a person, which this runtime does not support: update the runtime.',
     );
   if (!skillRepo) await recordCheckout(id);
   await releaseTransaction();
@@ -130,7 +130,7 @@ export async function reportBranch(caller: Caller, report: BranchReport): Promis
 
 function checkBranch(run: Run, { baseBranch }: BranchReport): void {
   if (run.agentRole && isReadOnly(run.agentRole))
-    throw conflict(`A ${run.agentRole} changes nothing: no branch is accepted from it.`);
+    throw conflict(`A ${run.agentRole} must not change files, so no branch is accepted from it.`);
   if (baseBranch === branchOf(run)) throw invalid.field('baseBranch', 'must not be the branch of the run');
 }
 

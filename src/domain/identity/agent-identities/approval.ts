@@ -54,10 +54,10 @@ function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): v
   if (attempt.deniedAt !== null) throw gone(`You denied this claim. ${requestNewCode}`);
   if (state === 'expired') throw gone('The 24 hours in which this agent could be claimed have passed.');
   if (isSpent(attempt, at)) {
-    throw gone(`The code of this claim has expired, or was locked after five wrong codes. ${requestNewCode}`);
+    throw gone(`The code of this claim has expired, or is locked after five wrong codes. ${requestNewCode}`);
   }
   if (attempt.email !== person.email) {
-    throw forbidden('This claim is for another account. Sign in with the email that the agent was given.');
+    throw forbidden('This claim is for another account. Sign in with the email address that the agent was given.');
   }
 }
 

@@ -34,7 +34,7 @@ async function requireServedDomain(
 ): Promise<string> {
   const domain = domainOf(email);
   const served = await SignInDomain.find({ orgId, domain, providerId }, trx);
-  if (!served || served.verifiedAt === null) rejectAnswer(`It may not sign in addresses of ${domain}.`);
+  if (!served || served.verifiedAt === null) rejectAnswer(`It is not allowed to sign in email addresses of ${domain}.`);
   return domain;
 }
 

@@ -44,7 +44,7 @@ export async function createDomain(caller: Caller, input: { domain: string }): P
     const domains = await SignInDomain.findAll({ orgId }, trx);
     if (domains.some((one) => one.domain === domain)) throw conflict.field('domain', `${domain} is already listed`);
     if (domains.length >= providerCounts.domains)
-      throw conflict(`An organization has at most ${providerCounts.domains} domains.`);
+      throw conflict(`An organization can have at most ${providerCounts.domains} domains.`);
     const row = {
       ...{ id: newId('signInDomain'), orgId, domain, token: newSecret('aep-', 24), providerId: null, required: false },
       ...{ verifiedAt: null, checkedAt: null, missingSince: null, createdAt: now() },
@@ -58,7 +58,7 @@ const checks = createSharedThrottle(
   'checks of domains',
   domainChecksPerHour,
   3_600,
-  'The domains of this organization were checked too often.',
+  'The domains of this organization have been checked too often.',
 );
 
 /** Whether the TXT record of the domain exists. @throws OutboundError when the name servers do not answer */
@@ -82,7 +82,9 @@ export async function verifyDomain(caller: Caller, domainId: string): Promise<Si
     throw badGateway(`The name servers of ${domain.domain} did not answer. Try again later.`);
   });
   if (!isThere)
-    throw conflict(`${recordNameOf(domain.domain)} has no TXT record with this value. Changes of DNS can take hours.`);
+    throw conflict(
+      `${recordNameOf(domain.domain)} has no TXT record with this value. DNS changes can take hours to appear.`,
+    );
   try {
     await sql(verifiedSql, [domain.id, now()]);
   } catch (error) {
@@ -138,7 +140,7 @@ async function requireUsable(trx: Transaction, { orgId, domain, providerId, veri
   const known = await ProviderIdentity.findByKeys('userId', owners, { orgId, providerId }, trx);
   if (!provider?.testedAt || known.length === 0)
     throw conflict(
-      'An owner must have signed in through the provider before it can be required. Test it with your own address.',
+      'An owner must have signed in through the provider before it can be required. Test the provider with your own email address.',
     );
 }
 

@@ -71,7 +71,7 @@ async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider):
   // The library would accept metadata that covers all tenants of a provider; then users of any tenant could sign in.
   const named = config.serverMetadata().issuer;
   if (named !== issuer && named !== `${issuer}/` && `${named}/` !== issuer)
-    return rejectAnswer(`Its metadata names another issuer: ${named.slice(0, 200)}.`);
+    return rejectAnswer(`Its metadata names a different issuer: ${named.slice(0, 200)}.`);
   return config;
 }
 

@@ -71,7 +71,7 @@ export const insertProvider = (
   transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     if ((await IdentityProvider.query(trx).where({ orgId }).resultSize()) >= providerCounts.providers)
-      throw conflict(`An organization has at most ${providerCounts.providers} identity providers.`);
+      throw conflict(`An organization can have at most ${providerCounts.providers} identity providers.`);
     const [id, at] = [newId('identityProvider'), now()];
     const provider = {
       ...{ ...fields, id, orgId, testedAt: null, metadataFailingSince: null },
@@ -90,7 +90,7 @@ function requireIssuer(issuer: string): void {
   } catch {
     throw invalid.field(
       'issuer',
-      'must be an https address of a public host without query, as in the metadata of the provider',
+      'must be an https URL of a public host without query, as in the metadata of the provider',
     );
   }
 }
@@ -119,7 +119,7 @@ export async function changeProvider(
     const after: IdentityProvider = { ...before, ...given, updatedAt: nowAfter(before.updatedAt) };
     const isOfOidc = input.issuer ?? input.clientId ?? clientSecret;
     if (before.protocol === 'saml' && isOfOidc !== undefined)
-      throw invalid('A SAML provider has no client: send its metadata.');
+      throw invalid('A SAML provider has no OAuth client: send its metadata instead.');
     const isMoved = after.issuer !== before.issuer;
     if (isMoved || after.clientId !== before.clientId) {
       await refuseRequired(trx, before);

@@ -50,7 +50,7 @@ export function parseSamlMetadata(xml: string, field: string): SamlMetadata {
     .find((service) => service.getAttribute('Binding') === redirectBinding)
     ?.getAttribute('Location');
   if (!signInUrl || !isSignInUrl(signInUrl))
-    return unusable('must have a SingleSignOnService for HTTP-Redirect at an https address');
+    return unusable('must have a SingleSignOnService for HTTP-Redirect at an https URL');
   return { issuer, signInUrl, certificates: certificatesOf(descriptor, unusable) };
 }
 

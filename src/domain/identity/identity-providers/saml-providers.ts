@@ -26,7 +26,7 @@ export interface MetadataSource {
 async function readMetadata({ metadataXml, metadataUrl }: MetadataSource): Promise<SamlMetadata> {
   if ((metadataXml == null) === (metadataUrl == null)) throw invalid('Send either metadataXml or metadataUrl.');
   if (metadataUrl != null && !isIdentifier(metadataUrl.split('?', 1)[0]!))
-    throw invalid.field('metadataUrl', 'must be an https address of a public host');
+    throw invalid.field('metadataUrl', 'must be an https URL of a public host');
   const xml = metadataXml ?? (await fetchMetadata(metadataUrl!));
   const { parseSamlMetadata } = await import('./saml-metadata.ts');
   const metadata = parseSamlMetadata(xml, metadataXml == null ? 'metadataUrl' : 'metadataXml');
@@ -37,9 +37,9 @@ async function fetchMetadata(url: string): Promise<string> {
   const signal = AbortSignal.timeout(providerAnswer.timeoutMs);
   const { status, bytes } = await sendRequest(url, { maxBytes: samlBounds.metadataBytes, signal }).catch((error) => {
     if (!(error instanceof OutboundError)) throw error;
-    throw badGateway('The address of the metadata does not answer, or is no https address of a public host.');
+    throw badGateway('The metadata URL does not respond, or is not an https URL of a public host.');
   });
-  if (status !== 200) throw badGateway(`The address of the metadata answered ${status}.`);
+  if (status !== 200) throw badGateway(`The metadata URL answered with status ${status}.`);
   return bytes.toString('utf8');
 }
 

@@ -46,7 +46,7 @@ export async function readSamlAnswer(provider: IdentityProvider, response: strin
   const assertionId = attribute(assertion, 'ID') ?? rejectAnswer('Its assertion has no id.');
   if (assertionId.length > samlBounds.id.max)
     rejectAnswer(`The id of its assertion is longer than ${samlBounds.id.max} characters.`);
-  if (textOf(assertion, 'Issuer') !== provider.issuer) rejectAnswer('Its assertion is by another issuer.');
+  if (textOf(assertion, 'Issuer') !== provider.issuer) rejectAnswer('Its assertion names a different issuer.');
   const requestId = checkConfirmation(provider, assertion);
   checkConditions(assertion);
   return { user: userOf(profile as Profile), requestId, assertionId };
@@ -125,10 +125,12 @@ function checkConfirmation(provider: IdentityProvider, assertion: Parsed): strin
     : [];
   const data = bearers.length === 1 ? children(bearers[0]!, 'SubjectConfirmationData')[0] : undefined;
   if (!data) return rejectAnswer('Its assertion needs one bearer confirmation.');
-  if (attribute(data, 'Recipient') !== acsAddressOf(provider)) rejectAnswer('Its assertion is for another recipient.');
+  if (attribute(data, 'Recipient') !== acsAddressOf(provider))
+    rejectAnswer('Its assertion is for a different recipient.');
   if (attribute(data, 'NotOnOrAfter') === undefined || !isNow(data)) rejectAnswer('Its assertion has expired.');
   return (
-    attribute(data, 'InResponseTo') ?? rejectAnswer('Its assertion answers no request. Start on the sign-in page.')
+    attribute(data, 'InResponseTo') ??
+    rejectAnswer('Its assertion does not answer a request of this service. Start on the sign-in page.')
   );
 }
 

@@ -73,7 +73,7 @@ const useSql = `update provider_sign_ins set used_at = $4
 export async function useStarted(provider: IdentityProvider, state: string, browser: string | null): Promise<Started> {
   const [started] = browser ? await sql<Started>(useSql, [state, provider.id, digest(browser), now()]) : [];
   if (!started || (provider.protocol === 'saml' && started.sealedAnswer === null))
-    throw invalid('This sign-in expired, was used, or was started in another browser. Start again.');
+    throw invalid('This sign-in has expired, was already used, or was started in another browser. Start again.');
   return started;
 }
 
@@ -94,7 +94,8 @@ export async function recordAnswer(provider: IdentityProvider, response: string)
     if (!(await useJti('saml', used, trx))) rejectAnswer('Its assertion was used before.');
     const answer = seal(context(requestId), JSON.stringify(user));
     const kept = await sql(answerSql, [requestId, provider.id, answer, at], trx);
-    if (kept.length === 0) rejectAnswer('Its assertion answers no open request. Start on the sign-in page.');
+    if (kept.length === 0)
+      rejectAnswer('Its assertion does not answer an open request of this service. Start on the sign-in page.');
   });
   return requestId;
 }

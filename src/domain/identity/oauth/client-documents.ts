@@ -115,7 +115,7 @@ function readDocument(url: string, { status, body }: Fetched): { name: string; r
   }
   const { client_id, client_name, redirect_uris } = parsed.data;
   // Simple string comparison (RFC 3986 §6.2.1): a document is valid only for its own URL.
-  if (client_id !== url) throw invalidClient('client_id: its document names another client_id.');
+  if (client_id !== url) throw invalidClient('client_id: its document names a different client_id.');
   const redirectUris = redirect_uris.filter((uri) => redirectUriError(uri) === null);
   if (redirectUris.length === 0) throw invalidClient('client_id: its document has no usable redirect_uris.');
   return { name: client_name, redirectUris };

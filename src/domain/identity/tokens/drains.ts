@@ -30,7 +30,7 @@ export async function drainRuntime(
   await setDraining(id, name, isDraining);
   const token = await ServiceToken.get(filter);
   if (isDraining && !token.draining.includes(name))
-    throw conflict(`At most ${maxDraining} runtimes of a token can drain at once: resume others first.`);
+    throw conflict(`At most ${maxDraining} runtimes of a token can be draining at once: resume others first.`);
   return token;
 }
 

@@ -78,7 +78,9 @@ async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promis
     trx,
   );
   if (row!.live >= perPerson) {
-    throw conflict(`A person may have ${perPerson} live tokens, in all organizations together; revoke one first.`);
+    throw conflict(
+      `A person can have at most ${perPerson} live tokens in all organizations together; revoke one first.`,
+    );
   }
 }
 

@@ -32,7 +32,7 @@ export function createRuntimeToken(caller: Caller, name: string): Promise<Create
     if (!(await isOrganizationOpen(trx, orgId))) throw organizationClosed();
     const active = await ServiceToken.query(trx).where({ orgId, revokedAt: null }).resultSize();
     if (active >= perOrganization) {
-      throw conflict(`An organization may have ${perOrganization} active runtime tokens; revoke one first.`);
+      throw conflict(`An organization can have at most ${perOrganization} active runtime tokens; revoke one first.`);
     }
     return createServiceToken({ name, orgId }, trx);
   });

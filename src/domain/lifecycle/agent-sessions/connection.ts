@@ -45,6 +45,6 @@ export async function findConnector({ orgId, vendor }: InboundHook, { agentId }:
   const { title } = profiles[own.vendor];
   throw (
     refusal ??
-    conflict(`The agent of the session has no connector: connect the application of ${title} that acts as this agent.`)
+    conflict(`No connector acts as the agent of the session: connect the ${title} application of this agent.`)
   );
 }

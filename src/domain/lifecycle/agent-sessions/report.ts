@@ -90,7 +90,7 @@ async function begin({ sessions, connection }: OpenSessions, { id: threadId, cha
     await sessions.begin(connection, channelId, run.issueId);
   } catch (error) {
     if (!isFinal(error)) throw error;
-    const body = `The issue does not show that the agent works on it: ${error.body.description}`;
+    const body = `The issue does not show that the agent is working on it: ${error.body.description}`;
     await queuePost(undefined, { threadId, cause: `${run.id} begin`, message: { type: 'thought', body } });
   }
 }

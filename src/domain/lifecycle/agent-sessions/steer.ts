@@ -73,7 +73,7 @@ export async function processSessionMessage(said: SessionMessage): Promise<void>
   const person = await Person.get({ id: (approvedBy ?? userId)! });
   const member = await chatMemberOf(said.thread, person);
   if (!member || !mayRun(member)) {
-    const reason = `${person.name} may not steer missions.`;
+    const reason = `${person.name} is not allowed to steer missions.`;
     return settleSessionEvent(delivery, event, { status: 'ignored', reason, activity: thought(reason) });
   }
   const words = event.session!.text;

@@ -68,7 +68,7 @@ export const wantedBinding = (text: string): string | null => /^bind\s+(\S.*)$/i
 
 /** Binds the channel in which the command was written. @throws 403 for members who may not change integrations; otherwise as `bindChannel` */
 export async function bindFromChat(received: ReceivedChatEvent, { caller }: ChatMember, name: string): Promise<void> {
-  if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins bind channels to projects.');
+  if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins can bind channels to projects.');
   const { integrationId, event } = received;
   const project = await findProjectNamed(ownOrganization(caller), name);
   if (!project) throw notFound('project');

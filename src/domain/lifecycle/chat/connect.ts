@@ -52,7 +52,7 @@ export async function connectChat(caller: Caller, input: NewChatConnection): Pro
       throw conflict('The workspace is already connected: rotate its credentials, or disconnect it.');
     const vendorKind = 'chat' as const;
     if ((await Integration.query(trx).where({ orgId, vendorKind }).resultSize()) >= maxConnectors)
-      throw conflict(`The organization has ${maxConnectors} connectors of the kind chat, which is the maximum.`);
+      throw conflict(`The organization has ${maxConnectors} chat connectors, which is the maximum.`);
     const connector = { id: integrationId, orgId, vendor, vendorKind, displayName, externalOrgId: workspaceId };
     await insertIntegration(trx, { ...connector, credentials: botToken });
     const createdByUserId = caller.userId;

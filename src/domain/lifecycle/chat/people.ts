@@ -33,7 +33,9 @@ export async function findMember(
     };
   return mayRun(member)
     ? member
-    : { refusal: `Your role in ${organization}, ${member.caller.role}, may not start or steer missions.` };
+    : {
+        refusal: `Your role in ${organization}, ${member.caller.role}, does not allow you to start or steer missions.`,
+      };
 }
 
 export const mayRun = ({ caller }: ChatMember): boolean => caller.scopes.has('missions:run');

@@ -49,7 +49,7 @@ export async function startInChat(received: ReceivedChatEvent, { caller, name }:
     };
     const isNew = await ChatThread.insertNew(trx, thread, ['integrationId', 'channelId', 'threadId']);
     // Another message has started a mission in the same thread: the next attempt steers that mission.
-    if (!isNew) throw new Error('the thread has a mission already');
+    if (!isNew) throw new Error('the thread already has a mission');
     await reportIn(trx, thread.id, run.id);
     await enqueue(trx, 'chat thread', { threadId: thread.id });
     return run;

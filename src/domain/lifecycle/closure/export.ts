@@ -27,7 +27,7 @@ export async function exportOrganization(caller: Caller, orgId: string): Promise
 export const requestExport = (orgId: Id<'organization'>): Promise<OrgExport> =>
   transaction(async (trx) => {
     const closure = await OrgClosure.query(trx).select('closedAt', 'settledAt').findById(orgId).forUpdate();
-    if (!closure) throw conflict('The organization is open. Its data is exported after it is closed.');
+    if (!closure) throw conflict('The organization is open. Its data can be exported only after it is closed.');
     if (closure.closedAt <= now() - closedRetentionMs) throw conflict('The organization is being erased.');
     const earlier = await ownRow(trx, orgId);
     if (earlier && !isRepeatable(earlier)) return earlier;

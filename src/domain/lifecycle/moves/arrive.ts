@@ -66,12 +66,12 @@ export async function checkArrival({
   slug: string;
   schema: string;
 }): Promise<object> {
-  if (await isOwn(orgId)) throw conflict('The organization is here already.');
+  if (await isOwn(orgId)) throw conflict('This cell already has the organization.');
   const found = await Organization.find({ slug });
   if (found && found.id !== orgId)
     throw conflict(`Another organization has the slug ${slug}: rename one of them first.`);
   if (schema !== (await newestMigration()))
-    throw conflict('The cells run different releases: bring both to the same one.');
+    throw conflict('The cells run different releases: upgrade both to the same release.');
   return { ok: true };
 }
 
@@ -87,7 +87,7 @@ export async function receiveArrival(
     if (state?.moveId === moveId && state.file) return state.file;
     // A late request of a command that was killed before its move was canceled.
     if (state?.moveId === moveId && state.state === 'moved') throw conflict('The move was canceled.');
-    if (await isOwn(orgId)) throw conflict('The organization is here already.');
+    if (await isOwn(orgId)) throw conflict('This cell already has the organization.');
     await putState(trx, arriving);
     return null;
   });
@@ -129,7 +129,7 @@ export async function receiveJobs(sent: ArrivingMove & { first: number; jobs: Wa
   await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
     if (state?.state !== 'arriving' || state.moveId !== moveId || !state.file || state.jobs.length < first)
-      throw conflict('The organization has not arrived.');
+      throw conflict('This cell has not received the organization.');
     await putState(trx, { ...state, jobs: [...state.jobs.slice(0, first), ...jobs] });
   });
   return { ok: true };
@@ -145,7 +145,7 @@ export async function serveArrival({ orgId, moveId, from }: ArrivingMove & { fro
     const isLeaving = state?.state === 'draining' || state?.state === 'frozen';
     if (state && state.moveId !== moveId && (isLeaving || state.otherCell !== from)) return false;
     if (state?.state !== 'arriving' || state.moveId !== moveId || !state.file)
-      throw conflict('The organization has not arrived.');
+      throw conflict('This cell has not received the organization.');
     await dropState(trx, orgId, moveId);
     await putJobs(trx, state.jobs);
     await restartLeases(trx, orgId);
@@ -161,7 +161,7 @@ export async function serveArrival({ orgId, moveId, from }: ArrivingMove & { fro
 export async function discardArrival({ orgId, moveId, from }: ArrivingMove & { from: string }): Promise<object> {
   const isDiscarded = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
-    if (!state && (await exists(orgId))) throw conflict('The organization is served here.');
+    if (!state && (await exists(orgId))) throw conflict('This cell already serves the organization.');
     if (state?.moveId !== moveId) return false;
     // A join that is still running finds this state and commits nothing.
     await putState(trx, { ...state, state: 'moved', otherCell: from, file: null, jobs: [] });

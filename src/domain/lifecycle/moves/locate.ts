@@ -96,7 +96,7 @@ async function firstPlace(key: RequestKey): Promise<CellPlace | null> {
   const signal = AbortSignal.any([found.signal, AbortSignal.timeout(answerMs)]);
   const ask = async (cell: string): Promise<CellPlace> => {
     const { status, body } = await askCell(cell, findPath, key, signal);
-    if (status !== 200) throw new Error(`the cell ${cell} has answered ${status}`);
+    if (status !== 200) throw new Error(`the cell ${cell} answered with status ${status}`);
     const { place } = z.object({ place: placeSchema.nullable() }).parse(body);
     if (place === null) throw isUnknown;
     return place;

@@ -10,6 +10,7 @@ export const withMoveLock = <T>(orgId: string, work: () => Promise<T>): Promise<
   transaction(async (trx) => {
     await trx.raw('set local idle_in_transaction_session_timeout = 0');
     const [lock] = await sql<{ ours: boolean }>(lockSql, [orgId], trx);
-    if (!lock!.ours) throw new MoveError('another process is moving the organization: wait until it ends, or end it');
+    if (!lock!.ours)
+      throw new MoveError('another process is moving the organization: wait until that process ends, or end it');
     return work();
   });

@@ -52,7 +52,8 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
   let state = (await moveStateOf(id)) ?? (await begin(organization, to));
   if (state.otherCell !== to)
     throw new MoveError(`the organization is already moving to ${state.otherCell}: cancel that move first (--cancel)`);
-  if (state.state === 'arriving') throw new MoveError(`the organization is arriving from ${state.otherCell}`);
+  if (state.state === 'arriving')
+    throw new MoveError(`the organization is still being moved here from ${state.otherCell}`);
   if (state.state === 'draining') {
     // Guards the tables again, because an earlier command may have ended before all tables had their triggers.
     await guardTables();
@@ -238,7 +239,7 @@ export async function movingOrganization(slug: string): Promise<Moving> {
 export async function forgetMoved(slug: string): Promise<{ forgotten: string }> {
   const state = await CellOrganization.find({ slug, state: 'moved' });
   if (!state?.file || (await Organization.find({ id: state.orgId })))
-    throw new MoveError(`there is no packed file of an organization with the slug ${slug} that has moved`);
+    throw new MoveError(`there is no packed file of a moved organization with the slug ${slug}`);
   await storage().remove(state.file.contentKey);
   await changeState(state.orgId, (trx) => putState(trx, { ...state, file: null }));
   return { forgotten: state.orgId };

@@ -111,7 +111,8 @@ async function joinIn(trx: Transaction, joining: Joining): Promise<Joined> {
   }
   missing.push(...(await adoptJoinedContents(trx, await archiveContentsOf(trx, organization.id))));
   const manifest = readManifest((await readNamed(entries, manifestName)).toString(), key);
-  if (await entries.peek()) throw new OrganizationFileError('the file is damaged: it has more than its manifest says');
+  if (await entries.peek())
+    throw new OrganizationFileError('the file is damaged: it contains more than its manifest lists');
   const headerHash = createHash('sha256').update(headerText).digest('hex');
   if (manifest.id !== header.id || manifest.header !== headerHash)
     throw new OrganizationFileError('the file is damaged: its header was changed');
@@ -145,10 +146,10 @@ async function requireJoinable(trx: Transaction, { organization: { id, slug }, s
   const here = (await migrationStatus(trx)).applied.at(-1);
   if (schema !== here)
     throw new OrganizationFileError(
-      `the file has the schema ${schema}, this installation ${here}: bring both to the same release, and write the file again`,
+      `the file has the schema ${schema}, this installation ${here}: upgrade both installations to the same release, and write the file again`,
     );
   if (await Organization.find({ id: id as Organization['id'] }, trx))
-    throw new OrganizationFileError(`the organization ${id} is in this installation already`);
+    throw new OrganizationFileError(`the organization ${id} is already in this installation`);
   if (await Organization.find({ slug }, trx))
     throw new OrganizationFileError(`another organization has the slug ${slug} here: rename one of them first`);
 }

@@ -35,15 +35,15 @@ export async function receiveContents(entries: EntryCursor, received: string[]):
 
 async function reserve(key: string): Promise<void> {
   if (!/^cnt_\w{5,60}$/.test(key))
-    throw new OrganizationFileError(`the file is damaged: ${key} is not the key of a content`);
+    throw new OrganizationFileError(`the file is damaged: ${key} is not a valid content key`);
   // This is checked before the key is reserved, because the sweep removes the bytes of reserved keys, and these bytes may belong to another
   // installation.
   if (!(await isReserved(key)) && (await isStored(key)))
     throw new OrganizationFileError(
-      'the storage of this installation has contents of the file already: each installation needs its own bucket or prefix',
+      'the storage of this installation already has contents of the file: each installation needs its own bucket or prefix',
     );
   if (!(await reserveJoiningContent(key)))
-    throw new OrganizationFileError(`the content ${key} is in this installation already`);
+    throw new OrganizationFileError(`the content ${key} is already in this installation`);
 }
 
 async function isStored(key: string): Promise<boolean> {
@@ -66,7 +66,7 @@ export async function adoptContents(loading: Loading, table: PackedTable): Promi
      where t.org_id is null and t.size_bytes is null returning 1 as adopted`,
   );
   if (adopted.length !== loading.counts[table.name]!.rows)
-    throw new OrganizationFileError('a content of the file is in this installation already');
+    throw new OrganizationFileError('a content of the file is already in this installation');
   return missing;
 }
 

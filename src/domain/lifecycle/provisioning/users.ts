@@ -32,7 +32,7 @@ export const createUser = (caller: Caller, input: UserInput): Promise<DirectoryU
   changeDirectory(caller, unique, async (trx, orgId) => {
     const { users: max } = directoryCounts;
     if ((await DirectoryUser.query(trx).where({ orgId }).resultSize()) >= max)
-      throw conflict(`A directory may have ${max} users.`);
+      throw conflict(`A directory can have at most ${max} users.`);
     if (!input.active) await endAccess(trx, orgId, input.email);
     const createdAt = now();
     const isOffered = input.active && !(await findMember(trx, orgId, input.email));

@@ -52,7 +52,7 @@ export async function createEndpoint(caller: Caller, input: NewEndpoint): Promis
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     if ((await WebhookEndpoint.query(trx).where({ orgId }).resultSize()) >= webhookCounts.endpoints) {
-      throw conflict(`An organization has at most ${webhookCounts.endpoints} webhook endpoints.`);
+      throw conflict(`An organization can have at most ${webhookCounts.endpoints} webhook endpoints.`);
     }
     await requireProjects(trx, orgId, projectIds);
     const { lastNumber } = await readEventsAfter(orgId, { types: [], limit: 1 }, trx);
@@ -72,7 +72,7 @@ function requireAddress(url: string): void {
   try {
     checkAddressText(url);
   } catch {
-    throw invalid.field('url', 'must be an https address of a public host');
+    throw invalid.field('url', 'must be an https URL of a public host');
   }
 }
 

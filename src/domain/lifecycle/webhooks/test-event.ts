@@ -35,7 +35,7 @@ const writeTest = ({ id: endpointId, orgId, name }: WebhookEndpoint): Promise<We
     if (!(await WebhookEndpoint.lock(trx, { id: endpointId, orgId }))) WebhookEndpoint.refuse();
     const isOpen = { endpointId, type, status: 'pending', attempts: 0 } as const;
     if (await WebhookDelivery.query(trx).findOne(isOpen).where('dueAt', '>', now()))
-      throw conflict('A test event of this endpoint waits for its answer.');
+      throw conflict('A test event of this endpoint is still waiting for its response.');
     const { lastNumber: after } = await numberChangesIn(trx, orgId);
     await recordAction(orgId, 'tested_webhooks', { id: endpointId, name }, trx);
     await numberChangesIn(trx, orgId);

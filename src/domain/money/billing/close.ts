@@ -21,7 +21,7 @@ export async function endAtProvider(orgId: OrgId): Promise<string | null> {
   if (!current) return null;
   const provider = providerNamed(current.provider);
   if (!provider)
-    throw new Error(`the payment provider ${current.provider} of the subscription ${current.id} is not set up`);
+    throw new Error(`the payment provider ${current.provider} of the subscription ${current.id} is not configured`);
   await releaseTransaction();
   await provider.endSubscription(current.reference);
   return current.reference;

@@ -30,7 +30,7 @@ function problemOf(error: Stripe.errors.StripeError): Error {
     return upstreamUnavailable('The payment provider is unavailable.', retryAfterSeconds);
   if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError)
     return badGateway(
-      'The payment provider rejects the key of this service. Its operator must correct STRIPE_SECRET_KEY.',
+      'The payment provider rejects the key of this service. The operator of this service must correct STRIPE_SECRET_KEY.',
     );
   if (error instanceof errors.StripeCardError) return conflict(`The payment was declined: ${error.message}`);
   if (isGone(error)) return conflict('The payment provider does not know this payment or subscription.');

@@ -106,5 +106,5 @@ export const idOfStripe = (one: string | { id: string }): string => (typeof one 
 
 /** Checks the currency of a payment. @throws 400 for a currency other than US dollars */
 function requireCurrency(sent: string | null): void {
-  if (sent !== currency) throw invalid(`The event names an amount in another currency than ${currency}.`);
+  if (sent !== currency) throw invalid(`The event names an amount in a currency other than ${currency}.`);
 }

@@ -75,7 +75,7 @@ type Compared = Filter & { kind: 'compare' };
 
 function membership(attribute: string, exists: string, { comparator, value }: Compared): FilterCondition {
   if (comparator === 'eq' && typeof value === 'string') return { text: exists, values: [value] };
-  throw unsupported(attribute, 'can only be compared by eq with a text');
+  throw unsupported(attribute, 'can be compared only by eq, with a string');
 }
 
 function comparison(
@@ -127,6 +127,6 @@ const operators: Record<Exclude<Comparator, 'pr'>, (column: string, parameter: s
 export function sortExpression(attribute: string, columns: Columns): string {
   const column = Object.hasOwn(columns, attribute) ? columns[attribute]! : undefined;
   if (!column || 'exists' in column || column.isConstant)
-    throw invalid.field('sortBy', `${attribute} is not an attribute that lists are sorted by`);
+    throw invalid.field('sortBy', `${attribute} is not an attribute by which lists can be sorted`);
   return column.kind === 'text' ? `lower(${column.sql})` : column.sql;
 }

@@ -35,7 +35,7 @@ export const createGroup = (
   changeDirectory(caller, unique, async (trx, orgId) => {
     const { groups: max } = directoryCounts;
     if ((await DirectoryGroup.query(trx).where({ orgId }).resultSize()) >= max)
-      throw conflict(`A directory may have ${max} groups.`);
+      throw conflict(`A directory can have at most ${max} groups.`);
     const createdAt = now();
     const group = {
       ...{ id: newId('directoryGroup'), orgId, ...input, role: null, version: 1, createdAt, updatedAt: createdAt },
@@ -133,5 +133,5 @@ async function changeMembers(
 async function refuseTooMany(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
   const { groupMembers: max } = directoryCounts;
   if ((await DirectoryGroupMember.query(trx).where({ orgId }).resultSize()) > max)
-    throw conflict(`The groups of a directory may have ${max} members together.`);
+    throw conflict(`The groups of a directory can have at most ${max} members together.`);
 }

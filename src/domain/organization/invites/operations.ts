@@ -87,7 +87,8 @@ export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ 
   const revoked = await Invite.pending().where({ id: inviteId, orgId }).patch({ revokedAt: now() });
   if (revoked === 0) {
     const invite = await Invite.get({ id: inviteId, orgId });
-    if (statusOfInvite(invite) === 'accepted') throw conflict('The invite was accepted: the person is a member now.');
+    if (statusOfInvite(invite) === 'accepted')
+      throw conflict('The invite was accepted, so the person is already a member.');
   }
   return { ok: true };
 }

@@ -85,7 +85,7 @@ async function findIn(cell: string, wanted: Wanted): ReturnType<typeof findWante
 export async function reserveForJoin({ id: orgId, slug }: { id: string; slug: string }): Promise<void> {
   for (const cell of otherCells()) {
     const { isTaken, isHere } = await findIn(cell, { slug, orgId });
-    if (isHere) throw conflict(`The cell ${cell} has the organization.`);
+    if (isHere) throw conflict(`The cell ${cell} already has the organization.`);
     if (isTaken) throw conflict(`An organization of the cell ${cell} has the slug ${slug}: rename one of them first.`);
   }
   if (!(await reserveSlug(slug, orgId)))

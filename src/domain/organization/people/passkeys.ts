@@ -135,7 +135,7 @@ export async function createPasskey(
       trx,
     );
     if (before!.count >= maxPasskeys) {
-      throw conflict(`An account has at most ${maxPasskeys} passkeys. Remove one first.`);
+      throw conflict(`An account can have at most ${maxPasskeys} passkeys. Remove one first.`);
     }
     const credentialId = Buffer.from(credential.id, 'base64url');
     const { publicKey, counter, transports = [] } = credential;

@@ -17,7 +17,8 @@ import { type Resource, resourceOf } from '../resources.ts';
 import { endSignIn, issueRefreshToken, lockSignIn, useRefreshToken } from '../sign-ins.ts';
 import { type GrantHandler, required, type TokenParameters } from '../token-request.ts';
 
-const refused = () => invalidGrant('The refresh token is unknown, expired, used, revoked, or of another client.');
+const refused = () =>
+  invalidGrant('The refresh token is unknown, expired, used, revoked, or was issued to another client.');
 
 interface Family {
   usedAt: number | null;

@@ -27,7 +27,7 @@ export function destinationOf(address: string): Destination {
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw invalid.field(
       'address',
-      'must be an https address, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style',
+      'must be an https URL, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style',
     );
   }
   return { kind: 'collector', address };
@@ -50,7 +50,7 @@ export async function requirePublicDestination(destination: Destination): Promis
     await checkAddress(server, AbortSignal.timeout(checkMs));
   } catch (error) {
     // The message of the error may reveal addresses of the internal network.
-    if (error instanceof OutboundError) throw invalid.field('address', 'must be an https address of a public host');
+    if (error instanceof OutboundError) throw invalid.field('address', 'must be an https URL of a public host');
     throw error;
   }
 }

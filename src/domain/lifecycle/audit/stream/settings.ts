@@ -96,7 +96,7 @@ function secretIn(
     if (accessKeyId || secretAccessKey) throw invalid.field('accessKeyId', 'is only for a bucket');
     return token === undefined ? null : { token };
   }
-  if (token) throw invalid.field('token', 'is only for an https address');
+  if (token) throw invalid.field('token', 'is only for an https URL');
   if (!accessKeyId !== !secretAccessKey)
     throw invalid.field(accessKeyId ? 'secretAccessKey' : 'accessKeyId', 'is required, because the other key is given');
   return accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null;

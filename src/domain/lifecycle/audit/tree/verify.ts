@@ -94,7 +94,7 @@ async function expectedOf(
     if (checkpoint?.size === row.size && checkpoint.rootHash === row.rootHash && checkpoint.time === row.createdAt) {
       expected.push({ checkpoint, name: '' });
     } else
-      findings.add(`The checkpoint ${row.id} was changed: its signature is not valid, or is that of other values.`);
+      findings.add(`The checkpoint ${row.id} was changed: its signature is invalid, or belongs to different values.`);
   }
   for (const checkpoint of given.filter(isOwn)) {
     if (signed(checkpoint)) expected.push({ checkpoint, name: 'given ' });

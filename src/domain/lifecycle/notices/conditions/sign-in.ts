@@ -24,8 +24,8 @@ export const missingDomainRecords = async (caller: Caller): Promise<Condition[]>
       kind: 'action',
       title: isLost ? `The domain ${domain} no longer counts as verified` : `The TXT record of ${domain} is missing`,
       body: isLost
-        ? `Its TXT record is missing since ${since}. No identity provider signs in its addresses until the record is there again and you check it.`
-        : `It is missing since ${since}. If it is still missing on ${isoTime(end).slice(0, 10)}, no identity provider signs in addresses of the domain any longer.`,
+        ? `Its TXT record has been missing since ${since}. No identity provider signs in its addresses until the record is there again and you check it.`
+        : `It has been missing since ${since}. If it is still missing on ${isoTime(end).slice(0, 10)}, no identity provider signs in addresses of the domain any longer.`,
       page: '/sign-in',
       createdAt: isLost ? end : missingSince,
     };
