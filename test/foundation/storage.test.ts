@@ -136,9 +136,9 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
   });
 
   test.each(['', 'ab', '../secret', 'a/../../b', 'a\0b', 'x'.repeat(201)])('refuses %j as a key', async (key) => {
-    await expect(storage.read(key)).rejects.toThrow('is not a key');
-    await expect(storage.write(key, chunks('x'), 1)).rejects.toThrow('is not a key');
-    await expect(storage.remove(key)).rejects.toThrow('is not a key');
+    await expect(storage.read(key)).rejects.toThrow('is not a valid storage key');
+    await expect(storage.write(key, chunks('x'), 1)).rejects.toThrow('is not a valid storage key');
+    await expect(storage.remove(key)).rejects.toThrow('is not a valid storage key');
   });
 });
 
