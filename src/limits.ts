@@ -73,7 +73,7 @@ export const pages = {
 /** Personal access tokens (docs/contract.md#limits). */
 export const tokens = {
   scopesPerToken: 25,
-  /** Maximum of active tokens; set by TOKENS_PER_PERSON. */
+  /** Maximum number of active tokens; set by TOKENS_PER_PERSON. */
   perPerson: 100,
   lifetimeDays: { min: 1, max: 365, default: 90 },
 } as const;
@@ -206,7 +206,7 @@ export const graphql = {
   costPerRatePoint: 1_000,
 } as const;
 
-/** Maximum of open subscriptions, and the duration of one before its reader must reconnect. */
+/** Maximum number of open subscriptions, and the duration of one before its reader must reconnect. */
 export const subscriptions = {
   perCredential: 10,
   perPerson: 50,

@@ -27,7 +27,7 @@ const models: Record<AgentHarness, string> = {
   acp: 'claude-sonnet-4-5',
 };
 
-/** Returns the test of programs. @param folder Folder of the runner's data, where programs that have passed are recorded. */
+/** Returns a function that tests programs. @param folder Folder of the runner's data, where programs that have passed are recorded. */
 export function openSelfTest(
   isolation: Isolation,
   limits: Limits,
@@ -72,7 +72,9 @@ async function test(found: Found, isolation: Isolation, limits: Limits, timeoutM
       home: place.home,
       gateway: { url: `http://127.0.0.1:${gateway.port || ports.gateway}`, key: gateway.key },
     };
-    const late = wait(timeoutMs, `it did not end within ${timeoutMs / 1_000} seconds`, { signal: ended.signal });
+    const late = wait(timeoutMs, `the harness did not end within ${timeoutMs / 1_000} seconds`, {
+      signal: ended.signal,
+    });
     // If the runner stops during the test, the watchdog of the place ends the process; a container has a watchdog of its own.
     const began = (pid: number) => container || place.guard(pid);
     return await Promise.race([runOnce(found, task, began), late]).then(
@@ -115,8 +117,8 @@ async function runOnce(
     if (event.turn.status !== 'completed') return event.turn.error ?? event.turn.status;
     if (event.turn.text.trim() !== script.answer)
       return `its answer was not understood: ${event.turn.text.slice(0, 200)}`;
-    if (!events.some((one) => 'session' in one)) return 'it named no session';
-    return events.some((one) => 'usage' in one && one.usage.inputTokens > 0) ? null : 'it reported no tokens';
+    if (!events.some((one) => 'session' in one)) return 'the harness named no session';
+    return events.some((one) => 'usage' in one && one.usage.inputTokens > 0) ? null : 'the harness reported no tokens';
   } finally {
     await started.end();
   }
@@ -136,5 +138,5 @@ const plainly = {
 const whyUndone = (file: string): Promise<string | null> =>
   stat(file).then(
     () => null,
-    () => 'it did not run the command of the model',
+    () => 'the harness did not run the command that the model requested',
   );

@@ -21,7 +21,9 @@ export async function runCommands(
   if (report.signal.aborted) return 'stopped';
   const done = new AbortController();
   const timeoutMs = settings.capabilities.setupTimeoutMs;
-  const timeout = wait(timeoutMs, `it took longer than ${Math.round(timeoutMs / 1_000)} s`, { signal: done.signal });
+  const timeout = wait(timeoutMs, `the setup took longer than ${Math.round(timeoutMs / 1_000)} s`, {
+    signal: done.signal,
+  });
   timeout.catch(() => {});
   const log = bounded(report.log);
   try {

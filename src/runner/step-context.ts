@@ -78,7 +78,7 @@ export interface StepContext {
   meter: Meter | null;
   /** Questions of the agent to people; null means that it can ask none. */
   questions: Questions | null;
-  /** Connections that were not reported yet. */
+  /** Connections that have not been reported yet. */
   connections: ConnectionCounter;
   /** Services of the mission, whose files count for its disk limit; null without services. */
   services: Pick<Services, 'diskBytes'> | null;

@@ -11,7 +11,7 @@ import { inPath } from './isolation/programs.ts';
 
 const packageName = 'agent-engineering-platform';
 const installMs = 30 * 60_000;
-/** Begins the names of folders in which releases are being installed. */
+/** Prefix of the names of folders in which a release is being installed. */
 const draftPrefix = '.installing-';
 /** A new release that ends with an error within this time has failed to start. */
 const startMs = 60_000;
@@ -91,7 +91,7 @@ async function installRelease(around: Around, version: string): Promise<string> 
 /** Value of `EXIT_WITH_PARENT` for a release that ends with the process that waits for it, and asks it for the next one. */
 const startedByUpdater = 'updater';
 
-/** Starts a release in a process, which may ask for the program of a newer release. */
+/** Starts a release as a child process. The release may ask this process to run a newer one. */
 function startRelease(program: string, token: string, around: Around) {
   const env = { ...around.env, EXIT_WITH_PARENT: startedByUpdater };
   const stdio = ['pipe', 'inherit', 'inherit', 'ipc'] as const;
@@ -209,7 +209,7 @@ export function openUpdater(around: Around) {
       const hasParent = around.env.EXIT_WITH_PARENT === startedByUpdater && process.send;
       const code = await (hasParent ? askParent(program, around.signal) : runRelease(program, token, around));
       if (code === 0 || around.signal.aborted || performance.now() - since > startMs) return code;
-      fail(version, `it exited at once with code ${code}`);
+      fail(version, `the new release exited at once with code ${code}`);
       return null;
     },
   };

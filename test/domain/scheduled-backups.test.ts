@@ -234,7 +234,7 @@ describe('restoring backups', () => {
       ],
       [
         restore('d', whole, { SECRET_KEY: '', BACKUP_URL: '' }),
-        'set SECRET_KEY to that of the installation whose backup this is',
+        'set SECRET_KEY to the key of the installation that wrote this backup',
       ],
     ] as const;
     for (const [outcome, message] of refusals) {

@@ -230,7 +230,7 @@ describe('Files that run outside the transaction', () => {
       'create unique index i on boats (name);',
       'line 3: write "create index',
     ],
-    ['batches without an end', 'x.batches', 'select $1::text as last', 'return one row with a column "after"'],
+    ['batches without an end', 'x.batches', 'select $1::text as last', 'must return one row with a column "after"'],
   ])('With %s are refused', async (_fault, ending, statement, words) => {
     write(`20260104_01_${ending}.sql`, `-- Wrong.\n-- up\n${statement}\n-- down\n`);
     await expect(migrate(knex, { folder })).rejects.toThrow(words);

@@ -151,7 +151,7 @@ describe('moveDatabase', () => {
     const behind = await emptyDatabase();
     const target = await newTarget('ahead');
     await expect(moveDatabase(behind.connection, target, folder)).rejects.toThrow(
-      'migrate the source first, it lacks 20260101_01_fleet.sql',
+      'migrate the source first: it lacks 20260101_01_fleet.sql',
     );
     await behind.drop();
   });

@@ -72,7 +72,7 @@ describe('an image that missions wait for', () => {
   it('is no longer pulled once no mission waits, and is pulled anew for the next mission', async () => {
     const stopped = pullImage(request(), 'left');
     const late = pullImage(request(20), 'left');
-    await expect(late).rejects.toThrow('its image was not available after 0 s');
+    await expect(late).rejects.toThrow('the image was not available after 0 s');
     await hasBegun('left');
     const pid = pidOf('left');
     missions[0]!.abort();
@@ -91,7 +91,7 @@ describe('an image that missions wait for', () => {
     const builds = [1, 2].map(() => buildImage(request(), 'FROM x\n', 'none'));
     await hasBegun('build');
     tell('build', 'end');
-    const message = expect.stringMatching(/^its image could not be built: (build works )+build is broken$/);
+    const message = expect.stringMatching(/^the image could not be built: (build works )+build is broken$/);
     const failed = { status: 'rejected', reason: { message } };
     expect(await Promise.allSettled(builds)).toMatchObject([failed, failed]);
   });

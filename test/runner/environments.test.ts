@@ -169,7 +169,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
       environmentOf({ setupScript: 'sleep 600' }),
       '',
     );
-    expect(endless.failure).toContain('it took longer than');
+    expect(endless.failure).toContain('the setup took longer than');
     const number = `${process.pid}${++daemonCount}`;
     const daemons = environmentOf({ setupScript: `sleep ${number} & setsid sleep ${number} >/dev/null 2>&1 & exit 0` });
     expect((await run(capabilities, daemons, 'echo works')).printed).toBe('works\n');
@@ -256,7 +256,7 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
   expect((await run(containers, built, 'cat /built /networks')).printed).toMatch(/^built-\d+\nlo\n$/);
   expect((await run(containers, built, 'cat /built')).printed).toMatch(/^built-/);
   const broken = await run(containers, { ...built, dockerfile: `FROM ${from}\nRUN false\n` }, 'true');
-  expect(broken.failure).toContain('its image could not be built');
+  expect(broken.failure).toContain('the image could not be built');
 
   // Images created by missions are removed by age and size. Earlier images, and an image in use, stay.
   const other = { ...built, dockerfile: `${dockerfile}RUN true\n` };

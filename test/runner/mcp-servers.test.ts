@@ -44,9 +44,9 @@ describe('an MCP server in a sandbox', () => {
   });
 
   it.each([
-    ['quit', 'it has ended (exit code 3)'],
-    ['garbage', 'it wrote too much output that answers no request'],
-    ['flood', 'it wrote too much output that answers no request'],
+    ['quit', 'the server has ended (exit code 3)'],
+    ['garbage', 'the server wrote too much output that answers no request'],
+    ['flood', 'the server wrote too much output that answers no request'],
   ])('does not start when it is invalid (%s), and the reason is reported', async (behavior, reason) => {
     await expect(start(behavior).then(({ server }) => server.call('wait', {}, never))).rejects.toThrow(reason);
   });
@@ -57,10 +57,10 @@ describe('an MCP server in a sandbox', () => {
     const waiting = server.call('wait', {}, left.signal);
     left.abort();
     await expect(waiting).rejects.toThrow('the agent no longer waits');
-    await expect(server.call('fill', {}, never)).rejects.toThrow('it wrote too much');
-    await expect(server.call('look', {}, never)).rejects.toThrow('it wrote too much');
+    await expect(server.call('fill', {}, never)).rejects.toThrow('the server wrote too much');
+    await expect(server.call('look', {}, never)).rejects.toThrow('the server wrote too much');
     const other = await start('');
-    await expect(other.server.call('leave', {}, never)).rejects.toThrow('it has ended (exit code 3)');
+    await expect(other.server.call('leave', {}, never)).rejects.toThrow('the server has ended (exit code 3)');
   });
 
   it('does not fill the log by writing endlessly', async () => {

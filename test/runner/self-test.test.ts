@@ -84,8 +84,8 @@ it('a harness that passes the self-test with a scripted model is offered, and is
 });
 
 it.each<[string, [string, string], string]>([
-  ['deaf', ['execSync(command)', 'execSync("true")'], 'it did not run the command of the model'],
-  ['forgetful', ["subtype: 'init'", "subtype: 'other'"], 'it named no session'],
+  ['deaf', ['execSync(command)', 'execSync("true")'], 'the harness did not run the command that the model requested'],
+  ['forgetful', ["subtype: 'init'", "subtype: 'other'"], 'the harness named no session'],
   ['quiet', ['result: text', "result: 'Something else'"], 'its answer was not understood: Something else'],
   ['failing', ["subtype: 'success'", "is_error: true, subtype: 'error'"], 'The self-test is done.'],
   [
@@ -102,5 +102,5 @@ it('a harness that hangs in the self-test is not offered', async () => {
     "process.stdin.once('data'",
     "setInterval(() => {}, 1_000); process.stdin.once('never'",
   ]);
-  expect(await look(program, 500)).toBe(`${version} failed its self-test: it did not end within 0.5 seconds`);
+  expect(await look(program, 500)).toBe(`${version} failed its self-test: the harness did not end within 0.5 seconds`);
 });

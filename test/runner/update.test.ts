@@ -98,7 +98,7 @@ it('A release that a runner has started asks it for the next one, and continues 
   const installed = 'node_modules/agent-engineering-platform/dist/runner/runner.js';
   expect(asked).toEqual({ program: path.join(folder, 'releases', version, installed) });
   runner.process.send({ code: 3 });
-  await says(runner, `its update to ${version} failed: it exited at once with code 3`);
+  await says(runner, `its update to ${version} failed: the new release exited at once with code 3`);
   const exited = once(runner.process, 'exit');
   runner.process.stdin!.end();
   expect(await exited).toEqual([0, null]);

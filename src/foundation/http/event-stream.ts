@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { seconds } from '../clock.ts';
 import { deliveryMs } from './http.ts';
 
-/** Comments keep a connection open through proxies while no event is sent. */
+/** Comments in the stream keep a connection open through proxies while no event is sent. */
 const commentIntervalMs = seconds(15);
 
 interface Events<Event> {

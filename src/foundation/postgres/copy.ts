@@ -28,7 +28,7 @@ export async function* copyOut(trx: Transaction, query: string): AsyncGenerator<
     // Ends the timer of the time limit, which would keep the process alive.
     rows.callback?.();
     // The server sends all rows, whether or not somebody reads them.
-    if (!isComplete) cut(connection, new Error('rows were no longer read'));
+    if (!isComplete) cut(connection, new Error('the rows were not read to the end'));
   }
 }
 

@@ -167,7 +167,8 @@ async function runInBatches(connection: Connection, file: MigrationFile, part: P
     await sendOn(connection, `begin; set local statement_timeout = 0; ${limitWaiting}`);
     try {
       const { rows } = await locating(file, part, () => sendOn(connection, part.sql, [after]));
-      if (rows[0]?.after === undefined) throw new Error(`migration ${file.name}: return one row with a column "after"`);
+      if (rows[0]?.after === undefined)
+        throw new Error(`migration ${file.name}: must return one row with a column "after"`);
       await sendOn(connection, 'commit');
       return rows[0].after;
     } catch (error) {

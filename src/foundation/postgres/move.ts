@@ -59,7 +59,7 @@ const begin = (client: pg.Client, mode: string) => client.query(`begin ${mode}; 
 
 async function sameSchema(source: Source, target: string, folder?: string): Promise<void> {
   const { pending } = await withKnex(source, (knex) => migrationStatus(knex, folder));
-  if (pending.length > 0) throw new Error(`migrate the source first, it lacks ${pending.join(', ')}`);
+  if (pending.length > 0) throw new Error(`migrate the source first: it lacks ${pending.join(', ')}`);
   await withKnex(target, (knex) => migrate(knex, { folder }));
 }
 

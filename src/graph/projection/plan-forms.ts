@@ -14,7 +14,7 @@ export type Produce<T> = (values: readonly unknown[], run: PlanRun) => readonly 
 /** A member whose values a resolver reads for all records at once; the results are made from these values. */
 export interface Relation<T> {
   key: string;
-  /** The key as the beginning of a member in JSON. */
+  /** The key of a member, as the beginning of the member in JSON. */
   name: string;
   field: Field;
   node: FieldNode;

@@ -45,5 +45,5 @@ export function environmentOf({ home, gateway, model, command }: Task): Record<s
 export const filled = (text: string, variables: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name) => variables[name] ?? whole);
 
-/** A model of a connector is prefixed with the API of its server: `messages/…`, `compatible/…`. */
+/** The name of a connector's model is prefixed with the API of its server: `messages/…`, `compatible/…`. */
 export const modelId = (model: string): string => model.replace(/^(?:messages|compatible)\//, '');

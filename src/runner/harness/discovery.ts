@@ -1,5 +1,5 @@
-// Finds the harnesses of this machine: programs named by a setting or in PATH, of a release in the range that the drivers were tested with,
-// that pass a self-test.
+// Finds the harnesses of this machine: programs that a setting names or that are in PATH. Their release must be in the range that the
+// drivers were tested with, and they must pass a self-test.
 import path from 'node:path';
 import { type Vendor, vendors } from '../contract.ts';
 import { inPath, isProgram, type RunProgram, reasonOf, runDirectly } from '../isolation/programs.ts';

@@ -2,7 +2,7 @@
 import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
 
-/** Bounds of the platform: characters, and steps of a plan. */
+/** Bounds that the platform sets: characters of a text, and steps of a plan. */
 export const limits = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };
 
 /** Fragments for a text of the agent: none for an empty text. */

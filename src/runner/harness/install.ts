@@ -104,7 +104,7 @@ async function download({ pinned, progress, signal, env }: Installation, cwd: st
   } catch (error) {
     const { stderr = '', message, killed } = error as Error & { stderr?: string; killed?: boolean };
     if (signal.aborted) throw error;
-    if (killed) throw new InstallFailed(`it took longer than ${timeoutMs / 60_000} minutes`);
+    if (killed) throw new InstallFailed(`the installation took longer than ${timeoutMs / 60_000} minutes`);
     throw failure(codeIn(stderr), stderr || message);
   } finally {
     clearInterval(watching);

@@ -35,12 +35,12 @@ interface Options extends Surroundings {
 }
 
 /**
- * Milliseconds: the interval of polling the demand, the delay after the first failure, which doubles after each further one, and its
- * maximum.
+ * Milliseconds: the interval between polls of the demand, the delay after the first failure, and the maximum delay. The delay doubles after
+ * each further failure.
  */
 const [pauseMs, firstDelayMs, maxDelayMs] = [3_000, 15_000, 10 * 60_000];
 
-/** The folder for a runner whose cells run as other users, which cannot reach the runner's own folder. */
+/** The folder for a runner whose cells run as other users, because these users cannot reach the runner's own folder. */
 const commonFolder = '/var/lib/agent-engineering-platform/harnesses';
 
 /** The folder of installed harnesses: `HARNESSES_DIR`, or below `DATA_DIR`. @param isCell Whether agents run in cells. */

@@ -44,7 +44,7 @@ export const capsOfContainers = (program: string): Caps =>
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 
-/** Error of a mission that ended above its memory limit. */
+/** Error of a mission that exceeded its memory limit. */
 export const overMemory = ({ memoryBytes }: Limits): string =>
   `It exceeded its memory limit: ${megabytes(memoryBytes)} MB.`;
 export const overDisk = ({ diskBytes }: Limits): string => `It exceeded its disk limit: ${megabytes(diskBytes)} MB.`;

@@ -55,7 +55,7 @@ async function once(request: ImageRequest, name: string, make: CreateImage): Pro
   const over = new AbortController();
   const until = { signal: over.signal };
   const late = wait(timeoutMs, undefined, until).then(() => {
-    throw new Error(`its image was not available after ${Math.round(timeoutMs / 1_000)} s`);
+    throw new Error(`the image was not available after ${Math.round(timeoutMs / 1_000)} s`);
   });
   const stopped = waitFor(signal, 'abort', until).then(() => {
     throw new Error('stopped');
@@ -96,7 +96,7 @@ function begin(engine: string, key: string, make: CreateImage): ImageJob {
 
 /** Pulls the image. @throws with the reason why the image is not available */
 export const pullImage = (request: ImageRequest, name: string): Promise<void> =>
-  once(request, name, (source) => run(source, ['pull', name], `its image ${name} is not available`));
+  once(request, name, (source) => run(source, ['pull', name], `the image ${name} is not available`));
 
 /**
  * Builds an image with an empty build context. @param network The engine's network for `RUN` lines. @returns the name
@@ -110,7 +110,7 @@ export async function buildImage(request: ImageRequest, dockerfile: string, netw
     try {
       await writeFile(file, dockerfile);
       const args = ['build', '--network', network, '--tag', name, '--file', file, folder];
-      await run(source, args, 'its image could not be built');
+      await run(source, args, 'the image could not be built');
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -92,12 +92,12 @@ export function openPod(folder: string, [gateway, egress, server]: number[]): Po
   };
 }
 
-/** The containers of a pod, in the form of containers of an engine. */
+/** The containers of a pod, with the interface of an engine's containers. */
 export const containersOf = (pod: Pod, image: string): Containers => ({ program: '', image, pod });
 
 /**
- * Connects to the starter of each container, which ends with this connection: a pod ends when its runner does. @throws when a container has
- * not started in time
+ * Connects to the starter of each container. A container ends with this connection, so that a pod ends when its runner does. @throws when a
+ * container has not started in time
  */
 export async function holdContainers(folder: string, timeoutMs: number): Promise<void> {
   const until = Date.now() + timeoutMs;

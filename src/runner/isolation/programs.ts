@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** Runs a program in the isolation of agents' programs, and returns its output. */
+/** Runs a program in the isolation that agents' programs have, and returns its output. */
 export type RunProgram = (program: string, args: string[]) => Promise<string>;
 
 /** Time limit of a program: a cold start takes four seconds. */

@@ -32,7 +32,7 @@ export interface Services {
   remove(): Promise<void>;
 }
 
-/** Capabilities for entrypoints of common images, which start as root, take over a folder and continue as another user. */
+/** Capabilities for entrypoints of common images, which start as root, take ownership of a folder and continue as another user. */
 const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'];
 
 /** With services, the mission keeps half of its memory and processes; the services share the other half equally. */

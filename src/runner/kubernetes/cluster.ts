@@ -44,7 +44,7 @@ async function handBack(platform: Connection, { runId, leaseId }: RunLease, why:
   });
 }
 
-/** Renews the lease until the runner in the pod does. Resolves with the reason when the pod does not start; empty when it has. */
+/** Renews the lease until the runner in the pod does. Resolves with the reason why the pod does not start; empty when it has started. */
 async function keepUntilStarted(
   { platform, settings, heartbeatMs }: ClusterMissions,
   workloads: Workloads,

@@ -30,7 +30,7 @@ const pauseMs = 1_000;
 
 /**
  * Decides whether missions have SandboxClaims; waits while the API server cannot be reached.
- * @throws with the reason why they are not used when they are required
+ * @throws with the reason why required SandboxClaims cannot be used
  */
 export async function chooseSandboxes(
   api: Api,
@@ -58,7 +58,7 @@ export interface Tested {
   limits: Limits;
 }
 
-/** Waits while the API server cannot be reached. @throws with the rights that the runner lacks */
+/** Checks the rights of the runner; waits while the API server cannot be reached. @throws with the rights that the runner lacks */
 export async function checkRights(api: Api, stopping: AbortSignal): Promise<void> {
   const missing = await again(() => missingRights(api, rights), stopping);
   if (missing.length > 0)

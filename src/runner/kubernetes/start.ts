@@ -74,8 +74,8 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
 }
 
 /**
- * Tests the cluster. Missions that have started need the relay: as long as there are any, the test is repeated, because a cluster that is full
- * refuses it. @throws with the reason why the cluster executes no missions
+ * Tests the cluster. Missions that have started need the relay: as long as there are any, the test is repeated, because it fails in a full
+ * cluster. @throws with the reason why the cluster executes no missions
  */
 async function testCluster(tested: Tested, stopping: AbortSignal): Promise<void> {
   for (;;) {

@@ -117,7 +117,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     const claim = claims?.items.get(name);
     return troubleOf(podOf(name)) || (claim ? claimTroubleOf(claim) : '');
   };
-  /** Removes what a mission has in the cluster; a runner that stops tries once. */
+  /** Removes the objects of a mission from the cluster; a runner that stops tries only once. */
   async function remove(name: string): Promise<void> {
     for (const { apiVersion, kind } of claims ? [jobKind, claimKind] : [jobKind])
       await persist(() => api.remove({ apiVersion, kind, metadata: { name } }), signal);

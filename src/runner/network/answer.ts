@@ -7,11 +7,11 @@ export function onAnswer(onward: ClientRequest, take: (answer: IncomingMessage) 
   onward.on('response', (answer) => {
     if (answer.statusCode! >= 100) return take(answer);
     answer.destroy();
-    refuse(`its status is ${answer.statusCode}`);
+    refuse(`the server sent the invalid status ${answer.statusCode}`);
   });
   // Without a listener for `upgrade` the request would never end.
   onward.on('upgrade', (_, socket) => {
     socket.destroy();
-    refuse('it switched the protocol without being asked');
+    refuse('the server switched the protocol without being asked');
   });
 }

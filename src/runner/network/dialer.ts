@@ -63,10 +63,10 @@ export function openDialer({ privateHosts, upstream, isRelay = false, resolve = 
     // The machine's proxy resolves names itself, so it could reach hosts that are not public.
     const isRefused = upstream !== null && isPrivateName(host);
     if (!isPrivate && (isRefused || found.some(({ address }) => !isPublic(address))))
-      throw new Refusal('not_public', host, 'it is not at a public address');
+      throw new Refusal('not_public', host, 'the host is not at a public address');
     if (found.length > 0) return found[0]!.address;
     if (upstream && !isPrivate) return null;
-    throw new Refusal('unknown_host', host, 'its name does not resolve');
+    throw new Refusal('unknown_host', host, 'the host name does not resolve');
   }
 
   return {
@@ -85,7 +85,7 @@ function open(socket: Socket, host: string): Promise<Socket> {
       socket.destroy();
       reject(new Refusal('failed', host, message));
     };
-    const timer = setTimeout(() => fail('it did not answer in time'), connectTimeoutMs);
+    const timer = setTimeout(() => fail('the host did not answer in time'), connectTimeoutMs);
     const failed = (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
       // Omits the address, which could be one of the operator's machines.

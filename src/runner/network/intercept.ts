@@ -139,7 +139,7 @@ const dropped = ['expect', 'host'];
 /** Checks the size of the headers. @throws for headers that the values of secrets have made too long */
 function bounded(headers: string[]): string[] {
   if (headers.join('').length <= maxHeaderSize) return headers;
-  throw new RangeError(`its headers have more than ${maxHeaderSize} bytes after the values of secrets were inserted.`);
+  throw new RangeError(`the headers have more than ${maxHeaderSize} bytes after the values of secrets were inserted.`);
 }
 
 /** The raw headers of the request (alternating names and values). */

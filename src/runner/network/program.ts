@@ -40,7 +40,7 @@ const textOf = (file: string) => attempt(() => readFileSync(`/proc/${file}`, 'la
 const linkOf = (file: string) => attempt(() => readlinkSync(`/proc/${file}`), '');
 const namesIn = (folder: string) => attempt(() => readdirSync(`/proc/${folder}`), []);
 
-/** Processes of each network other than the runner's. */
+/** The processes in each network namespace, except the runner's own. */
 function networksOfOthers(): string[][] {
   const own = linkOf('self/ns/net');
   const networks = new Map<string, string[]>();

@@ -10,7 +10,8 @@ const begin = String.raw`(?:(?<=\\[nrt])|(?<!\w))`;
 
 /**
  * Values that differ in every run. Recorded answers may contain values with `isNamed`; in an answer, the value of the replay replaces the
- * recorded value. A short hash may have only digits; a number of the JSON itself follows a colon, a comma or a bracket.
+ * recorded value. A short hash may consist of digits only. A number of the JSON itself is not replaced: it follows a colon, a comma or a
+ * bracket.
  */
 const changing = [
   { pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, name: '{uuid}', isNamed: true },

@@ -216,7 +216,7 @@ function watchSending(onward: ClientRequest): () => boolean {
 /** Ends a model call whose vendor is silent: harnesses wait for days, because a call may wait for a person. */
 function endWhenSilent(onward: ClientRequest): void {
   onward.setTimeout(vendorSilenceMs, () =>
-    onward.destroy(new Error(`it has sent nothing for ${vendorSilenceMs / 60_000} minutes`)),
+    onward.destroy(new Error(`the vendor has sent nothing for ${vendorSilenceMs / 60_000} minutes`)),
   );
 }
 

@@ -8,7 +8,7 @@ const defaultOutputTokens = 32_000;
 /** Tokens that vendors add to a request, such as instructions for tools. */
 const addedTokens = 1_000;
 
-/** Maximum tokens of an image, in the most detail that vendors offer. */
+/** Maximum tokens of an image, at the highest detail that vendors offer. */
 const imageTokens = 12_000;
 
 /** The largest context window of a model: the bound of input that is not in the request itself, such as files and earlier responses. */
@@ -88,7 +88,7 @@ export interface ModelRequest {
 /** Reads the bounds that the request sets. @throws SyntaxError for a body that is not a JSON object; CallRefused */
 export function readModelRequest(path: string, body: Buffer): ModelRequest {
   const request: Json = JSON.parse(body.toString());
-  if (!request || typeof request !== 'object') throw new SyntaxError('It is not a JSON object.');
+  if (!request || typeof request !== 'object') throw new SyntaxError('The request is not a JSON object.');
   refuseOtherPrices(request);
   const limits = limitsOf(path, request);
   const wanted = Math.max(...limits.map((name) => Number(request[name] ?? 0) || 0));

@@ -84,7 +84,7 @@ export function connect(
   const models = (lease: RunLease) => ask(runModels, lease);
   /** Harnesses that missions need, for a runner that installs them. */
   const demand = () => ask(harnessDemand, {}, true);
-  /** Orders of people to the runtime, and the release of the platform. */
+  /** Orders from people to the runtime, and the release of the platform. */
   const orders = (runtime: string) => ask(runtimeOrders, { runtime }, true);
 
   const ask = <Answer, Variables>(

@@ -51,8 +51,8 @@ export async function startStdioServer(
   const options = { hasInput: true, maxLineBytes: limits.message, out: client.take, err };
   const child = startProcess(launch, { ...command, ...options });
   const ended = child.silent.then(
-    (how) => `it has ended${how && ` (${how})`}`,
-    (error) => `it cannot be started: ${error.message}`,
+    (how) => `the server has ended${how && ` (${how})`}`,
+    (error) => `the server cannot be started: ${error.message}`,
   );
   const over = Promise.race([failed, ended]);
   const request: Request = (method, params, timeoutMs, left) => client.request(method, params, timeoutMs, over, left);
@@ -112,7 +112,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
       const answered = message && message.method === undefined ? waiting.get(message.id) : undefined;
       if (!answered) unasked += line.length;
       if (answered) answered(message!);
-      else if (unasked > limits.unasked) fail('it wrote too much output that answers no request');
+      else if (unasked > limits.unasked) fail('the server wrote too much output that answers no request');
       else if (message) takeOther(message);
       else log(line);
     },
@@ -121,7 +121,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
       if (waiting.size >= limits.calls) throw new Error(`At most ${limits.calls} calls can be open at the same time.`);
       const id = ++asked;
       const done = new AbortController();
-      const late = wait(timeoutMs, 'it did not answer in time', { signal: done.signal });
+      const late = wait(timeoutMs, 'the server did not answer in time', { signal: done.signal });
       late.catch(() => {});
       const leaving = new Promise<string>((resolve) => {
         const options = { once: true, signal: done.signal };
@@ -147,7 +147,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
 
 function resultOf({ error, result }: Json): Json {
   if (error) throw new ToolError(clip(String(error.message), 2_000));
-  if (typeof result !== 'object' || result === null) throw new Error('it answered without a result');
+  if (typeof result !== 'object' || result === null) throw new Error('the server answered without a result');
   return result;
 }
 
@@ -156,12 +156,12 @@ async function listTools(request: Request): Promise<Json[]> {
   let cursor: unknown;
   for (let page = 0; page < limits.pages && tools.length <= limits.tools; page++) {
     const answer = await request('tools/list', cursor === undefined ? {} : { cursor }, listMs);
-    if (!Array.isArray(answer.tools)) throw new Error('it returned no valid list of tools');
+    if (!Array.isArray(answer.tools)) throw new Error('the server returned no valid list of tools');
     tools.push(...answer.tools);
     cursor = answer.nextCursor;
     if (cursor === undefined || cursor === null) break;
   }
-  if (tools.length > limits.tools) throw new Error(`it has more than ${limits.tools} tools`);
+  if (tools.length > limits.tools) throw new Error(`the server has more than ${limits.tools} tools`);
   return tools;
 }
 

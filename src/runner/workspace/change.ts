@@ -66,7 +66,7 @@ export async function hasOthers(mirror: string, from: string, branch: string, em
 
 async function sizeOf(mirror: string, from: string, to: string): Promise<Change['size']> {
   const commits = await git(mirror, ['rev-list', '--count', `${from}..${to}`]);
-  // git's summary is such as ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.
+  // git's summary has the form ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.
   const changes = await git(mirror, ['diff', '--shortstat', ...plain, from, to]);
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(changes)?.[1] ?? 0);
   return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };

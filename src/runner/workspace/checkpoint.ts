@@ -64,7 +64,7 @@ export async function takeCheckpoint(
     await copyInside(place.root, made, file);
     const heads = await git(folder, ['bundle', 'list-heads', file]);
     const commitSha = /^([0-9a-f]{40,64}) refs\/checkpoint\/work$/m.exec(heads)?.[1];
-    if (!commitSha) throw new Error('it contains no files');
+    if (!commitSha) throw new Error('the workspace contains no files');
     return { commitSha, file, state, tree: state.split(' ', 1)[0]! };
   } catch (error) {
     await rm(file, { force: true });
@@ -99,7 +99,8 @@ const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`
 async function checkIsBundle(file: string): Promise<void> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());
-  if (!/^# v[23] git bundle\n/.test(buffer.toString('latin1', 0, bytesRead))) throw new Error('it is not a git bundle');
+  if (!/^# v[23] git bundle\n/.test(buffer.toString('latin1', 0, bytesRead)))
+    throw new Error('the file is not a git bundle');
 }
 
 /** Fetches the bundle into a repository of the runner. @throws when that lacks commits which the bundle is based on */

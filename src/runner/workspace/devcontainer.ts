@@ -64,7 +64,7 @@ const isObject = (value: unknown): value is Fields =>
 
 export function parseDevcontainer(text: string, folder: string): Devcontainer {
   const found = parseJsonc(text);
-  if (!isObject(found)) throw new Error('it is not an object');
+  if (!isObject(found)) throw new Error('the content is not a JSON object');
   const build = isObject(found.build) ? found.build : {};
   const dockerfile = typeof build.dockerfile === 'string' ? path.normalize(path.join(folder, build.dockerfile)) : null;
   const entries = isObject(found.containerEnv) ? Object.entries(found.containerEnv) : [];

@@ -11,7 +11,7 @@ export interface Remote {
   password: string | null;
   /** Whether the host may be this machine; http is then allowed too. */
   allowLoopback: boolean;
-  /** The address of the relay for this remote; absent for a runner that reaches it itself. */
+  /** The address of the relay for this remote; absent for a runner that reaches the remote directly. */
   relayed?: string | undefined;
   /** The name resolver of tests; the system's when absent. */
   resolve?: typeof lookup;

@@ -9,7 +9,10 @@ const fileName = 'AGENTS.md';
 const maxCharacters = 32_000;
 
 export interface PromptPart {
-  /** Part of the instructions. `agent`: its own; `AGENTS.md`; `skills`: their purpose; `history`: the events so far; `mission`. */
+  /**
+   * The origin of this part: the agent's own instructions (`agent`), the file `AGENTS.md`, the purpose of the skills (`skills`), the events
+   * so far (`history`), or the `mission`.
+   */
   spanId: string;
   text: string;
   promptScope: 'mission' | 'repo-contributed';

@@ -192,7 +192,7 @@ async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<vo
 
 const last = new Map<string, Promise<unknown>>();
 
-/** Runs work on an entry one after the other: by a queue in this process, by a lock among processes. */
+/** Serializes the work on an entry: by a queue within this process, by a lock between processes. */
 function withEntryLock<T>(entry: string, work: () => Promise<T>): Promise<T> {
   const mine = (last.get(entry) ?? Promise.resolve()).then(() => locked(entry, work));
   const settled = mine.catch(() => {}).finally(() => last.get(entry) === settled && last.delete(entry));

@@ -1,7 +1,10 @@
 // Bounds of one call of an agent-to-agent client (limits.ts has the bounds of the runs that a call starts).
 import { seconds } from '#foundation/clock.ts';
 
-/** Maximum parts of a message, maximum length of client ids, maximum wait of a call for the end of its task, and tasks per page. */
+/**
+ * Maximum number of parts of a message, maximum length of client ids, maximum wait of a call for the end of its task, and number of tasks
+ * per page.
+ */
 export const a2a = {
   parts: 20,
   id: { min: 1, max: 200 },

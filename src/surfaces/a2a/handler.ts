@@ -143,7 +143,7 @@ const pushMethods = (): Pick<
   ),
 });
 
-/** Waits until the run's task is final or waits for its client, or the waiting time of the call has passed; returns the task. */
+/** Waits until the run's task is final or waits for its client, but no longer than a call may wait. Returns the task. */
 async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
   const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
   let latest: Task | undefined;

@@ -151,7 +151,7 @@ export function createA2a(settings: A2aSettings) {
   return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse: refuseFor('a2a') }) };
 }
 
-/** Creates the context of calls, which methods receive: of short calls, and of calls that wait for a task. */
+/** Creates the contexts that methods receive: for short calls, and for calls that wait for a task. */
 function createCalls(settings: A2aSettings) {
   const perOrganization = settings.subscriptionsPerOrganization ?? subscriptions.perOrganization;
   const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });

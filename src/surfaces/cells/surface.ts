@@ -44,7 +44,7 @@ const order = z.object({
 
 type Answer = (exchange: Exchange, statement: Statement) => Promise<void>;
 
-/** Answers a question of a cell with the result for its body; a false result is a 409. */
+/** Answers a question of another cell with the result for its body. The result `false` becomes a 409. */
 const answering =
   <S extends z.ZodType>(question: S, answer: (asked: z.output<S>, from: string) => Promise<object | boolean>): Answer =>
   async (exchange, statement) => {

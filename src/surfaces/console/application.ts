@@ -39,7 +39,7 @@ interface Manifest {
 
 async function manifest(): Promise<Manifest> {
   const text = await read('manifest.json').catch((cause) => {
-    throw new Error('the console has not been built: `npm run build` does that', { cause });
+    throw new Error('the console has not been built: run `npm run build`', { cause });
   });
   return JSON.parse(text.toString());
 }
@@ -69,7 +69,7 @@ const scopesOf = ({ caller }: Visitor) =>
 
 /** Handlers of a page of an organization. `find` looks up the record that the address names. @throws 404 when there is none */
 export interface OrganizationRoute {
-  /** Address relative to that of the organization; `:id` stands for the id of a record. */
+  /** URL path relative to that of the organization; `:id` stands for the id of a record. */
   address: string;
   GET(exchange: Exchange, visitor: OrganizationVisitor, id: string): Promise<void>;
   POST?(exchange: Exchange, visitor: OrganizationVisitor, id: string, form: URLSearchParams): Promise<void>;

@@ -12,7 +12,7 @@ import { cookieOf, setCookie } from '../cookie.ts';
 
 const secretCookie = 'sign-in';
 const knownCookie = 'known-browser';
-/** The number of remembered email addresses, the last used first. */
+/** Maximum number of remembered email addresses; the ones used last are kept. */
 const maxEmails = 5;
 
 const knownBrowser = z.object({ id: z.string(), emails: z.array(z.string()), expiresAt: z.number() });

@@ -34,7 +34,7 @@ import { signIn } from './sign-in.ts';
 import { answerStartPage } from './sso-choice.ts';
 import { ownPath, signInFirst, visitorIn, visitorOf } from './visitor.ts';
 
-/** The cookie with the secret that started sign-ins are bound to. */
+/** The cookie with the secret to which started sign-ins are bound. */
 const cookie = 'sso';
 const throttle = createSharedThrottle(
   'sign-ins at identity providers',

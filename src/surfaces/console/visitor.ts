@@ -38,7 +38,10 @@ export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   return visitorIn(exchange, organization.id);
 }
 
-/** The visitor of a page of an organization that is not listed. @throws 403 when it is one that does not allow the address, 404 */
+/**
+ * The visitor of a page whose organization is not listed for them.
+ * @throws 403 when the organization does not allow the address, 404 when the person is not a member
+ */
 async function visitorOfHidden(exchange: Exchange, visitor: Visitor, slug: string): Promise<Visitor | null> {
   const hidden = (await organizationsWithIds(visitor.caller.hiddenOrgIds ?? [])).find((one) => one.slug === slug);
   return hidden ? visitorIn(exchange, hidden.id) : visitor;

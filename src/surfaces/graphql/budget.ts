@@ -10,7 +10,10 @@ import { bytes, graphql } from '#limits.ts';
 
 /** Capacity of a process for concurrent operations, and the share of one organization, in points of cost: about a kilobyte each. */
 const capacity = { all: 128_000, perKey: 32_000 };
-/** Bounds of the cost of one execution: 32 small executions of an organization run concurrently, and no response may be larger. */
+/**
+ * Bounds of the cost of one execution. Because of the lower one, at most 32 small executions of an organization run concurrently; no
+ * response may be larger than the upper one.
+ */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
 
 export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>

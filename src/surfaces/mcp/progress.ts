@@ -18,7 +18,7 @@ const followers = createCapacity({
 });
 
 /**
- * Returns the started run with its status at that time. A caller that may not read runs, or already follows too many, gets the run as it
+ * Returns the run with its status at the end of the wait. A caller that may not read runs, or already follows too many, gets the run as it
  * was started.
  */
 export async function followStart(

@@ -1,4 +1,5 @@
-// The grants of the token endpoint by their type (RFC 6749 §4.5; RFC 7523 §2.1). Those of agents belong to agent-identities.
+// The grants of the token endpoint by their type (RFC 6749 §4.5; RFC 7523 §2.1). The domain folder agent-identities handles the grants of
+// agents.
 import { claim } from '#domain/identity/agent-identities/grants/claim.ts';
 import { jwtBearer } from '#domain/identity/agent-identities/grants/jwt-bearer.ts';
 import { authorizationCode } from '#domain/identity/oauth/grants/authorization-code.ts';

@@ -124,7 +124,7 @@ function placeOf(backupUrl: string | null) {
 /** Decrypts a scheduled backup into a new folder. */
 async function openScheduled(from: string, to: string, { backupUrl, secretKey }: Place): Promise<void> {
   const place = isBackupName(from) ? placeOf(backupUrl) : null;
-  if (!secretKey) throw new Error('set SECRET_KEY to that of the installation whose backup this is');
+  if (!secretKey) throw new Error('set SECRET_KEY to the key of the installation that wrote this backup');
   bindSecretKey(secretKey);
   const content = place ? await place.read(from) : createReadStream(from);
   if (!content) throw new Error(`${from} is not a backup at BACKUP_URL: database:backups lists the backups`);

@@ -1,4 +1,4 @@
-// Reads the arguments of a route from path, query and body, which never mix. Text is converted to a number or a boolean only if it
+// Reads the arguments of a route from path, query and body; these three never mix. Text is converted to a number or a boolean only if it
 // matches exactly.
 import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import { type Exchange, readJson } from '#foundation/http/http.ts';

@@ -24,7 +24,7 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
   for (const route of routes.routes) {
     const verb = route.method.toLowerCase();
     const known = (skeleton.paths as Record<string, Json>)[route.template]?.[verb];
-    if (!known) throw new Error(`sofa does not know ${route.method} ${route.template}`);
+    if (!known) throw new Error(`sofa has no route ${route.method} ${route.template}`);
     paths[route.template] ??= {};
     paths[route.template]![verb] = { ...(known as Json), ...operation(route) };
   }

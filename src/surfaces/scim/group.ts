@@ -49,7 +49,7 @@ export function groupInput(operations: readonly PatchOperation[], group?: GroupI
 function memberChange({ op, filter, value }: PatchOperation): MemberChange {
   if (filter) {
     if (op === 'remove') return { kind: 'remove', ids: idsOfFilter(filter) };
-    throw new ScimError(400, 'path: a filter of members can only be used to remove them.', 'invalidPath');
+    throw new ScimError(400, 'path: a filter on members can only be used to remove members.', 'invalidPath');
   }
   const ids = idsOf(value);
   if (op === 'remove') return value == null ? { kind: 'set', ids: [] } : { kind: 'remove', ids };

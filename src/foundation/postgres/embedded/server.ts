@@ -100,7 +100,7 @@ export async function launch({ files, program, as, parameters }: Cluster): Promi
   return { pid, ended, child };
 }
 
-/** Runs a shell that waits until this process's end of its input closes, even by kill -9, and then ends the server. */
+/** Runs a shell that waits until this process ends, even by kill -9, which closes the shell's input. The shell then ends the server. */
 function watch(pid: number, as: SpawnOptions, ended: Promise<string>): void {
   const dog = spawn('/bin/sh', ['-c', 'read _; kill -INT "$0"', String(pid)], {
     ...as,
