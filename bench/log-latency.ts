@@ -32,7 +32,7 @@ const flood = `console.log("ready");let n=${floodSeconds * 10};const next=setInt
 
 if (!options['no-build']) buildService();
 const folder = mkdtempSync(path.join(tmpdir(), 'aep-logs-seen-'));
-// Scripts of a runner that is root run as separate users.
+// If the runner is root, scripts run as separate users.
 chmodSync(folder, 0o777);
 const secretKey = randomBytes(32);
 const database = await openDispatchDatabase(secretKey);

@@ -12,7 +12,7 @@ import { askField, bodyRoots, recordOf, rootFields } from './support/root-fields
 import { admitted, argumentsOf, changesSample, seedOrganization } from './support/sample-organization.ts';
 import { type Ask, openWorld } from './support/world.ts';
 
-/** A field of a record as spec.json writes it. */
+/** A field of a record in the notation of spec.json. */
 interface Member {
   type?: string;
   ref?: string;

@@ -74,7 +74,7 @@ function unlessNamed(what: string, name: string, { status, problem, data }: Omit
 const unlessRefused = (what: string, name: string, refusal: Problem | undefined): string[] =>
   unlessNamed(what, name, { status: refusal?.status ?? 200, problem: refusal?.details });
 
-/** The value whose turn it is. */
+/** The n-th value; after the last one, the first follows. */
 const nth = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
 
 describe('a value at a limit of the Limits table is accepted, and a value beyond the limit is refused, in REST and GraphQL', () => {
@@ -123,7 +123,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
       const refusal = await refusalOfArgument(root, name, value);
       expect(unlessRefused(`${value.length} characters`, `${name}: ${words}`, refusal)).toEqual([]);
     }
-    // All surfaces share that check, so each is asked with the values in turn.
+    // All surfaces share this check, so each surface is asked with one of the values, in turn.
     await stays(() =>
       atOnce(root.kind === 'Subscription' ? 1 : 2, [...surfacesOf(root).entries()], async ([i, surface]) => {
         const [value, words] = nth(beyond, n + i);
@@ -204,7 +204,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
     const right = bodyIn(argumentsOf(root, sample));
     const surfaces = surfacesOf(root);
     const complaints: string[] = [];
-    /** The requests: a check of the declaration has tried the other values on each surface. */
+    /** Requests with some of the values. The check of the declaration has already rejected the others. */
     const calls: (() => Promise<string[]>)[] = [];
     const addCall = (what: string, names: string[], surface: Surface, args: Arguments, mayLackScope = false) =>
       calls.push(async () => {
@@ -224,7 +224,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
         for (const [k, surface] of having.entries()) {
           const refusal = await refusalOfBody(surface, root, args);
           if (refusal) complaints.push(...names.flatMap((name) => unlessRefused(`${surface} ${what}`, name, refusal)));
-          // One value of each member is sent, and each that the declaration permits, on one surface in turn.
+          // Each member is sent with one value, and with every value that the declaration permits, on one surface in turn.
           if (refusal ? i === m % all.length && k === m % having.length : k === i % having.length)
             addCall(what, names, surface, args, isUndeclaredScope(names, value));
         }
@@ -297,7 +297,7 @@ describe('400 · an invalid query parameter', () => {
         const refusal = await refusalOfQuery(root, args, [...(others ? [others] : []), query].join('&'));
         refused(query, refusal?.status, refusal?.details);
       }
-      // All routes share that reader, so each parameter is sent with the values in turn.
+      // All routes share the reader of queries, so each parameter is sent with some of the values, in turn.
       for (const query of [nth(repeated, n), nth(bad, n)]) {
         const { status, body } = await get(root, name, query);
         refused(query, status, body);
@@ -392,7 +392,7 @@ describe('400 · an invalid query parameter', () => {
 describe('404 · an id of another kind', () => {
   const takers = rootFields.flatMap((root) =>
     root.field.args
-      // A lease is not a record: with a wrong one the run is held by another runtime (409).
+      // A lease is not a record: a request with a wrong lease gets 409, as if another runtime held the run.
       .filter(
         ({ name, ...argument }) => isRequired({ name, ...argument }) && /^id$|Id$/.test(name) && name !== 'leaseId',
       )

@@ -74,7 +74,7 @@ const everything = `{
   sandboxes(limit: 5) { data { id sessions { sessionId } } }
 }`;
 
-/** Caller of a request: a runtime for what it needs, a signed-in person for credentials and billing, a token for everything else. */
+/** Caller of a request: a runtime for operations of runtimes, a signed-in person for credentials and billing, a token for everything else. */
 const callerOf = (name: string) =>
   name === '/runtimes/demand'
     ? { token: runtimeToken }

@@ -29,7 +29,7 @@ export type Platform = Awaited<ReturnType<typeof openPlatform>>;
 
 export async function openPlatform(count: number) {
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-soak-'));
-  // Scripts of a runner that is root run as separate users.
+  // If the runner is root, scripts run as separate users.
   chmodSync(folder, 0o755);
   const secretKey = randomBytes(32);
   bindSecretKey(secretKey);

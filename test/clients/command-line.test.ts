@@ -227,7 +227,7 @@ describe('commands for missions', () => {
   });
 
   it('steer a mission, continue it and start it again', async () => {
-    // A claim connects the runtime before the missions start.
+    // The runtime claims once, so that it is connected before the missions start.
     expect(await runtime.claim()).toBe(null);
     const agents = await json('agents', '--role', 'builder');
     const { id: agent } = agents.find(({ harness }: { harness: string }) => harness === 'claude-code');

@@ -82,7 +82,7 @@ const signed = () =>
     '{ data { sha envelope { payloadType payload signatures { keyid sig } } } }',
   );
 
-/** Commits of the agent in its order, and what the runtime reports of them. */
+/** Commits of the agent in order, and the report of the runtime about them. */
 function commit(...names: string[]) {
   git('checkout', '-q', '-B', held.branch);
   return names.map((name) => {

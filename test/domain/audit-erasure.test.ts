@@ -373,7 +373,7 @@ describe('erasure of a directory user', () => {
       { id: dan.id, name: dan.id, type: 'directory_user' },
     ]);
     await numberAllChanges();
-    // With its space, the name cannot be in a sealed value by chance.
+    // The name contains a space, so it cannot occur in an encrypted value by chance.
     expect(await rowsWith(['dan@corp.example', ' Dare'])).toEqual([]);
   });
 });

@@ -258,7 +258,7 @@ const varying: Readonly<Record<string, string>> = {
   refreshMcpTools: 'mcp_server.updated',
 };
 
-/** Arguments that change something, where those of the sample do not. */
+/** Arguments with which a field changes something, where the arguments of the sample change nothing. */
 const changing: Record<string, (args: Arguments) => Arguments> = {
   setProjectEffectPolicy: (args) => ({ ...args, policy: { waits: ['comment'] } }),
   startAgentTrial: (args) => ({ ...args, input: { percent: 30, number: 2 } }),

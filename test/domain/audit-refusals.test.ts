@@ -26,7 +26,7 @@ const list = async (query: string, orgId = acme.id): Promise<Body[]> => {
   const session = await world.session(alice, orgId);
   return (await world.rest('GET', `/audit-events?limit=200&${query}`, { session })).body.data;
 };
-/** The events of the log. Waits until there are that many, because refusals are recorded after the response. */
+/** The events of the log. Waits for the expected number of events, because refusals are recorded after the response. */
 const recorded = (query: string, count: number): Promise<Body[]> =>
   vi.waitFor(async () => {
     const events = await list(query);

@@ -1,4 +1,4 @@
-// Missions in a chat: a mention or a command starts one, its thread shows and steers it, buttons decide; by members only.
+// Missions in a chat: a mention or a command starts a mission, its thread shows and steers it, and buttons decide about it. Only members can do this.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { minutes } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// Identity assertions of a provider (ID-JAG), check by check: accepted and refused ones, with the error code (docs/contract.md#id-jag).
+// Identity assertions of a provider (ID-JAG), check by check: accepted and refused assertions, with the error code (docs/contract.md#id-jag).
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';

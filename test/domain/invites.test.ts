@@ -20,7 +20,7 @@ let token: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  // Connections for races are opened beforehand, because a call that has to open one would be too late.
+  // Connections are opened before a race, because a call that first has to open one would come too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
   alice = await world.person('Alice');
   org = await world.found(alice, 'Alice Works');

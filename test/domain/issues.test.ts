@@ -1,4 +1,4 @@
-// Issues of the built-in tracker as people use them: an agent gets one, comments steer and continue its mission, and rules start others.
+// Issues of the built-in tracker as people use them: an agent is assigned, comments steer and continue its mission, and rules start other missions.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
@@ -265,7 +265,7 @@ describe('issues assigned to an agent', () => {
     expect((await runs())[1]).toMatchObject({ billingActorUserId: owner.person.id, issueId: id });
     await finish(second);
     expect(await stateOf(id)).toBe('closed');
-    // A comment that is deleted within the minute continues nothing.
+    // A comment that is deleted within the minute does not continue the mission.
     const { id: deleted } = await comment(id, '@agent no, wait', bob);
     expect(await remove(deleted, bob)).toEqual({ id: deleted, body: '@agent no, wait' });
     await pass();
@@ -378,7 +378,7 @@ describe('rules for issues of the built-in tracker', () => {
     const started = await runs();
     expect(started.map(({ issueId }) => issueId)).toEqual([labeled.id, given.id, spoken.id]);
     expect(started[2].issueText).toContain('@fixer can you help?');
-    // The comments that the missions have written start nothing.
+    // Comments written by missions start no missions.
     expect(await comments(spoken.id)).toMatchObject([{ author: 'Bob' }, { author: 'Mission', runId: started[2].id }]);
     expect(await comment(spoken.id, '@fixer in UTC')).toMatchObject({
       effect: `Sent to the agent of ${started[2].id}.`,

@@ -133,7 +133,7 @@ describe('tools of an MCP server', () => {
     expect(approved.approvedTools).toEqual(approvedTools);
     expect(approved.effectiveToolCounts).toEqual({ planner: 1, builder: 2, reviewer: 0, qa: 0 });
     expect((await project.refresh('issues')).body.status).toBe('ready');
-    // Other changes of the binding keep the review.
+    // Other changes of the binding require no new review.
     expect((await project.put('issues', { roles: ['qa'] })).body).toMatchObject({
       status: 'ready',
       approvedTools,

@@ -1,5 +1,4 @@
-// Limits of a whole mission, and minutes in which it uses its sandbox: each is charged once, none beyond a limit, and a mission that
-// reaches one waits without a sandbox until the limit is raised.
+// Limits of a whole mission, and minutes in its sandbox: each minute is charged once, and none beyond a limit. A mission that reaches a limit waits without a sandbox until the limit is raised.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continueParkedRuns, releasePausedRuns } from '#domain/execution/runtime/minutes.ts';
 import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';

@@ -189,7 +189,7 @@ describe('messages to an agent', () => {
       'approve: is only for a question about a tool call.',
     );
     expect(words(await decide({}))[1]).toBe('text: must not be empty for the answer to a question.');
-    // The runtime has reported that its agent waits no longer.
+    // The runtime has reported that its agent no longer waits.
     await show({ kind: 'elicitation', t: 4_000_000_000_001, body: 'May I?', toolUseId: 'q3', ...call });
     await show({ kind: 'action', action: 'ci.deploy', toolUseId: 'q3', result: 'Gone', failed: true });
     const late = await decide({ approve: true, seq: 4 });

@@ -1,4 +1,4 @@
-// Notifications about missions to their person: by SMTP and to open pages, by the person's choice, each once.
+// Notifications about a mission to its person: by email and in open pages, as the person has chosen, each of them once.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
@@ -232,7 +232,7 @@ describe('followers of a mission', () => {
     const text = taken.find(({ to }) => to[0] === bob.email)!.source.replace(/=\r\n/g, '');
     expect(text).toContain('because you follow this mission.');
     expect(await mailed()).toEqual([]);
-    // Other members get an email about a run that waits for somebody, but not those who already get its news.
+    // Other members get an email about a run that waits for somebody, but not people who already get its notifications.
     world.clock.turn(minutes(5));
     const before = taken.length;
     await mailNotices();

@@ -18,7 +18,7 @@ let count = 0;
 
 beforeAll(async () => {
   world = await openAgentWorld();
-  // Connections for races are opened beforehand, because a call that has to open one would be too late.
+  // Connections are opened before a race, because a call that first has to open one would come too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
   const body = { redirect_uris: [redirectUri], client_name: 'Client' };
   clientId = (await world.request('POST', '/v1/oauth2/register', { body })).body.client_id;

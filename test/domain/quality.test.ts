@@ -1,4 +1,4 @@
-// Figures of quality: computed from the runs, messages and pull requests of a period, by agent, version and project.
+// Quality figures, computed from the runs, messages and pull requests of a period, by agent, version and project.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { differenceOf, isMoreThanChance } from '#domain/work/quality/chance.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
     cost: 16,
     status: 'failed',
   });
-  // Runs outside of the figures: an open one, one that no runtime has begun, and an old one.
+  // Runs outside of the figures: an open run, a run that no runtime has begun, and an old run.
   await run({ team, at: hours(1), status: 'dispatching' });
   await run({ team: null, at: hours(1), status: 'canceled' });
   await run({ team, at: days(40) });

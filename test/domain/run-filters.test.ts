@@ -131,7 +131,7 @@ describe('searching runs by words', () => {
     await indexRunTexts();
     expect(await found('torch')).toEqual([other]);
     expect(await found('equux lantern')).toEqual([other]);
-    // The transcript needs the scope of sandboxes.
+    // Search in transcripts requires the scope of sandboxes.
     const narrow = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
     expect(await found('torch', narrow)).toEqual([other]);
     expect(await found('equux', narrow)).toEqual([]);

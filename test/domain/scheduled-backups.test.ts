@@ -71,7 +71,7 @@ const jobFor = (folder = kept) => scheduledBackups(source, { ...plan, place: bac
 async function attempt(job: ReturnType<typeof jobFor>) {
   const [before] = await latestBackups(1);
   const isNew = ({ name }: BackupAttempt) => name !== before?.name;
-  // The job starts nothing while it still cleans up after the backup before.
+  // The job starts nothing while it still cleans up after the previous backup.
   await vi.waitUntil(async () => {
     await job.run();
     return (await latestBackups(1)).some(isNew);

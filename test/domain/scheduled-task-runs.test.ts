@@ -151,7 +151,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
       { category: 'agent', title: 'Payment required', description, retryable: false, code: 'daily_cost_cap' },
     ]);
     expect(await runs(id)).toEqual([]);
-    // An occurrence due meanwhile is skipped with a reason.
+    // An occurrence that becomes due in the meantime is skipped, with a reason.
     world.clock.turn(days(1));
     await due();
     expect(await runs(id)).toMatchObject([

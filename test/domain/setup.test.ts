@@ -1,4 +1,4 @@
-// Setup: an event reaches its milestone in its own transaction, and marks never undo a reached one.
+// Setup: an event reaches its milestone in its own transaction, and marks never undo a reached milestone.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Requirement } from '#domain/lifecycle/setup/requirements.ts';

@@ -18,7 +18,7 @@ import { openWorld, type World } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-  // Connections for races are opened beforehand, because a call that has to open one would be too late.
+  // Connections are opened before a race, because a call that first has to open one would come too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
 });
 afterAll(() => world.close());
@@ -41,7 +41,7 @@ const ask = async (email: string, from: Asking, returnTo = '/console') => {
   const { text } = await mailTo(email.toLowerCase());
   return { code: /\b\d{6}\b/.exec(text)![0], token: /link\?token=([\w-]{43})\n/.exec(text)![1]! };
 };
-/** Another code of six digits. */
+/** A different six-digit code. */
 const other = (code: string, n = 1) => String((Number(code) + n) % 1_000_000).padStart(6, '0');
 
 const problemOf = async (work: Promise<unknown>): Promise<Problem> => {

@@ -1,5 +1,4 @@
-// The caller behind a token: scopes that follow the role, and the end of the token (docs/contract.md#personal-access-tokens); and the
-// tokens of internal services.
+// The caller behind a token: scopes that follow the role, and expiry and revocation of the token (docs/contract.md#personal-access-tokens). Also the tokens of internal services.
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { lastUsedIntervalMs } from '#domain/identity/credentials/last-used.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';

@@ -108,7 +108,7 @@ describe('POST /tokens', () => {
     const variables = { input: { name: 'Much', scopes: scopes.slice(0, 26) } };
     const { body } = await world.graphql(query, { session: alicesSession, variables });
     expect(body.errors[0].extensions.problem.description).toContain('scopes: must be at most 25 entries.');
-    // The call of the console's form and of the operator's command.
+    // The call that the console's form and the operator's command make.
     await expect(world.token(alice, acme, { scopes: scopes.slice(0, 26) })).rejects.toMatchObject({ status: 400 });
     expect((await create({ name: 'Enough', scopes: scopes.slice(0, 25) })).status).toBe(201);
   });

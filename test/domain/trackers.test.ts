@@ -1,4 +1,4 @@
-// Trackers of vendors: an issue is created once in spite of lost answers, its end is reported, and each failure becomes a problem that says
+// Trackers of vendors: an issue is created once in spite of lost responses, its end is reported, and each failure becomes a problem that says
 // whether to retry or what a person must do.
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
@@ -235,7 +235,7 @@ describe('Linear as tracker', () => {
     linear.disturb('Team', rateLimited(Object.fromEntries(told)));
     const limited = [503, true, after, 'Linear limits the rate of requests.'];
     expect(await problemOf(create(project))).toEqual(limited);
-    // The next call waits for the end of the limit, in any process.
+    // The next call, in any process, waits until the rate limit ends.
     const asked = linear.asked.length;
     expect(await problemOf(create(project))).toEqual(limited);
     expect(linear.asked).toHaveLength(asked);

@@ -93,11 +93,11 @@ describe.skipIf(noHelm)('the chart', () => {
       KUBERNETES_SANDBOXES: 'required',
       KUBERNETES_WARM_PODS: '3',
       KUBERNETES_DRAIN_MS: '300000',
-      // Twenty for each of at most five runners.
+      // Twenty runs for each of at most five runners.
       RUNS_AT_ONCE: '100',
       RUNNER_LABELS: 'gpu, arm64',
     });
-    // Autoscalers set the number of pods, and each upgrade would undo it.
+    // Autoscalers set the number of replicas. A number in the chart would override theirs at each upgrade.
     expect([runner, objects.get('Deployment/aep-service')!].map(({ spec }) => spec.replicas)).toEqual([
       undefined,
       undefined,

@@ -93,7 +93,7 @@ it('a release starts with one command, and each of its packages installs with on
   mkdirSync(home);
   const output: string[] = [];
   const child = spawn('npx', ['--yes', `file:${release}/agent-engineering-platform-${version}.tgz`, 'start'], {
-    // Outside of the checkout, whose .npmrc makes warnings about engines errors.
+    // Outside of the checkout, because its .npmrc turns warnings about engines into errors.
     cwd: folder,
     env: { ...env, PORT, DATA_DIR: home, LOCAL_RUNNER: 'off' },
     detached: true,

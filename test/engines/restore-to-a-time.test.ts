@@ -24,7 +24,7 @@ import { book, grant, openCreditWorld, start } from '../support/credit-world.ts'
 import { rowsOf } from '../support/database-rows.ts';
 import { freePort } from '../support/processes.ts';
 
-/** The newest PostgreSQL of the machine that this pgBackRest knows; null without one. */
+/** The newest PostgreSQL on the machine that its pgBackRest supports; null without one. */
 function findPrograms(): string | null {
   const installed = '/usr/lib/postgresql';
   if (spawnSync('pgbackrest', ['version']).status !== 0 || !existsSync(installed)) return null;
@@ -155,7 +155,7 @@ it.skipIf(!programs)(
     const notes: { note: string }[] = await before.world.knex('audit_checkpoints').select('note');
     const acknowledged = (await rowsOf(before.world.knex)).sort();
     const totals = await before.accounts(orgId);
-    // A backup ends in a whole second for pgBackRest, which restores to a later one only.
+    // For pgBackRest, a backup ends at a whole second, and a restore is possible only to a later second.
     const backedUpAt = Math.ceil(Date.now() / 1_000) * 1_000;
     await vi.waitUntil(() => Date.now() > backedUpAt);
     const moment: string = (await knex.raw('select clock_timestamp()::text as moment')).rows[0].moment;
@@ -185,7 +185,7 @@ it.skipIf(!programs)(
       expect(notes.length).toBeGreaterThan(0);
       const kept = notes.flatMap(({ note }) => checkpointsIn(note));
       expect((await verifyLog(orgId, kept)).findings).toEqual([]);
-      // The restored database takes writes, and its log continues.
+      // The restored database accepts writes, and its log continues.
       await grant(orgId, 1);
       await after.checkBooks(orgId);
     } finally {

@@ -1,4 +1,4 @@
-// deploy/Dockerfile, built by the Podman or Docker of this machine on an image with Node.js that is there: its size and account, and a service that
+// deploy/Dockerfile, built by the Podman or Docker of this machine on an existing image with Node.js: its size and account, and a service that
 // runs on a read-only root. `node:22-bookworm-slim`, the default, is not pulled.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';

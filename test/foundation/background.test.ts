@@ -58,7 +58,7 @@ const jobs = () =>
   );
 /** Skips the delay of a retry. The delay runs by the database's clock, so the job's time is changed instead. */
 const rested = () => sql(`update background.job set start_after = now() where state = 'retry'`);
-/** Warnings and errors in the log, without time and place. */
+/** Warnings and errors in the log, with the members that the tests compare. */
 const said = () =>
   lines.map((line) => {
     const { level, msg, queue, try: n, err } = JSON.parse(line);

@@ -126,7 +126,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     const found = await Promise.all(Array.from({ length: 120 }, (_, n) => lookUp('select $1::int as n', [n])));
     expect(found).toEqual(Array.from({ length: 120 }, (_, n) => [{ n }]));
     expect(sent.splice(0)).toHaveLength(3);
-    // The second message has no room for the third and fourth look-up, and the last one exceeds every message.
+    // The third and fourth look-up do not fit into the second message, and the last look-up fits into no message.
     for (const rows of [400, 201, 200, 200, 2_000]) void lookUp('select 1', [], undefined, rows);
     await lookUp('select 1', []);
     stop();

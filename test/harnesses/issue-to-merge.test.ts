@@ -94,7 +94,7 @@ async function ended(count: number): Promise<Json> {
   return world.knex('runs').where({ id }).first();
 }
 
-/** All words that the models have got since the last call. */
+/** All texts that the models have received since the last call. */
 function wordsToModels(): string {
   const { seen } = missions.models;
   return seen

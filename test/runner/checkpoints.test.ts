@@ -120,7 +120,7 @@ describe('a run that has ended', () => {
     expect(await missions.isShown(next, 'I see')).toContain('a.txt=new+changed draft.txt=draft after 2 messages');
     const heads = [first, next].map((runId) => git('-C', 'acme/site', 'rev-parse', `mission/${runId}`));
     expect(heads[0]).toBe(heads[1]);
-    // The first runner's setting keeps the folder of its agent.
+    // A setting makes the first runner keep the folder of its agent.
     expect(readdirSync(kept)).toEqual([first]);
     expect(readdirSync(path.join(kept, first))).toContain('draft.txt');
   });

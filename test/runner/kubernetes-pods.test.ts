@@ -1,4 +1,4 @@
-// The pod of a mission: its containers, by the stand-in for nodes, and the programs that are started in them.
+// The pod of a mission: its containers on the stand-in for nodes, and the programs that are started in them.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,4 @@
-// Missions with a SandboxClaim each, and pods that have started before their mission, by a stand-in for the API server and for the controllers of
-// agent-sandbox.
+// Missions with a SandboxClaim each, and pods that have started before their mission, with stand-ins for the API server and the controllers of agent-sandbox.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { openHandOver } from '../../src/runner/kubernetes/hand-over.ts';

@@ -1,4 +1,4 @@
-// How the runner of a cluster follows its missions: what it knows of the cluster, while the API server is slow or away, and with many missions.
+// Missions as the runner of a cluster tracks them: its knowledge of the cluster while the API server is slow or unavailable, and with many missions.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

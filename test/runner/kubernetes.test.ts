@@ -1,4 +1,4 @@
-// Missions in pods of a cluster, by a stand-in for its API server whose containers are processes in bubblewrap.
+// Missions in pods of a cluster. A stand-in for its API server runs containers as processes in bubblewrap.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

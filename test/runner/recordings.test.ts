@@ -1,4 +1,4 @@
-// Recordings of missions: what the gateway keeps with the consent of an organization, who reads it, and when it is gone.
+// Recordings of missions: calls that the gateway keeps with the consent of an organization, who may read them, and when they are deleted.
 import { execFileSync, spawn } from 'node:child_process';
 import { createDecipheriv, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -82,7 +82,7 @@ async function work(): Promise<string> {
   return runId;
 }
 
-/** The lines of a recording, from its signed address. */
+/** The lines of a recording, from its signed URL. */
 async function linesOf(runId: string): Promise<Json[]> {
   const { body } = await recordingOf(runId);
   const text = await (await fetch(body.url)).text();

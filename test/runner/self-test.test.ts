@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const version = testedVersions['claude-code'].from;
-/** A program that speaks the protocol of Claude Code, except where it is changed. */
+/** A program that speaks the protocol of Claude Code, with the changes of a test. */
 const source = (change: [string, string] = ['', '']) =>
   `#!${process.execPath}
 if (process.argv.includes('--version')) { console.log('${version}'); process.exit(0); }

@@ -1,4 +1,4 @@
-// The limits of a mission's checkout: foreign source hosts, links, checkpoints of anything else, and a checkout that was tampered with.
+// The limits of a mission's checkout: foreign source hosts, links, checkpoints with unexpected content, and a checkout that was tampered with.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

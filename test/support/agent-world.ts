@@ -182,5 +182,5 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
 /** Outcome of a valid assertion of an unknown user: a person must confirm. */
 export const believed = [401, 'interaction_required'];
 
-/** Another code of six digits. */
+/** A different six-digit code. */
 export const otherCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');

@@ -36,7 +36,7 @@ const args = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   '--no-pings',
   '--disable-domain-reliability',
-  // Nothing needs WebGL, which a process of its own would emulate.
+  // Nothing needs WebGL, which a separate process would emulate.
   '--disable-gpu',
 ];
 

@@ -212,7 +212,7 @@ export async function openMorning(browser: Browser) {
     run,
     held,
     steered,
-    /** Closes all windows, which must have had no problems. */
+    /** Closes all windows, and fails if one of them had a problem. */
     async check(): Promise<void> {
       await pages.close();
       expect(pages.takeProblems()).toEqual([]);

@@ -31,7 +31,7 @@ export async function openConsoleWorld(browser: Browser) {
     },
     /** The data of a query of the owner. */
     asked: async (query: string) => (await world.graphql(query, { session })).body.data,
-    /** Closes all windows, which must have had no problems. */
+    /** Closes all windows, and fails if one of them had a problem. */
     async check(): Promise<void> {
       await pages.close();
       expect(pages.takeProblems()).toEqual([]);

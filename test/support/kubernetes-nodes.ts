@@ -57,7 +57,7 @@ function parentOf(pid: number): number | null {
 /** Opens the nodes; `runner` is the command that a container with the runner's image starts. */
 export function openNodes(folder: string, runner: string[]): PodProcesses {
   const pods = new Map<string, Map<string, ChildProcess>>();
-  /** Folders of pods. A pod that replaces another one has its name. */
+  /** Folders of pods. A pod that replaces another pod has the same name. */
   const places = new Map<string, string>();
   let started = 0;
   let output = '';

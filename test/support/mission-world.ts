@@ -50,7 +50,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
     mkdtemp(path.join(tmpdir(), 'aep-missions-')),
   ]);
   const folder = made;
-  // Scripts of a runner that is root run as separate users.
+  // If the runner is root, scripts run as separate users.
   await chmod(folder, 0o777);
   let turned = 0;
   /** The team's agent for scripts, which missions name. */
@@ -127,7 +127,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
       return (await shown(runId)).find((fragment) => fragment.includes(text))!;
     },
     say: (runId: string, text: string) => steer('sendMessage', runId, { text }),
-    /** A mutation of a run, with further texts. */
+    /** A mutation of a run, with further text arguments. */
     steer,
     /** Kills the runners, and ends the lease that one of them had on the run. */
     async loseRunner(runId: string): Promise<void> {

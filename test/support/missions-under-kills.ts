@@ -22,7 +22,7 @@ export interface Kills {
   services: number;
 }
 
-/** Time for which a killed API server is away. */
+/** Time for which a killed API server is unavailable. */
 const awayMs = 1_500;
 
 /** Kills something every `everyMs` until stopped, or `most` times. */

@@ -1,4 +1,4 @@
-// A vendor's published OpenAPI description as checks of requests and answers, for stand-ins.
+// A vendor's published OpenAPI description as checks of requests and responses, for stand-ins.
 import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';

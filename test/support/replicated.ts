@@ -15,7 +15,7 @@ import { childrenOf, freePort, isRunning } from './processes.ts';
 export interface DatabaseServer {
   /** Address of the server, `host:port`. */
   host: string;
-  /** Makes a standby take writes. */
+  /** Promotes a standby, so that it accepts writes. */
   promote(): Promise<void>;
   /** Kills the server, like a machine that is lost. */
   kill(): Promise<void>;

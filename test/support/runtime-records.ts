@@ -142,7 +142,7 @@ export async function leaveArtifact(
   return registerArtifact(place, { contentKey: key, sizeBytes, ...more });
 }
 
-/** An uploaded content of an organization that nobody will read. */
+/** Uploaded content of an organization, which no test reads. */
 export const storedContent = async (orgId: Id<'organization'>): Promise<StoredContent> =>
   StoredContent.query().insertAndFetch({
     key: newId('content'),
@@ -151,7 +151,7 @@ export const storedContent = async (orgId: Id<'organization'>): Promise<StoredCo
     sizeBytes: 0,
   } as Partial<StoredContent>);
 
-/** An artifact whose content nobody will read. */
+/** An artifact whose content no test reads. */
 export async function noteArtifact(place: Place, more: Some<Artifact> = {}): Promise<Artifact> {
   const { key } = await storedContent(place.orgId);
   return registerArtifact(place, { contentKey: key, sizeBytes: 0, ...more });

@@ -23,7 +23,7 @@ export async function openScriptWorld() {
   const world = await openWorld();
   setClock(() => Date.now() + turned);
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-  // Scripts of a runner that is root run as separate users.
+  // If the runner is root, scripts run as separate users.
   chmodSync(folder, 0o777);
   const { organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme');
   const service = (await createServiceToken({ name: 'runner', orgId: acme.id })).token;

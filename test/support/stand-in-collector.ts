@@ -64,7 +64,7 @@ export interface ReceivedSpan extends Omit<z.infer<typeof Span>, 'attributes'> {
   attributes: Attributes;
 }
 
-/** A span with its children, in the order of their beginnings. */
+/** A span with its children, in the order of their start times. */
 export interface Node {
   name: string;
   kind: string;

@@ -3,7 +3,7 @@ import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { schema } from '#schema.ts';
 import type { Surface } from './root-fields.ts';
 
-/** A member of a request record, as JSON Schema has it. */
+/** A member of a request record, in the format of JSON Schema. */
 export interface Property {
   type?: string | string[];
   format?: string;
@@ -70,7 +70,7 @@ export function wrongs(names: string[], property: Property, right: unknown): Wro
     if (words) add('nonsense', '', words[0]!.toUpperCase(), ` ${words[0]}`);
     else if (type === 'string') for (const bad of ['\0', '\ud800', '\udc00']) add(`${right ?? 'text'}${bad}`);
     if (type === 'integer') add(1e308, -1e308, 2 ** 53, -(2 ** 31) - 1, 1e-7, 10 ** 21);
-    // The upper bound of GraphQL's Int; times are scalars of their own.
+    // The upper bound of GraphQL's Int; times have a separate scalar.
     if (type === 'integer' && choice.format !== 'int64') add(2 ** 31);
     if (items) within(wrongs(names, items, [right].flat()[0]), (value) => [value]);
     for (const [name, inner] of Object.entries(properties)) {

@@ -382,7 +382,7 @@ describe('A2A version 0.3', () => {
   });
 });
 
-/** Repeats `ask` until it has an answer, within the time limit of the test. */
+/** Repeats `ask` until it has a result, within the time limit of the test. */
 async function until<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     const found = await ask();

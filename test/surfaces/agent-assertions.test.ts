@@ -195,7 +195,7 @@ describe('Agent registration and claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  /** The state of a new process: new connections, and the key read again. */
+  /** The state of a new process: new connections, and a key that is read again. */
   async function restart(): Promise<void> {
     openDatabase({ connection: world.connection });
     bindSecretKey(Buffer.alloc(32, 7));

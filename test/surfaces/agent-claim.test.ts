@@ -1,5 +1,4 @@
-// The claim ceremony over real HTTP: the story of one agent and its person, and the agent’s part: starting a claim and polling it
-// (docs/contract.md#claims).
+// The claim ceremony over real HTTP: one agent and its person step by step, and the agent’s part, which starts a claim and polls it (docs/contract.md#claims).
 import { afterAll, describe, expect, it } from 'vitest';
 import { days, hours, isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';

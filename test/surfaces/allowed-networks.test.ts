@@ -16,7 +16,7 @@ import type { Answer, Ask, Session } from '../support/world.ts';
 
 const office = '198.51.100.7';
 const elsewhere = '203.0.113.9';
-// The forms of a claim come from this machine.
+// The tests send the forms of a claim from this machine, so the list contains loopback.
 const list = ['198.51.100.0/24', '2001:db8:1::/48', '127.0.0.0/8'];
 
 let world: AgentWorld;
@@ -212,7 +212,7 @@ describe('An organization with a list of allowed networks', () => {
     };
     const { refresh_token } = await inTurn(await approved());
     await inTurn({ grant_type: 'refresh_token', refresh_token });
-    // A used token was copied: it ends its sign-in, wherever it is presented.
+    // A used token that is presented again was copied, so it ends its sign-in from any address.
     const { body } = await exchange({ grant_type: 'refresh_token', refresh_token }, elsewhere);
     expect(body.error).toBe('invalid_grant');
     const { claimToken } = await agent();

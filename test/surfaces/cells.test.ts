@@ -189,7 +189,7 @@ it('a person with a session in one cell signs in to another, once and only in th
     ...[303, '/console/sessions'],
     expect.not.stringContaining('session='),
   ]);
-  // A session of another person is not replaced without a question.
+  // A session of another person is not replaced without asking.
   const asked = await signInAgain(await eu.world.session(await eu.world.person('Carol')));
   expect([asked.status, asked.headers.get('set-cookie')]).toEqual([200, expect.not.stringContaining('session=')]);
   const shown = (await us.ask('GET', '/console/account', { headers: { cookie: here } })).body;

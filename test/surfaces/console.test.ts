@@ -1,5 +1,4 @@
-// The console over real HTTP: its pages and forms, the session cookie, that cookie on the API, and the mailbox of development
-// (docs/decisions/0032-sign-in-without-passwords.md).
+// The console over real HTTP: its pages and forms, the session cookie, its use on the API, and the development mailbox (docs/decisions/0032-sign-in-without-passwords.md).
 import { get } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { scopesOfRole } from '#access/scopes.ts';

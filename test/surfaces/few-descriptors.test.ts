@@ -1,4 +1,4 @@
-// A service that has no file descriptor left, as a process with a low limit: what its readiness probe says.
+// The readiness probe of a service that has no file descriptor left. The service is a process with a low limit.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';

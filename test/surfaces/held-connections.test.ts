@@ -19,7 +19,7 @@ let globex: SampleOrganization;
 /** A second pool: counts the service's connections, and locks rows. */
 let beside: Knex;
 let restore: () => Promise<void>;
-/** Stands in for every vendor. It closes the connection without an answer, after counting the service's connections. */
+/** Stands in for every vendor. It closes the connection without a response, after counting the service's connections. */
 let vendor: Server;
 let heldWhileAsked: number[] = [];
 let baseUrl: string;
@@ -70,7 +70,7 @@ async function pointToVendor(): Promise<void> {
   await world.knex('mcpBindings').where({ orgId }).update({ pinnedUrl: baseUrl });
 }
 
-/** Arguments with which a mutation calls a vendor, where the sample's do not. */
+/** Arguments with which a mutation calls a vendor, where the arguments of the sample cause no call. */
 const asking: Record<string, (args: Arguments) => Arguments> = {
   connectIntegration: (args) => ({ ...args, vendor: 'github', vendorKind: 'tracker', credentials: 'secret', baseUrl }),
   startMission: (args) => ({ ...args, issue: '#1' }),

@@ -121,7 +121,7 @@ async function prepare(): Promise<Call[]> {
   return calls;
 }
 
-/** Sends the calls eight at a time, each with a key; `between` receives the number of answered ones. */
+/** Sends the calls eight at a time, each with a key; `between` receives the number of answered calls. */
 async function sendAll(send: Send, todo: Call[], between: (answered: number) => Promise<unknown> = async () => {}) {
   const calls: { call: Call; key: string; answer: Answer }[] = [];
   await atOnce(8, todo, async (call) => {
@@ -187,7 +187,7 @@ describe('Many calls with an Idempotency-Key', () => {
     let [over, ended, answered] = [false, 0, 0];
     const calls = sendAll(send, todo, async () => answered++).finally(() => (over = true));
     while (!over) {
-      // A slow machine answers few calls in the time of many deaths, so each answer permits a few.
+      // On a slow machine, kills could outnumber responses, so each response permits a few kills.
       if (ended < 3 * (answered + 8)) {
         const { rows } = await beside.raw(
           `select pg_terminate_backend(pid) from pg_stat_activity

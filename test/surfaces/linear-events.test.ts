@@ -1,4 +1,4 @@
-// Events of Linear: labels, assignees and mentions start missions, which answer in one comment of the issue there.
+// Events of Linear: labels, assignees and mentions start missions, which report in one comment on the issue there.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { recordId } from '#domain/projects/vendors/linear/ids.ts';

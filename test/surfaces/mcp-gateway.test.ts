@@ -269,7 +269,7 @@ describe('MCP calls that wait for a person', () => {
     const all = `{ outsideEffects(runId: "${runId}") { data { id kind state title text error } } }`;
     return (await world.graphql(all, { session })).body.data.outsideEffects.data;
   };
-  /** A claimed run of a project whose policy lets calls wait. */
+  /** A claimed run of a project in which calls wait for approval. */
   async function waiting(allowedTools: string[] = []): Promise<[McpProject, Held]> {
     const project = await bound();
     const query = `mutation ($id: String!, $policy: EffectPolicyInput) { setProjectEffectPolicy(projectId: $id, policy: $policy) { id } }`;

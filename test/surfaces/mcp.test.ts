@@ -68,7 +68,7 @@ test.each([
 
 describe('MCP tool calls', () => {
   test('a tool answers like REST, as text and as structured content', async () => {
-    // The client knows the list, so it checks every structured content against the schema of its tool.
+    // The client knows the list, so it checks every structured result against the schema of its tool.
     const { call, names } = await connect(token);
     await names();
     const created = await call('create_project', { name: 'Alpha', repoFullName: 'acme/alpha' });

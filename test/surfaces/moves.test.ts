@@ -215,7 +215,7 @@ it('clients keep writing while an organization moves and the command is killed a
     'removing',
   ]) {
     await expect.poll(() => killedAt(eu, step), { timeout: 60_000 }).toContain(step);
-    // The service that receives is killed while it may be joining, and the one that forwards while clients wait for responses.
+    // The receiving service is killed while it may be joining the organization, and the forwarding service while clients wait for responses.
     const killed = { sending: us, removing: eu }[step];
     await killed?.kill();
     await killed?.start();
@@ -285,7 +285,7 @@ it('an organization can move back, and the other cell forwards its requests from
     true,
     [],
   ]);
-  // The packed file of the former move has no record any longer.
+  // The packed file of the former move no longer has a record.
   expect(filesOf(eu)).not.toContain(file.contentKey);
   expect(await command(us, 'org:forget', '--org', 'acme')).toMatchObject({ code: 0 });
 }, 60_000);

@@ -45,7 +45,7 @@ beforeAll(async () => {
     })(),
     1_000,
   );
-  // The file is opened elsewhere than in the networks of the organization.
+  // The file is opened outside the allowed networks of the organization.
   await world
     .knex('organizations')
     .where({ id: sample.organization.id })

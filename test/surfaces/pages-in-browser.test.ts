@@ -129,7 +129,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     await inspect(page, 'mailbox');
     await page.goto('/sign-in/code');
     await inspect(page, 'problem');
-    // The browser itself logs the wrong code and the missing page.
+    // The browser itself logs the requests with the wrong code and for the missing page.
     expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
       'status of 401',
       'status of 405',

@@ -1,4 +1,4 @@
-// Passkeys over real HTTP, with an authenticator in software: the options it gets, and accepted and rejected credentials.
+// Passkeys over real HTTP, with an authenticator in software: the options that the service sends, and accepted and rejected credentials.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepChallenges } from '#domain/organization/people/passkey-challenge.ts';
 import { minutes, now } from '#foundation/clock.ts';

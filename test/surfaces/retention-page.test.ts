@@ -1,4 +1,4 @@
-// Retention in the console: its form, the page of a mission whose log was deleted, and of one whose details were.
+// Retention in the console: its form, the page of a mission whose log was deleted, and the page of a mission whose details were deleted.
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';

@@ -46,7 +46,7 @@ const ownerSession = () => world.session(owner.person, owner.organization.id);
 const visit = (browser: Browser, path: string) => visitPage(world, browser, path);
 const pageOf = () => `/sign-in/sso/${providerId}`;
 
-/** Signs in at the provider, and follows it back. */
+/** Signs in at the provider, and follows its redirect back to the console. */
 async function wholeWay(browser: Browser): Promise<Answer> {
   const answer = await visit(browser, pageOf());
   expect([answer.status, answer.body]).toEqual([303, '']);
