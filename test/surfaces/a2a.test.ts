@@ -33,7 +33,7 @@ const errorInfo = (reason: string) => ({
 });
 
 describe('A2A discovery', () => {
-  test('the agent card names the URL and protocols for every client, and only existing features', async () => {
+  test('the agent card names the URL and protocols for every client, and announces only features that exist', async () => {
     const { status, headers, body } = await world.request('GET', '/.well-known/agent-card.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const flow = {

@@ -205,10 +205,10 @@ describe('Starting a claim', () => {
       'claim_token: must be at most 200 characters.',
     ],
     ['no token', { email: 'a@example.com' }, 'claim_token: is required.'],
-    ['no address', { claim_token: 'clm_x' }, 'email: is required.'],
-    ['an empty address', { claim_token: 'clm_x', email: '' }, 'email: must be at least 1 character.'],
+    ['no email address', { claim_token: 'clm_x' }, 'email: is required.'],
+    ['an empty email address', { claim_token: 'clm_x', email: '' }, 'email: must be at least 1 character.'],
     [
-      'an address of 321 characters',
+      'an email address of 321 characters',
       { claim_token: 'clm_x', email: 'a'.repeat(321) },
       'email: must be at most 320 characters.',
     ],
@@ -217,9 +217,13 @@ describe('Starting a claim', () => {
       { claim_token: 'clm_x', email: 'nobody' },
       'email: must be an email address.',
     ],
-    ['a NUL', { claim_token: 'clm_\0', email: 'a@example.com' }, 'claim_token: must be text without NUL characters.'],
-    ['a number', { claim_token: 7, email: 'a@example.com' }, 'claim_token: must be a string.'],
-    ['a list', [], 'The body must be a JSON object.'],
+    [
+      'a NUL in the token',
+      { claim_token: 'clm_\0', email: 'a@example.com' },
+      'claim_token: must be text without NUL characters.',
+    ],
+    ['a number as token', { claim_token: 7, email: 'a@example.com' }, 'claim_token: must be a string.'],
+    ['a list as body', [], 'The body must be a JSON object.'],
   ])('400 · a claim is not started with %s', async (_what, body, description) => {
     const answer = await world.startClaim(body);
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);

@@ -133,7 +133,7 @@ describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', (
     ['invalid_grant', 400, 'a short verifier', { code_verifier: 'x'.repeat(42) }],
     ['invalid_grant', 400, 'a long verifier', { code_verifier: 'x'.repeat(129) }],
     ['invalid_grant', 400, 'a verifier of other characters', { code_verifier: '!'.repeat(43) }],
-    ['invalid_grant', 400, 'another redirect address', { redirect_uri: 'http://127.0.0.1/other' }],
+    ['invalid_grant', 400, 'another redirect URI', { redirect_uri: 'http://127.0.0.1/other' }],
     ['invalid_grant', 400, 'another port', { redirect_uri: 'http://127.0.0.1:1/callback' }],
   ])('%s %i · an exchange with %s is refused, and the code is used up', async (error, status, _, more) => {
     const { verifier, code } = await coded();
@@ -165,7 +165,12 @@ describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', (
     ['invalid_request', 400, 'no code', { code: undefined }],
     ['invalid_request', 400, 'no client', { client_id: undefined }],
     ['invalid_client', 401, 'an unknown client', { client_id: 'mcp_unknown' }],
-    ['invalid_client', 401, 'a document that was never read', { client_id: 'https://never.example/client.json' }],
+    [
+      'invalid_client',
+      401,
+      'a client document that was never fetched',
+      { client_id: 'https://never.example/client.json' },
+    ],
     ['invalid_target', 400, 'an unknown resource', { resource: 'https://other.example' }],
     ['invalid_target', 400, 'a resource with a fragment', { resource: 'https://other.example/#a' }],
     ['invalid_request', 400, 'a NUL', { client_id: 'mcp_\0' }],
@@ -207,9 +212,9 @@ describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', (
   it.each([
     ['not JSON', '{', 'application/json'],
     ['a JSON list', '[]', 'application/json'],
-    ['a JSON number as parameter', '{"grant_type":7}', 'application/json'],
-    ['a text', 'grant_type=refresh_token', 'text/plain'],
-    ['nothing', '', 'application/x-www-form-urlencoded'],
+    ['a JSON object with a number as a parameter', '{"grant_type":7}', 'application/json'],
+    ['plain text', 'grant_type=refresh_token', 'text/plain'],
+    ['empty', '', 'application/x-www-form-urlencoded'],
     ['not UTF-8', new Uint8Array([0x61, 0x3d, 0xff]), 'application/x-www-form-urlencoded'],
   ])('400 invalid_request · the token endpoint refuses a body that is %s', async (_, body, type) => {
     const answer = await world.request('POST', '/v1/oauth2/token', { body, headers: { 'content-type': type } });

@@ -22,7 +22,7 @@ describe('Pages of the server', () => {
 
   it.each([
     ['a page', 'GET', '/sign-in', 200],
-    ['an error', 'GET', '/sign-in/code', 405],
+    ['an error page', 'GET', '/sign-in/code', 405],
     ['a redirect', 'GET', '/console', 303],
   ])(
     '%s loads nothing from other hosts, cannot be framed or cached, and sends no referrer',

@@ -144,7 +144,7 @@ test.each([
   },
 );
 
-test('the depth of a fragment’s content counts, even inside another fragment', async () => {
+test('the content of a fragment counts towards the depth limit, even inside another fragment', async () => {
   const query = `{ ...a } fragment a on Query { node { ...b } } fragment b on Node ${nodes(graphql.depth)}`;
   expect((await ask(query)).body.errors[0].message).toBe('Query depth limit of 12 exceeded, found 13.');
 });

@@ -103,7 +103,7 @@ const twoChanges = `mutation ($input: CreateProjectRequest!, $id: String!, $chan
 }`;
 test.each<[string, string, object, object[]]>([
   [
-    'of a wrong type, at any depth',
+    'values of a wrong type, at any depth',
     twoChanges,
     { input: { name: 7, repoFullName: ['a'], nmae: 'Alpha' }, id: 'org_1', change: 3 },
     [
@@ -114,7 +114,7 @@ test.each<[string, string, object, object[]]>([
     ],
   ],
   [
-    'required, and null or missing',
+    'required values that are null or missing',
     twoChanges,
     { input: { name: null } },
     [

@@ -38,7 +38,7 @@ const under = (host: string, path: string, headers: Record<string, string> = {})
 
 describe('The Host header', () => {
   it.each(['/v1/me', '/graphql', '/mcp', '/a2a', '/console', '/reference', '/', '/v1/openapi.json', '/unknown'])(
-    '421 · a Host that is not a name of the service is refused: %s',
+    '421 · a request with a foreign Host is refused at %s',
     async (path) => {
       const { status, type, body } = await under('rebound.example', path, { authorization: `Bearer ${owner.token}` });
       expect([status, type]).toEqual([421, 'application/json; charset=utf-8']);
@@ -140,7 +140,7 @@ describe('Access to GET /metrics', () => {
 
 describe('Request bodies', () => {
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register', '/v1/agent/identity'])(
-    'a request body that breaks off is not logged as an error: %s',
+    'a request body to %s that breaks off is not logged as an error',
     async (path) => {
       lines = [];
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
@@ -166,7 +166,7 @@ describe('Request bodies', () => {
       'variables.a.b: contains a lone surrogate',
     ],
     ['/v1/oauth2/register', '{"redirect_uris":[],"client_name":"\\udfff"}', 'client_name: contains a lone surrogate'],
-  ])('400 · the error names the field that has a lone surrogate: %s', async (path, body, words) => {
+  ])('400 · %s names the field that has a lone surrogate', async (path, body, words) => {
     const answer = await world.request('POST', path, { token: owner.token, body });
     expect(answer.status).toBe(400);
     expect(JSON.stringify(answer.body)).toContain(words);
@@ -178,7 +178,7 @@ describe('Request bodies', () => {
   });
 
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])(
-    '415 · a request body in another charset than UTF-8 is refused: %s',
+    '415 · %s refuses a request body in another charset than UTF-8',
     async (path) => {
       const send = (charset: string) =>
         world.request('POST', path, {
@@ -195,7 +195,7 @@ describe('Request bodies', () => {
   );
 
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])(
-    '415 · a compressed request body is refused: %s',
+    '415 · %s refuses a compressed request body',
     async (path) => {
       const headers = { accept: 'application/json, text/event-stream', 'content-encoding': 'gzip' };
       const answer = await world.request('POST', path, { token: owner.token, body: '{}', headers });

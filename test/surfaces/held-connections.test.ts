@@ -143,7 +143,7 @@ describe('Calls to vendors', () => {
   const askers: string[] = [];
 
   it.each(mutations.map((root) => [root.name, root] as const))(
-    '%s with an Idempotency-Key holds no database connection while it calls a vendor',
+    '%s with an Idempotency-Key holds no database connection during any call to a vendor',
     async (_, root) => {
       const { name } = root;
       const args = argumentsOf(root, acme);

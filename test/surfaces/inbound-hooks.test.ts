@@ -157,7 +157,7 @@ describe('Deliveries to a hook', () => {
     ['a body that is not JSON', 400, 'x', 'application/json', 'The body is not valid JSON.'],
     ['a body that is not UTF-8', 400, new Uint8Array([0x22, 0xff]), 'application/json', 'The body is not valid UTF-8.'],
     [
-      'a body with too many levels',
+      'a body that is nested too deeply',
       400,
       '['.repeat(70) + ']'.repeat(70),
       'application/json',

@@ -235,12 +235,12 @@ describe('Client registration (RFC 7591)', () => {
     ['missing', {}],
     ['empty', { redirect_uris: [] }],
     ['not an array', { redirect_uris: 'http://127.0.0.1/cb' }],
-    ['not all entries are texts', { redirect_uris: ['http://127.0.0.1/cb', 1] }],
+    ['entries that are not all text', { redirect_uris: ['http://127.0.0.1/cb', 1] }],
     ['too many', { redirect_uris: Array.from({ length: 21 }, (_, i) => `http://127.0.0.1/${i}`) }],
-    ['one invalid address among valid ones', { redirect_uris: ['http://127.0.0.1/cb', 'http://example.com/cb'] }],
-    ['with a fragment', { redirect_uris: ['https://example.com/cb#x'] }],
-    ['a script', { redirect_uris: ['javascript:alert(1)'] }],
-    ['with a NUL', { redirect_uris: ['https://example.com/\0'] }],
+    ['one invalid URI among valid ones', { redirect_uris: ['http://127.0.0.1/cb', 'http://example.com/cb'] }],
+    ['a URI with a fragment', { redirect_uris: ['https://example.com/cb#x'] }],
+    ['a URI that is a script', { redirect_uris: ['javascript:alert(1)'] }],
+    ['a URI with a NUL', { redirect_uris: ['https://example.com/\0'] }],
   ])('400 · a registration with invalid redirect_uris is refused: %s', async (_, body) => {
     const answer = await register(body);
     expect(answer.status).toBe(400);
@@ -262,7 +262,7 @@ describe('Client registration (RFC 7591)', () => {
     ['grant_types', { grant_types: [] }],
     ['grant_types', { grant_types: 'authorization_code' }],
     ['response_types', { response_types: ['token'] }],
-  ])('400 · a registration with an invalid %s is refused with an error that names it: %j', async (field, more) => {
+  ])('400 · a registration is refused, and the error names the invalid %s: %j', async (field, more) => {
     const answer = await register({ ...good, ...more });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
@@ -288,8 +288,8 @@ describe('Client registration (RFC 7591)', () => {
   it.each([
     ['not JSON', '{', 'application/json'],
     ['a list', '[]', 'application/json'],
-    ['a text', '"x"', 'application/json'],
-    ['nothing', '', 'application/json'],
+    ['a JSON string', '"x"', 'application/json'],
+    ['empty', '', 'application/json'],
     ['too large', JSON.stringify({ client_name: 'x'.repeat(70_000) }), 'application/json'],
     ['a form', 'redirect_uris=http://127.0.0.1/cb', 'application/x-www-form-urlencoded'],
   ])('4xx · a registration is refused when its body is %s', async (_, body, type) => {
@@ -306,25 +306,35 @@ describe('Client registration (RFC 7591)', () => {
 describe('Grants of agents at the token endpoint', () => {
   const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
   it.each([
-    ['the claim grant by its published name', claimGrantType, { claim_token: 'clm_x' }, 'invalid_grant'],
+    ['the published claim grant and an unknown claim token', claimGrantType, { claim_token: 'clm_x' }, 'invalid_grant'],
     [
-      'the claim grant by another vendor’s name',
+      'another vendor’s claim grant and an unknown claim token',
       'urn:acme:agent-auth:grant-type:claim',
       { claim_token: 'clm_x' },
       'invalid_grant',
     ],
-    ['the claim grant without its token', 'urn:acme:agent-auth:grant-type:claim', {}, 'invalid_request'],
-    ['the claim grant with a token too long', claimGrantType, { claim_token: 'x'.repeat(201) }, 'invalid_request'],
+    ['the claim grant and no claim token', 'urn:acme:agent-auth:grant-type:claim', {}, 'invalid_request'],
+    [
+      'the claim grant and a claim token that is too long',
+      claimGrantType,
+      { claim_token: 'x'.repeat(201) },
+      'invalid_request',
+    ],
     [
       'a grant type similar to the claim grant',
       'urn:acme:agent-auth:grant-type:claims',
       { claim_token: 'clm_x' },
       'unsupported_grant_type',
     ],
-    ['jwt-bearer with an invalid assertion', jwtBearer, { assertion: 'x' }, 'invalid_grant'],
-    ['jwt-bearer without an assertion', jwtBearer, {}, 'invalid_request'],
-    ['jwt-bearer with an assertion too long', jwtBearer, { assertion: 'x'.repeat(16_385) }, 'invalid_request'],
-  ])('400 · a token request is refused: %s', async (_, grant_type, more, error) => {
+    ['the grant jwt-bearer and an invalid assertion', jwtBearer, { assertion: 'x' }, 'invalid_grant'],
+    ['the grant jwt-bearer and no assertion', jwtBearer, {}, 'invalid_request'],
+    [
+      'the grant jwt-bearer and an assertion that is too long',
+      jwtBearer,
+      { assertion: 'x'.repeat(16_385) },
+      'invalid_request',
+    ],
+  ])('400 · a token request with %s is refused', async (_, grant_type, more, error) => {
     const { status, body } = await world.token({ grant_type, ...more });
     expect([status, body]).toEqual([400, { error, error_description: expect.any(String) }]);
   });

@@ -35,7 +35,7 @@ async function said(...args: string[]): Promise<any> {
 }
 
 describe('Operator’s commands beside a running server', () => {
-  it('the operator’s commands lead from an empty database to a person with a working token, and print only JSON', async () => {
+  it('the operator’s commands create a person with a working token in an empty database, and print only JSON', async () => {
     const bob = await said('person:create', '--email', 'Bob@Example.com', '--name', 'Bob');
     expect(bob).toEqual({
       id: expect.stringMatching(/^usr_/),

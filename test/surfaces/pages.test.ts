@@ -207,7 +207,7 @@ test('405 · the API reference accepts only GET and HEAD', async () => {
 });
 
 test.each(exampleQueries.map((one) => [/(?:query|mutation|subscription) \w+/.exec(one.query)![0], one] as const))(
-  'the example query %s in GraphiQL is valid',
+  'the example %s in GraphiQL is valid',
   (_, { query, variables = '{}' }) => {
     const document = parse(query);
     expect(validate(schema, document)).toEqual([]);

@@ -201,7 +201,7 @@ describe('Revoking a token (RFC 7009)', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it.each(['current', 'used'])('200 · revoking a refresh token, %s, ends the sign-in', async (which) => {
+  it.each(['current', 'used'])('200 · revoking the %s refresh token ends the sign-in', async (which) => {
     const first = await signIn();
     const second = (await refresh(first.refresh_token)).body;
     const token = which === 'current' ? second.refresh_token : first.refresh_token;

@@ -127,10 +127,10 @@ describe('The REST API over HTTP', () => {
     });
 
     it.each<[string, () => string]>([
-      ['an empty header', () => ''],
+      ['no value', () => ''],
       ['no scheme', () => token],
       ['the scheme alone', () => 'Bearer'],
-      ['Basic', () => `Basic ${Buffer.from(`x:${token}`).toString('base64')}`],
+      ['the scheme Basic', () => `Basic ${Buffer.from(`x:${token}`).toString('base64')}`],
       ['two tokens', () => `Bearer ${token}, Bearer ${token}`],
       ['a token with further text', () => `Bearer ${token} more`],
       ['a token in quotes', () => `Bearer "${token}"`],

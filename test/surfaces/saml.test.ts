@@ -278,7 +278,7 @@ describe('Refused SAML responses: a page, and an event in the audit log', () => 
       'Invalid signature.',
     ],
     [
-      'with a second element of the signed id',
+      'with a second element that has the signed id',
       wrapped(
         (evil, good) =>
           `<samlp:Extensions>${evil.replace(/ ID="[^"]+"/, / ID="[^"]+"/.exec(good)![0])}</samlp:Extensions>${good}`,

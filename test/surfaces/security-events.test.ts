@@ -166,12 +166,12 @@ describe('Invalid security events', () => {
     ['a jti with a NUL', () => event({ jti: 'j\0' })],
     ['no subject', () => event({ sub: undefined })],
     ['no iat', () => event({ iat: undefined })],
-    ['from the future', () => event({ iat: now() + 120 })],
-    ['seven days old', () => event({ iat: now() - 7 * 86_400 })],
-    ['of type JWT', () => event({}, { typ: 'JWT' })],
+    ['a time in the future', () => event({ iat: now() + 120 })],
+    ['an age of seven days', () => event({ iat: now() - 7 * 86_400 })],
+    ['the type JWT', () => event({}, { typ: 'JWT' })],
     ['an ID-JAG', () => world.provider.idJag()],
     ['garbage', async () => 'garbage'],
-    ['nothing', async () => ''],
+    ['an empty body', async () => ''],
   ])('400 · an event is refused with invalid_request: %s', async (_what, jws) => {
     expect(await outcome(jws())).toEqual(refused('invalid_request'));
   });

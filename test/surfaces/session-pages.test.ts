@@ -40,7 +40,7 @@ describe('Sessions', () => {
   });
 
   it.each(['end', 'end-others'])(
-    '303 · GET on %s redirects to the list of sessions; 403 · a form without its token is refused',
+    '303 · GET on /console/sessions/%s redirects to the list of sessions; 403 · a form without its token is refused',
     async (name) => {
       const path = `/console/sessions/${name}`;
       const answer = await world.request('GET', path);
@@ -110,7 +110,5 @@ describe('Devices of sessions', () => {
     ['Chrome on Linux', `${mozilla} (X11; Linux x86_64) ${webkit} HeadlessChrome/147.0.0.0 Safari/537.36`],
     ['curl/8.5.0', 'curl/8.5.0'],
     ['Unknown device', null],
-  ])('the device of a session is named after its User-Agent: %s', (name, userAgent) =>
-    expect(deviceName(userAgent)).toBe(name),
-  );
+  ])('the User-Agent of a session is shown as: %s', (name, userAgent) => expect(deviceName(userAgent)).toBe(name));
 });

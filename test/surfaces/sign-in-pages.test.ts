@@ -80,7 +80,7 @@ describe('Signing in', () => {
     expect((await browser().submit('/sign-in/code', { email: address(), code: '\0' })).status).toBe(400);
   });
 
-  it('401 · a code works only in the browser that requested it, and the page says so elsewhere', async () => {
+  it('401 · a code works only in the browser that requested it, and other browsers are told so', async () => {
     const email = address();
     const [mine, stranger] = [browser(), browser()];
     await mine.submit('/sign-in', { email });

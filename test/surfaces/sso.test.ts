@@ -385,7 +385,7 @@ describe('Refused sign-ins through a provider', () => {
       'It is not allowed to sign in email addresses of elsewhere.example.',
     ],
     [
-      'an address below the domain',
+      'an address of a subdomain',
       { email: 'new@sub.example.com' },
       'It is not allowed to sign in email addresses of sub.example.com.',
     ],
@@ -397,7 +397,7 @@ describe('Refused sign-ins through a provider', () => {
     ['no address', { email: undefined, sub: 'user 1' }, 'It returned no email address.'],
     ['a text that is not an email address', { email: 'new' }, 'It returned no email address.'],
     [
-      'another user with the address of a known one',
+      'the address of a known user and another identifier',
       { email: 'ada@example.com' },
       'ada@example.com belongs to another user of the provider. Ask an admin to remove the member, which forgets that user.',
     ],

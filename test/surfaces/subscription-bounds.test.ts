@@ -213,7 +213,7 @@ describe('Limits of subscriptions', () => {
     ['person', 'A person may have 3 subscriptions open at once.', { userId: 'usr_1' as const }],
     ['organization', 'An organization may have 4 subscriptions open at once.', { orgId: 'org_1' as const }],
     ['process', 'Too many subscriptions are open.', {}],
-  ])('429 · subscriptions beyond the limit of a %s are refused, and others are accepted', (_title, words, same) => {
+  ])('429 · subscriptions beyond the limit per %s are refused, and others are accepted', (_title, words, same) => {
     const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
     const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
     const slots: (() => void)[] = [];
@@ -343,8 +343,8 @@ describe('Limits of subscriptions', () => {
       'subscription { runUpdated(runId: "x") { id } other: runUpdated(runId: "y") { id } }',
       'only one top level field',
     ],
-    ['a document too deep', `subscription { runUpdated(runId: "x") { ${deep(6)} } }`, 'depth limit'],
-    ['a document too costly', `subscription { runUpdated(runId: "x") { ${deep(4)} } }`, 'costs'],
+    ['too much depth', `subscription { runUpdated(runId: "x") { ${deep(6)} } }`, 'depth limit'],
+    ['too high a cost', `subscription { runUpdated(runId: "x") { ${deep(4)} } }`, 'costs'],
     ['introspection', 'subscription { __typename }', 'must not select an introspection'],
   ])('400 · a subscription document is refused with %s', async (_, query, words) => {
     await expectEnd(await subscribe(query), 'invalid_request', expect.stringContaining(words));

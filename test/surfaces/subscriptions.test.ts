@@ -74,7 +74,7 @@ describe('Subscriptions to a run', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('a subscription to a run that has ended sends it once', async () => {
+  it('a subscription to a run that has ended sends the run once, and completes', async () => {
     const held = await taken();
     await runtime.finish(held, { status: 'failed', error: 'no' });
     const reading = await subscribe(onRun, { runId: held.runId });

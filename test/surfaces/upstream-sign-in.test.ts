@@ -160,7 +160,7 @@ describe('Sign-in through an upstream provider', () => {
   });
 
   it.each(['//evil.example', 'https://evil.example/', '/\\evil.example', ''])(
-    'only URLs of this service are return addresses of an upstream sign-in: %s is refused',
+    'an upstream sign-in returns to a page of this service, not to %j',
     async (to) => {
       const location = (await wholeWay(to)).headers.get('location')!;
       expect(new URL(location, world.url).origin).toBe(world.url);
@@ -182,7 +182,7 @@ describe('Refused upstream sign-ins', () => {
     ['is not verified', { email: 'x@example.com', email_verified: false }],
     ['is verified by a text in place of a boolean', { email: 'x@example.com', email_verified: 'true' }],
     ['has no claim email_verified', { email: 'x@example.com' }],
-    ['is not an email address', { email: 'nonsense', email_verified: true }],
+    ['is invalid', { email: 'nonsense', email_verified: true }],
     ['is missing', {}],
   ])('403 · an email address that %s is refused, and no account is created', async (_what, claims) => {
     provider.behave({ claims });
