@@ -111,7 +111,7 @@ export const report = {
   metricsPerSandbox: 120,
   fragments: 50,
   planItems: 50,
-  /** Maximum pieces in one log of a sandbox. */
+  /** Maximum number of pieces in one log of a sandbox. */
   logPieces: 50_000,
   fragmentsPerSandbox: 100_000,
   usd: { min: 0, max: 10_000 },
@@ -133,7 +133,7 @@ export const upcomingShown = { min: 1, max: 50, default: 10 } as const;
 /** Retention of sandbox samples. */
 export const metricRetentionMs = days(28);
 
-/** Redirect addresses of one OAuth client. */
+/** Number of redirect addresses of one OAuth client. */
 export const redirectUrisPerClient = { min: 1, max: 20 } as const;
 
 /** Allowed difference between the clocks of an identity provider and of the service. */
@@ -223,7 +223,7 @@ export const invitesPerDay = { organization: 100, recipient: 5 } as const;
 
 /** Rate limits. Those of registrations (from one source address) and requests are defaults of settings. */
 export const rates = {
-  /** Failed authentications of one client network. */
+  /** Failed authentications from one client network. */
   failedAuthenticationsPerMinute: 300,
   /** Sign-in mails that one network requests, for all email addresses together. */
   signInMailsPerHourAndNetwork: 120,

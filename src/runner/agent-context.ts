@@ -108,7 +108,7 @@ function findHarness({ found }: RunnerCapabilities, harness: string): Found {
 const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): string =>
   `${isolation.description} ${caps.description}\n${checkout.description}\n${skills.description}`.trim();
 
-/** Meter, questions, recorder and replay of the calls through the gateway. */
+/** Opens the meter, questions, recorder and replay that all calls through the gateway share. */
 function openCalls({ platform, capabilities, lease, askAgainMs }: RunSettings) {
   const questions = openQuestions(lease.runId, capabilities.waiting);
   const meter = openMeter(platform, lease, askAgainMs, questions.modelCallParked);

@@ -16,7 +16,7 @@ export interface Plan {
   variables: Record<string, string>;
   /** Secrets only for the setup, by name. */
   setupSecrets: Record<string, string>;
-  /** Secrets for requests to their hosts. */
+  /** Secrets that only requests to certain hosts get. */
   hostSecrets: readonly HostSecret[];
   network: { setup: NetworkPolicy; agent: NetworkPolicy };
   /** Messages for the log. */

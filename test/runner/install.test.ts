@@ -243,7 +243,7 @@ describe('an installation that fails', () => {
       () => ({ env: environment({ npm_config_registry: `${registry.url}/elsewhere` }) }),
     ],
     [
-      'its program cannot be used here: no such library',
+      'the program cannot be used here: no such library',
       () => ({ check: () => Promise.reject(new Error('no such library')) }),
     ],
     ['its folder cannot be written (ENOTDIR)', () => ({ folder: path.join(process.execPath, 'harnesses') })],

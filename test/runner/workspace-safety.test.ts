@@ -92,7 +92,9 @@ describe('files in the folder of a run', () => {
     // The text goes to the first process that opens the pipe.
     const writer = spawn('sh', ['-c', `echo kept > ${pipe}`]);
     for (const name of ['pipe', 'folder/pipe', 'folder'])
-      await expect(openInside(inside, path.join(inside, name))).rejects.toThrow('not a file of this folder');
+      await expect(openInside(inside, path.join(inside, name))).rejects.toThrow(
+        'the path is not a file in this folder',
+      );
     expect(execFileSync('cat', [pipe], { encoding: 'utf8' })).toBe('kept\n');
     writer.kill();
   });

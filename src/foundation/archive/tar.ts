@@ -5,7 +5,7 @@ import { ByteReader } from './byte-reader.ts';
 const blockBytes = 512;
 const end = Buffer.alloc(2 * blockBytes);
 
-/** Loaded at the first archive. */
+/** The library for archives, loaded at the first archive. */
 const tar = () => import('tar');
 
 export class ArchiveError extends Error {}

@@ -139,7 +139,7 @@ function createWaiting() {
   };
 }
 
-/** Waits in a queue until it is admitted, its signal is aborted, or without a signal its time has passed. */
+/** Waits in the queue until it is admitted or its signal is aborted. Without a signal, the wait has a time limit. */
 const inQueue = (
   amount: number,
   waits: { signal: AbortSignal } | { waitMs: number; busy: () => Error },

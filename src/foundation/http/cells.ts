@@ -87,7 +87,7 @@ export function statementOfCell({ method, url, headers }: IncomingMessage): Stat
 
 export interface CellRequest {
   method: string;
-  /** Path and query. */
+  /** Path and query of the request. */
   url: string;
   headers: IncomingHttpHeaders;
   client: string | null;

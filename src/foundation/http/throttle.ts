@@ -11,7 +11,7 @@ export interface Allowance {
   limit: number;
   windowSeconds: number;
   remaining: number;
-  /** Seconds until the window ends. */
+  /** Seconds until the current window of the rate limit ends. */
   reset: number;
 }
 

@@ -28,7 +28,7 @@ const takeSql = (isOwn: string): string => `with taken as (
 export const takeJobs = (trx: Transaction, isOwn: string, value: string): Promise<WaitingJob[]> =>
   sql(takeSql(isOwn), [value], trx);
 
-/** Writes jobs into their queues again. */
+/** Writes jobs that were taken back into their queues. */
 export async function putJobs(trx: Transaction, jobs: readonly WaitingJob[]): Promise<void> {
   for (const { queue, payload } of jobs) if (queue in queues) await enqueue(trx, queue as Queue, payload);
 }

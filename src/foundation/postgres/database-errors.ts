@@ -115,7 +115,7 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 export const isMovingError = (error: unknown): boolean => [...unwrap(error)].some(({ code }) => code === 'XM001');
 
 export interface RetryOptions {
-  /** Total time of all attempts and delays. */
+  /** Maximum total time of all attempts and delays. */
   budgetMs: number;
   sleep?: (milliseconds: number) => Promise<unknown>;
 }

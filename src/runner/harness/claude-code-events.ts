@@ -78,7 +78,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
 /** Tokens of each model call. They are known only at its end; an interrupted call has used tokens, too. */
 function claudeUsage(taskModel: string, on: Listener) {
   let call: { id: string; model: string; usage: Json } | null = null;
-  /** Tokens of the turn that were reported. */
+  /** Tokens of the turn that have been reported already. */
   let counted = { ...none };
 
   async function report(usageId: string, model: string, tokens: Tokens): Promise<void> {

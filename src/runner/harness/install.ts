@@ -73,7 +73,7 @@ async function build(installation: Installation): Promise<void> {
     // The permissions are set here, so that they do not depend on the umask.
     await promisify(execFile)('chmod', ['-R', 'u+w,a+rX,go-w', draft]);
     await check(path.join(draft, pinned.program)).catch((error) => {
-      throw new InstallFailed(`its program cannot be used here: ${error.message.replace(`${draft}/`, '')}`);
+      throw new InstallFailed(`the program cannot be used here: ${error.message.replace(`${draft}/`, '')}`);
     });
     const target = path.join(folder, pinned.folder);
     await rm(target, { recursive: true, force: true });

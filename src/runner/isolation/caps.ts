@@ -31,7 +31,7 @@ export const cappedByContainers: Caps = {
   label: 'capped',
 };
 
-/** The caps of containers of this engine. */
+/** The limits that this engine can set for containers. */
 export const capsOfContainers = (program: string): Caps =>
   isCapping(program)
     ? cappedByContainers

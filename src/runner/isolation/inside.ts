@@ -36,7 +36,7 @@ async function openReal(folder: string, file: string): Promise<FileHandle> {
   throw refusal;
 }
 
-const refusal = new Error('not a file of this folder');
+const refusal = new Error('the path is not a file in this folder');
 
 function check(folder: string, real: string, entry: Stats): void {
   if (!isInside(folder, real) || !entry.isFile()) throw refusal;

@@ -19,7 +19,7 @@ export type PodContainer = (typeof podContainers)[number];
 /** Socket of the starter in a container, below the folder of the mission. */
 export const starterSocket = (folder: string, name: PodContainer): string => `${folder}/start-${name}/socket`;
 
-/** Time for a signal to a program. */
+/** Time limit for sending a signal to a program. */
 const signalMs = 5_000;
 
 /** Maximum answer of a starter to a signal, characters. Programs of a container can replace its socket. */

@@ -52,7 +52,7 @@ export async function chooseSandboxes(
 export interface Tested {
   api: Api;
   workloads: Workloads;
-  /** Null when missions have Jobs. */
+  /** Templates and warm pools; null when missions have Jobs. */
   pools: Pools | null;
   settings: ClusterSettings;
   limits: Limits;

@@ -12,7 +12,7 @@ import { listenOn } from './listen.ts';
 import { allows, canonicalHost, inUrl, type NetworkPolicy } from './policy.ts';
 import { openProgramSearch } from './program.ts';
 
-/** The current phase and its policy. */
+/** The current phase of the step, and its network policy. */
 export interface Reach {
   phase: Phase;
   policy: NetworkPolicy;

@@ -29,7 +29,7 @@ export function openHostSecrets(secrets: readonly HostSecret[]) {
     /** Environment variables of setup and agents. */
     placeholders,
     covers: (host: string, port: number): boolean => secretsFor(host, port).length > 0,
-    /** Replaces values and hosts for a later step. */
+    /** Replaces the values and hosts of the secrets for a later step. */
     renew(next: readonly HostSecret[]): void {
       current = next;
     },

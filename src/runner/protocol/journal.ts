@@ -81,12 +81,12 @@ export function openJournal(
       isClosing = true;
       await batches.flush();
     },
-    /** Stops sending. */
+    /** Stops sending the journal. */
     stop: batches.stop,
   };
 }
 
-/** The text of a log that was not sent yet. */
+/** The text of a log that has not been sent yet. */
 function openText(waitMs: number) {
   let text = '';
   /** The time at which the unfinished last line began; null when the last line is finished. */

@@ -22,7 +22,7 @@ export interface Workplace {
 }
 
 interface Manifest {
-  /** Paths in the checkout and in the home. */
+  /** Paths of the stored files, in the checkout and in the home. */
   work: readonly string[];
   home: readonly string[];
   seconds: number;

@@ -16,7 +16,7 @@ import { readInstructions } from './instructions.ts';
 import { type Origin, openWorkspace, type StagedCommits, type Workspace } from './workspace.ts';
 
 export interface Checkout {
-  /** Description for the log. */
+  /** Description of the repository, for the log. */
   description: string;
   /** Harness sessions whose files are in the place. */
   sessions: string[];

@@ -44,7 +44,10 @@ interface Voucher {
 
 const parametersOf = ({ search }: Exchange): URLSearchParams => new URLSearchParams(search);
 
-/** The other cell of the parameter. @throws 404 */
+/**
+ * The other cell that the parameter `cell` names.
+ * @throws 404
+ */
 function cellOf(exchange: Exchange): string {
   const cell = parametersOf(exchange).get('cell') ?? '';
   if (!otherCells().includes(cell)) throw notFound('cell');

@@ -76,7 +76,7 @@ export const billingCommands: Record<string, Command> = {
     },
   }),
   'org:enterprise': command({
-    about: 'Puts an organization on the plan enterprise, whose limits and payment are agreed outside of the service.',
+    about: 'Puts an organization on the enterprise plan. Its limits and payment are agreed outside of the service.',
     example: '--org acme',
     options: z.object({ org: slug, off: flag }),
     run: async ({ org, off }) => {

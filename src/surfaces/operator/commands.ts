@@ -47,7 +47,7 @@ export const commands: Record<string, Command> = {
     options: z.object({
       name: nameText(text.organizationName).describe(`${range(text.organizationName)} characters.`),
       owner: emailAddress,
-      slug: slug.describe('Its slug; by default it derives from the name.').optional(),
+      slug: slug.describe('Its slug; derived from the name by default.').optional(),
     }),
     run: async ({ name, owner, slug }) => foundOrganization((await findOrCreatePerson(owner)).id, { name, slug }),
   }),
@@ -149,7 +149,7 @@ export const commands: Record<string, Command> = {
     example: '--projects 30',
     about: 'Seeds the demo organization; repeated calls add only what is missing.',
     options: z.object({
-      projects: wholeNumber(0, 1_000_000).describe('Projects.').default(demoProjects),
+      projects: wholeNumber(0, 1_000_000).describe('Number of projects.').default(demoProjects),
     }),
     run: seedDemo,
   }),
