@@ -4603,7 +4603,7 @@ export interface SandboxLog {
   content: string;
   /** Length of the whole part, not only of `content`. */
   bytes: number;
-  /** When the retention of the organization deleted the log, which is then empty; null while it is kept. */
+  /** When the log was deleted after the organization’s retention period, which leaves it empty; null while it is kept. */
   deletedAt: number | null;
   /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
   promptScope: string | null;

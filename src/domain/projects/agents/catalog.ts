@@ -88,7 +88,7 @@ const models: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
   ],
 };
 
-/** The models available to the orchestrator. The Codex models of OpenAI are left out, because they lack Chat Completions. */
+/** The models available to the orchestrator. The Codex models of OpenAI are left out, because they do not support Chat Completions. */
 export const modelsByVendor: typeof models = {
   ...models,
   openai: models.openai.filter(({ id }) => !id.endsWith('-codex')),
@@ -128,7 +128,7 @@ export const harnesses: readonly Harness[] = [
   { id: 'shell', label: 'Script', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
 
-/** The harnesses that can use models named by connectors: they speak the API of either vendor with any model id. */
+/** The harnesses that can use models listed by connectors: they speak the APIs of both vendors and accept any model id. */
 export const anyModelHarnesses: readonly HarnessId[] = ['opencode', 'acp'];
 
 /**

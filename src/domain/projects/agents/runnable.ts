@@ -65,7 +65,7 @@ export const isRunnable = (
   { harnesses, vendors }: Placeholders,
 ): string => `(${harness} = any(${harnesses}) and ${isProvided(vendor, vendors, orgId)})`;
 
-/** SQL condition: the runtime has all labels that are wanted. */
+/** SQL condition: the runtime has all wanted labels. */
 export const hasLabels = (offered: string, wanted: string): string => `${wanted} <@ ${offered}`;
 
 /** SQL condition on a row of `runtime_harnesses`: its runtime can execute the harness with a model of this vendor. */
@@ -104,7 +104,8 @@ export const isOffered = (harness: string, vendor: string, orgId: string, since:
     and ${isConnected(orgId, since)} and ${hasLabels('h.labels', labels)})`;
 
 /**
- * SQL expression: the labels that no connected runtime has; all labels, if each has a runtime but no runtime has all; null otherwise.
+ * SQL expression: the labels that no connected runtime has. If every label has a runtime but no runtime has all of them, all labels; null
+ * otherwise.
  */
 export const missingLabels = (labels: string, orgId: string, since: string): string =>
   `case when ${labels} <> '{}' and not exists (select from runtime_harnesses h

@@ -27,7 +27,7 @@ export type AgentSettings = Pick<Agent, (typeof settingNames)[number]>;
 export const settingsOf = (one: AgentSettings): AgentSettings =>
   Object.fromEntries(settingNames.map((name) => [name, one[name]])) as unknown as AgentSettings;
 
-/** The settings that a trial may change; name and role stay those of the agent. */
+/** Settings that a trial may change; the name and role of the agent stay unchanged. */
 export function triedSettingsOf(one: AgentSettings): Omit<AgentSettings, 'name' | 'role'> {
   const { name: _, role: __, ...tried } = settingsOf(one);
   return tried;

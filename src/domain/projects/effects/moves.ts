@@ -31,7 +31,8 @@ export type ClaimedEffect = OutsideEffect & Pick<OutsideEffect, 'attempts' | 'le
 /** How long one process carries out an effect exclusively; longer than the time limit of any effect. */
 const leaseMs = minutes(6);
 
-// A pull request is skipped until its branch is pushed. The call of a tool is never repeated, because a lost process may have made it.
+// A pull request is skipped until its branch is pushed. A tool call is never repeated, because a process that has died may already have
+// made it.
 const claimSql = `update outside_effects set state = 'committing', attempts = attempts + 1, lease_until = $2, updated_at = $3
   where id = (
     select e.id from outside_effects e where e.run_id = $1
@@ -41,7 +42,7 @@ const claimSql = `update outside_effects set state = 'committing', attempts = at
     order by e.position, e.created_at, e.id limit 1 for update
   ) returning ${columnsOf(OutsideEffect)}, attempts, lease_until`;
 
-/** The next approved effect of the run, which this process now carries out; undefined when there is none at present. */
+/** The next approved effect of the run, which this process now carries out; undefined when there is none. */
 export async function claimEffect(runId: string): Promise<ClaimedEffect | undefined> {
   const at = now();
   return (await sql<ClaimedEffect>(claimSql, [runId, at + leaseMs, at]))[0];

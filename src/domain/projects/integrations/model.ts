@@ -62,9 +62,9 @@ export type ModelProvider = ModelVendor | NamedModel;
 export interface ModelPrices {
   input: number;
   output: number;
-  /** Price of tokens that are read from the vendor's cache; absent means the price of input. */
+  /** Price of tokens that are read from the vendor's cache; absent means the input price. */
   cacheRead?: number | null | undefined;
-  /** Price of tokens that are written to the cache; absent means the price of input. */
+  /** Price of tokens that are written to the cache; absent means the input price. */
   cacheWrite?: number | null | undefined;
 }
 

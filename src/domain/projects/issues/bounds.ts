@@ -1,6 +1,6 @@
 // Limits for issues of the built-in tracker.
 
-/** Maximum lengths of texts, in characters. */
+/** Minimum and maximum lengths of texts, in characters. */
 export const issueText = {
   title: { min: 1, max: 200 },
   body: { max: 20_000 },

@@ -13,11 +13,11 @@ export type ProjectTracker = VendorOf<'tracker'>;
 
 /** Limits within which feedback on a pull request continues its mission. */
 export interface PullRequestLoop {
-  /** Number of continuations; 0 means none. */
+  /** Maximum number of continuations; 0 means none. */
   rounds: number;
-  /** Hours since the first mission of the pull request was started. */
+  /** Maximum hours since the start of the first mission of the pull request. */
   hours: number;
-  /** Cost of all missions of the pull request in US dollars; null means no limit. */
+  /** Maximum cost of all missions of the pull request in US dollars; null means no limit. */
   costUsd: number | null;
 }
 export const defaultLoop: PullRequestLoop = { rounds: 5, hours: 168, costUsd: null };

@@ -104,7 +104,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
 }
 
 /**
- * Inserts a project if the plan allows one more. With a limit in the plan, concurrent creations of projects are serialized.
+ * Inserts a project if the plan allows one more. If the plan has a limit, concurrent creations of projects are serialized.
  * @throws 402 `plan_limit`
  */
 async function insertWithinPlan(record: Project, plan: CurrentPlan): Promise<void> {
@@ -175,7 +175,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
 }
 
 /**
- * Stores the present name of the project's repository, and the key that identifies the repository in later events. Changes nothing when a
+ * Stores the current name of the project's repository, and the key that identifies the repository in later events. Changes nothing when a
  * person has chosen another repository in the meantime, or another project has the name.
  */
 export async function nameRepository(
@@ -189,7 +189,7 @@ export async function nameRepository(
   }
 }
 
-/** Sets the time for a trigger of the database, which records a milestone of the setup guide when a project chooses a template. */
+/** Sets the time that a database trigger reads. The trigger records a milestone of the setup guide when a project chooses a template. */
 const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
 
 /** Sets the template of the locked project to a template that was created in this transaction. */
@@ -202,7 +202,7 @@ export async function chooseNewTemplate(trx: Transaction, { id }: Project, templ
 export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
   beyondOneProject(caller);
   return transaction(async (trx) => {
-    // A trigger of the database revokes the credentials bound to the project, and takes their time of revocation from this setting.
+    // A database trigger revokes the credentials bound to the project. It reads the time of the revocation from this setting.
     await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
     const deleted = await Project.query(trx)
       .delete()
@@ -219,7 +219,7 @@ async function explainDuplicate(
 ): Promise<unknown> {
   if (!isUniqueViolation(error, 'projects_repository')) return error;
   const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });
-  // The other project has been deleted in the meantime: nothing conflicts any longer, so the caller may repeat the call.
+  // The other project has been deleted in the meantime, so nothing conflicts any longer and the caller may retry.
   if (!other) return error;
   const fields = [{ path: 'repoFullName', message: `the project ${other.id} already uses ${scmOwner}/${scmRepo}` }];
   return new Problem(

@@ -1,6 +1,6 @@
 // Limits for sandbox templates.
 
-/** Maximum lengths of texts, in characters. */
+/** Minimum and maximum lengths of texts, in characters. */
 export const templateText = {
   name: { min: 1, max: 120 },
   description: { max: 500 },

@@ -10,7 +10,7 @@ export const maxConnectorModels = 50;
 /** Maximum price in US dollars per million tokens. */
 export const modelPriceUsd = { min: 0, max: 10_000 } as const;
 
-/** Bounds of texts, in characters. */
+/** Minimum and maximum lengths of texts, in characters. */
 export const connectorText = {
   credentials: { min: 1, max: 1_000 },
   baseUrl: { min: 1, max: 500 },

@@ -153,14 +153,14 @@ export const unexpectedAnswer = ({ name }: VendorConnection): Problem =>
 const quote = ({ credentials }: VendorConnection, words: string | null | undefined): string =>
   words?.replaceAll(credentials, '[redacted]').replace(/\s+/g, ' ').trim().slice(0, 300) ?? '';
 
-/** The problem of rejected credentials, which is not retryable: a person must replace them. */
+/** The problem for rejected credentials. It is not retryable: a person must replace them. */
 export function credentialsRefused(connection: VendorConnection, words?: string | null): Problem {
   const { name, kind } = connection;
   const said = quote(connection, words);
   return conflict(`${name} rejected the credentials of the ${kind} connector${said && ` (${said})`}: replace them.`);
 }
 
-/** The problem of a refusal by the vendor, which is not retryable. */
+/** The problem for a call that the vendor refuses. It is not retryable. */
 export function refusedBy(connection: VendorConnection, what: string, words?: string | null): Problem {
   const said = quote(connection, words);
   return conflict(`${connection.name} rejected ${what}${said ? `: ${said}` : '.'}`);

@@ -28,7 +28,7 @@ export interface Remark {
   sha: string | null;
   /** Permanent URL or name that identifies the remark. */
   key: string;
-  /** The text with its place in the change; empty for a review without text. */
+  /** The text with the file and lines that it is about; empty for a review without text. */
   text: string;
   /** The commit that a review approves; null for other remarks. */
   approves: string | null;
@@ -69,7 +69,7 @@ export interface InboundEvent {
   remark: Remark | null;
   /** For a merged pull request that reverts another one, the number of the reverted one; null for other events. */
   reverts: number | null;
-  /** The run of the host's CI that has failed, whose logs are read in addition; null for other events. */
+  /** The failed run of the host's CI, whose logs are also read; null for other events. */
   ciRun: CiRun | null;
   /** Branch of a failed check or of a pull request. */
   branch: string | null;

@@ -1,4 +1,4 @@
-// The text of an issue for agents: title, description and comments, within bounds. The text is untrusted.
+// The text of an issue for agents: title, description and comments, within limits. The text is untrusted.
 import type { FoundIssue } from './tracker.ts';
 
 /** Maximum lengths of the parts of an issue's text, in characters. */

@@ -128,7 +128,7 @@ export interface PullRequests {
   comments(project: Project, number: number, since: number): Promise<ReviewComment[]>;
   /** Writes a review; a repeated call writes nothing. Comments on lines that the host does not show become part of the review's text. */
   review(project: Project, number: number, review: WrittenReview): Promise<void>;
-  /** Reads the threads on lines, oldest first, within `threadBounds`. */
+  /** Reads the threads on changed lines, oldest first, within `threadBounds`. */
   threads(project: Project, number: number): Promise<HostThread[]>;
   /** Resolves a thread, or opens it again. A repeated call changes nothing. @param key The key of the `HostThread` */
   resolveThread(project: Project, number: number, key: string, isResolved: boolean): Promise<void>;

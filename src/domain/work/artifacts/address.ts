@@ -1,5 +1,5 @@
-// URLs with which contents are downloaded and uploaded. They are signed, so that they need no credential and can be passed to a browser or
-// a tool. Each allows one action until it expires.
+// URLs for the download and upload of content. They are signed, so that they need no credential and can be passed to a browser or a tool.
+// Each allows one action until it expires.
 
 import { minutes, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';

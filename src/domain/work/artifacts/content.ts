@@ -144,7 +144,7 @@ export async function openArtifact(id: Artifact['id']): Promise<{ content: Reada
 export const adoptContent = async (trx: Transaction, key: string): Promise<boolean> =>
   (await StoredContent.query(trx).delete().where({ key })) > 0;
 
-/** Deletes expired artifacts, and contents that no artifact and no recording uses. */
+/** Deletes expired artifacts, and content that no artifact and no recording uses. */
 export async function sweepArtifacts(): Promise<void> {
   await sql('delete from artifacts where expires_at <= $1', [now()]);
   for (;;) {
@@ -161,10 +161,10 @@ const useBy = (table: string): string => `exists (select from ${table} u where u
 const uses = [useBy('artifacts')];
 /** Registers a table whose column `content_key` refers to content in use. */
 export const addUseOfContents = (table: string): unknown => uses.push(useBy(table));
-/** SQL condition: a record uses the content `c`. */
+/** SQL condition: a record uses the content in the row `c`. */
 export const isUsedSql = (): string => `(${uses.join(' or ')})`;
 
-/** The contents are locked while they are removed: a registration at the same time waits, then finds no content. */
+/** Content is locked while it is removed. A concurrent registration waits, then finds no content. */
 const sweepContents = (): Promise<{ found: number; failures: unknown[] }> =>
   transaction(async (trx) => {
     const { rows } = await trx.raw(

@@ -1,4 +1,4 @@
-// Deletes artifacts after the retention of their organization. The sweep removes their contents.
+// Deletes artifacts after the retention period of their organization. The sweep removes their contents.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 const batch = 500;

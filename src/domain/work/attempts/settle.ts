@@ -16,7 +16,7 @@ import { stageDraft } from '../runs/stage-branch.ts';
 
 /**
  * Carries out the effects of the decision. A permanent error of the source host is recorded on the run that it concerns.
- * @throws after all effects were tried, an error after which another attempt may succeed
+ * @throws an error after which another attempt may succeed, once all effects were tried
  */
 export async function settleAttempts({ groupId }: { groupId: string }): Promise<void> {
   const decided = await decidedAttempts(groupId);

@@ -15,7 +15,7 @@ export async function listConnections(caller: Caller, runId: string): Promise<Co
   return Connection.findAll({ runId: id, ...withinReach(caller) });
 }
 
-/** Days of runs that count as recent. */
+/** Number of days for which a run counts as recent. */
 export const recentDays = 30;
 
 const recentRunsSql = `select host, count(distinct run_id) as runs from connections

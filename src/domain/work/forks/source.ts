@@ -3,7 +3,7 @@ import { conflict, invalid } from '#foundation/problem.ts';
 import { isModelCall, type RecordedStep } from '../recordings/calls.ts';
 import type { RunStep } from '../runs/step-model.ts';
 
-/** The place of a call in a recording. */
+/** Position of a call in a recording. */
 export interface ForkedCall {
   /** The step of the call. */
   step: RunStep;

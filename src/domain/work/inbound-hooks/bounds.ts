@@ -1,7 +1,7 @@
 // Limits for inbound events.
 import { days } from '#foundation/clock.ts';
 
-/** Maximum lengths of texts, in characters. */
+/** Minimum and maximum lengths of texts, in characters. */
 export const inboundText = {
   hookName: { min: 1, max: 120 },
   header: { min: 1, max: 100 },

@@ -41,7 +41,7 @@ export async function aboutPullRequest({ orgId, vendor }: InboundHook, event: In
     projects.map(({ id }) => id),
     { number: remark?.number ?? null, branch },
   );
-  // The remark may be in a thread on lines, which is only read together with the pull request.
+  // The remark may belong to a thread on changed lines. Such threads are only read together with the pull request.
   if (run && (isChanged || remark?.number != null)) await checkSoon(run.id);
   if (run?.prNumber == null || !remark) return null;
   const project = projects.find(({ id }) => id === run.projectId)!;

@@ -21,7 +21,7 @@ export interface Postponement {
   reason: string;
   /** Description of the event in one line, if it was read. */
   title?: string;
-  /** Whether the event waits for the end of other missions, or for money of the organization. */
+  /** Whether the event waits until other missions end, or the organization has money for a mission again. */
   needsPlace: boolean;
   /** Minimum delay, as requested by the source host. */
   delayMs?: number;
@@ -79,7 +79,7 @@ const takeSql = (which: string): string => `delete from inbound_retries where de
   returning delivery_id, approved_by_user_id as approved_by`;
 const takeDueSql = takeSql(`due_at <= $1 and ${isWritableSql('inbound_retries.org_id')} order by due_at limit $2`);
 const takePlacesSql = takeSql('needs_place and org_id = $1 order by received_at limit $2');
-/** Maximum number of events of one organization that are retried at once. */
+/** Maximum number of events of one organization that are retried at the same time. */
 const atOnce = 100;
 
 /** Retries events that are due, or whose organization may start another mission. */

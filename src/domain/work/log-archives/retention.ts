@@ -1,4 +1,4 @@
-// Deletes the logs of ended runs after the retention of their organization.
+// Deletes the logs of ended runs after the retention period of their organization.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { deleteLogsOfRun, oldArchivedRuns } from '../sandboxes/retention.ts';

@@ -61,7 +61,7 @@ export const spendByHour = (orgId: string): Promise<SpendPoint[]> =>
     [orgId, dayOf(now()), hours(1)],
   );
 
-/** The cost of a run until a moment, in US dollars. */
+/** The cost of a run up to a given time, in US dollars. */
 export async function costUntil(runId: string, at: number): Promise<number> {
   const text = 'select coalesce(sum(usd), 0)::float8 as usd from mission_costs where run_id = $1 and at <= $2';
   return (await sql<{ usd: number }>(text, [runId, at]))[0]!.usd;

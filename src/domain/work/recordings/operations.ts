@@ -1,4 +1,4 @@
-// The recording of a run: described to callers, read by the holder of its signed URL, deleted after its retention.
+// The recording of a run: described to callers, read by the holder of its signed URL, deleted after its retention period.
 import type { Caller } from '#access/principal.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -87,7 +87,7 @@ const deleteSql = `delete from recording_parts where id in (select p.id from rec
   join recording_settings s using (org_id) where p.created_at <= $1::bigint - s.days::bigint * ${dayMs}
     and ${isWritableSql('p.org_id')} limit ${batch}) returning id`;
 
-/** Deletes parts after their retention; the sweep of artifacts removes their contents. */
+/** Deletes parts after their retention period; the sweep of artifacts removes their contents. */
 export async function deleteOldRecordings(): Promise<void> {
   while ((await sql(deleteSql, [now()])).length === batch);
 }

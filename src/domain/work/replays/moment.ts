@@ -27,7 +27,7 @@ export interface RunMoment {
   paths: string[] | null;
 }
 
-/** Reads the state of the run at the moment. The caller has checked who may read the run. */
+/** Reads the state of the run at that time. The caller has checked who may read the run. */
 export async function readMoment(run: Run, at: number): Promise<RunMoment> {
   const [steps, messages, fragments, plans, log, costUsd, paths] = await Promise.all([
     stepsUntil(run.id, at),

@@ -83,7 +83,7 @@ export async function listShares(caller: Caller, runId: string): Promise<RunShar
   return RunShare.findAll({ runId: id });
 }
 
-/** The state of the run at a moment; null means now. @throws 400 for a moment before the run, 404 */
+/** The state of the run at a given time; null means now. @throws 400 for a time before the run, 404 */
 export async function findMoment(caller: Caller, runId: string, at: number | null): Promise<RunMoment> {
   return readMoment(...momentOf(await findRun(caller, runId), at));
 }

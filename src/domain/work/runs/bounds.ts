@@ -20,7 +20,7 @@ export const mission = {
 /** Minimum output tokens to which a model call is shortened by a limit: an even shorter answer is useless to an agent. */
 export const minOutputTokens = 1_024;
 
-/** Maximum lengths of texts, in characters. A step's output is JSON. */
+/** Minimum and maximum lengths of texts, in characters. A step's output is JSON. */
 export const stepText = {
   message: { min: 1, max: 4_000 },
   output: { max: 65_536 },

@@ -128,7 +128,7 @@ type OpenPullRequest = Pick<
   isNewest: boolean;
 };
 
-/** Checks the open pull requests that are due. @throws after all were tried, when one failed; a failed check is repeated later */
+/** Checks the open pull requests that are due. @throws when one failed, after all were tried; a failed check is repeated later */
 export async function followPullRequests(): Promise<void> {
   const dueRuns = await sql<OpenPullRequest>(takeOpenSql, [now()]);
   const outcomes = await Promise.allSettled(dueRuns.map(follow));

@@ -22,8 +22,8 @@ const offer = {
   labels: '$11::text[]',
 };
 
-// Runs of an organization that is being moved cannot be changed. A claim of such a run would fail, and with it every claim of a runtime of
-// all organizations.
+// Runs of an organization that is being moved cannot be changed. A claim of such a run would fail, and with it every claim of a runtime
+// that serves all organizations.
 const claimable = `${canTake(offer)} and (r.lease_until is null or r.lease_until <= $1) and ($10::text is null or r.id = $10)
       and not ${isDrainingSql('$12', '$5')} and ${isStayingSql('r.org_id')}`;
 
@@ -42,9 +42,9 @@ const claimOldestSql = claimSql(`with waiting as (
     select r.id from runs r where ${claimable} order by r.created_at, r.id limit 1 for update skip locked
   )`);
 
-// The oldest waiting run of the organization that has the fewest running runs on runtimes of all organizations. Organizations with waiting
-// runs are found by jumping from one to the next in the index, because a scan would pass all runs of an organization with thousands of
-// them.
+// The oldest waiting run of the organization with the fewest running runs on runtimes that serve all organizations. Organizations with
+// waiting runs are found by jumping from one to the next in the index, because a scan would pass all runs of an organization with thousands
+// of them.
 const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
     union all
@@ -82,8 +82,8 @@ export interface LeaseRequest {
 }
 
 /**
- * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A runtime of all
- * organizations first serves the organization that has the fewest running runs on such runtimes. The shell agent works only on runs that
+ * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A runtime that serves
+ * all organizations begins with the organization that has the fewest running runs on such runtimes. The shell agent works only on runs that
  * name it.
  */
 export async function claimLongestWaitingRun(
@@ -127,7 +127,7 @@ export interface RunReport {
   activity?: string | null | undefined;
 }
 
-/** Minimum age of a lease before it is written again, because heartbeats are more frequent while an agent accepts messages. */
+/** Minimum age of a lease before it is written again. While an agent accepts messages, heartbeats are more frequent than the lease needs. */
 export const renewalMs = seconds(5);
 
 // Leases that have expired are also renewed while no other runtime has claimed the run.

@@ -16,7 +16,7 @@ interface LabelDemand {
 }
 
 // Running missions count if their runtimes are of the same kind as the caller: runtimes of its organization or, for a caller without an
-// organization, runtimes of all organizations.
+// organization, runtimes that serve all organizations.
 const demandSql = `select labels, count(*) filter (where waits)::int as waiting, count(*) filter (where not waits)::int as running,
     min(since) filter (where waits) as since
   from (select ${labelsOfRun('r')} as labels, ${isInState(['waitingForRuntime'], 'r')} as waits, coalesce(r.waiting_since, r.created_at) as since

@@ -1,5 +1,5 @@
 // SQL for the items that runs add to the inbox of people (../../lifecycle/inbox): open runs that wait for a person, limits that hold
-// missions back, changes to review, and failures. `$1` is the organization, `$2` the project of a bound credential, `$3` the present time.
+// missions back, changes to review, and failures. `$1` is the organization, `$2` the project of a bound credential, `$3` the current time.
 import { days } from '#foundation/clock.ts';
 import { isUnpushedSql, runsWithEffectsSql } from '../../projects/effects/staging.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
@@ -45,7 +45,7 @@ const within = `r.org_id = $1 and ($2::text is null or r.project_id = $2)`;
 /** Limits that only people with other scopes can raise. All runs that wait for the same limit share one item. */
 const sharedLimits = `'credits', 'cap', 'shared_budget'`;
 
-// The wait for a plan's approval begins with the end of its step, because an interruption may end the wait and begin it again.
+// The wait for a plan's approval is dated to the end of the planning step, because an interruption may end the wait and begin it again.
 const plansSql = `${itemSql({
   ...ofRun,
   id: `'approval-' || r.id`,

@@ -1,6 +1,6 @@
 // Figures that remain of a run without details.
 
-/** Figures that remain of a run whose details were deleted after the retention of its organization. */
+/** Figures that remain of a run whose details were deleted after the retention period of its organization. */
 export interface KeptFigures {
   deletedAt: number;
   /** Days from the end of the run after which details were deleted. */

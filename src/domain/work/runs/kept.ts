@@ -1,4 +1,4 @@
-// Runs whose details were deleted after the retention of their organization: their records remain, with figures of the details
+// Runs whose details were deleted after the retention period of their organization: their records remain, with figures of the details
 // (docs/decisions/0089-runs-keep-their-result.md).
 import { isoTime, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';

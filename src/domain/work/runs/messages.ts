@@ -60,7 +60,7 @@ const messageTextsSql = `select run_id, id, text from run_messages
 
 export type MessageText = Pick<RunMessage, 'runId' | 'id' | 'text'>;
 
-/** Texts of the messages of these runs, as far as the caller can reach the runs, in order. */
+/** Texts of the messages of those runs that the caller can reach, in order. */
 export function readMessageTexts(caller: Caller, runIds: readonly string[]): Promise<MessageText[]> {
   const { orgId, projectId = null } = withinReach(caller);
   const send = runIds.length === 1 ? lookUp<MessageText> : sql<MessageText>;

@@ -5,7 +5,7 @@ import { unansweredSql } from './needs.ts';
 import { personSql } from './person.ts';
 import { isInState, openStates } from './states.ts';
 
-// An open pull request is news for review, unless it will be merged automatically.
+// A run with an open pull request is reported for review, unless the pull request will be merged automatically.
 const endedSql = (
   endedAfter: string,
 ) => `select r.id as run_id, r.org_id, ${personSql('r')} as user_id, r.mission_title, 'end' as cause,

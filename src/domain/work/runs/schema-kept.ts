@@ -1,11 +1,12 @@
-// GraphQL types for runs whose details were deleted after the retention of their organization.
+// GraphQL types for runs whose details were deleted after the retention period of their organization.
 import { builder } from '#graph/builder.ts';
 import { int, members, safeInt, typedOrNull } from '#graph/members.ts';
 import type { KeptFigures } from './kept-figures.ts';
 import { RunType } from './schema.ts';
 
 const KeptFiguresType = builder.objectRef<KeptFigures>('KeptFigures').implement({
-  description: 'Figures that remain of a run whose details were deleted after the retention of its organization.',
+  description:
+    'Figures that remain of a run whose details were deleted after the retention period of its organization.',
   fields: (t) =>
     members(t, {
       retentionDays: int('Days from the end of the run after which its details were deleted.'),
@@ -25,7 +26,7 @@ builder.objectFields(RunType, (t) =>
       nullable: true,
       graphOnly: true,
       description:
-        'When the details of the run were deleted after the retention of the organization: steps, messages, logs, sandboxes, artifacts and ' +
+        'When the details of the run were deleted after the retention period of the organization: steps, messages, logs, sandboxes, artifacts and ' +
         'recordings, whose lists are empty since then; null while they are there.',
       resolve: ({ kept }) => kept?.deletedAt ?? null,
     }),

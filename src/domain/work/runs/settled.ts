@@ -31,7 +31,7 @@ export const continuedStepsSql = (orgId: string): string =>
 export const isContinuedSql = (run: string): string =>
   `exists (select from run_steps s where s.run_id = ${run}.id and s.id in (${continuedStepsSql(`${run}.org_id`)}))`;
 
-/** The place of an ended run among the runs of its organization. */
+/** Position of an ended run among the runs of its organization. */
 export type RunPosition = Pick<Run, 'id'> & { finishedAt: number };
 
 const agedSql = `select id, finished_at from runs where org_id = $1 and finished_at <= $2 and kept is null and (finished_at, id) > ($3, $4)

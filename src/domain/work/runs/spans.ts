@@ -103,7 +103,7 @@ function addSpan(
 const latestStepSql = 'select id from run_steps where run_id = $1 order by seq desc limit 1';
 
 /**
- * Begins the span of a tool call below that of the present step, linked with the request that makes it; undefined when nothing is traced.
+ * Begins the span of a tool call below that of the current step, linked with the request that makes it; undefined when nothing is traced.
  * @param beganAt When the call began; absent means now
  */
 export async function beginToolCall(
@@ -149,7 +149,7 @@ export function recordEnds(trx: Transaction, runIds: readonly string[], stepIds:
 
 function addStep(on: Tracing, step: RunStep): void {
   const { id, runId, agent, role, model, harness, startedAt, finishedAt, status } = step;
-  // A step without a beginning has ended with its run.
+  // A step that never began ended with its run.
   if (startedAt === null || finishedAt === null) return;
   const operation = genAi().step(role);
   const attributes: Attributes = {

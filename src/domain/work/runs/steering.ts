@@ -32,7 +32,7 @@ async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
   return step?.outcome === 'done' ? 'The agents of the run have finished their work: the run is about to end.' : null;
 }
 
-/** Checks that the present or a later agent of the run accepts messages. @throws 409 */
+/** Checks that the current or a later agent of the run accepts messages. @throws 409 */
 async function refuseDeaf(trx: Transaction, run: Run): Promise<void> {
   refuseEnded(run);
   const why = await whyDeaf(trx, run);

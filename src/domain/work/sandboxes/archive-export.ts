@@ -1,4 +1,4 @@
-// All archived rows of an organization, for its export, in the form of their former rows.
+// All archived rows of an organization, for its export, as JSON of their former database rows.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { selectionOf, snake } from '#foundation/postgres/reads.ts';
 import { type ArchiveBlock, type FragmentBlock, isOfFragments, LogArchive, type LogBlock } from './archive-model.ts';

@@ -20,7 +20,7 @@ const fragmentRowsSql = `select ${columnsOf(SandboxFragment, 'f')}, bytes from (
     from sandboxes s join sandbox_fragments l on l.sandbox_id = s.id where s.run_id = $1) f
   where upto - bytes < ${max.bytes} order by sandbox_id, seq limit ${max.rows}`;
 
-/** The first rows of the run, in blocks; none when all are moved. Of each log, and of each sandbox, they are the first ones. */
+/** The first rows of the run, in blocks: for each log and each sandbox, the earliest ones. Empty when all have been moved. */
 export async function readRows(runId: string): Promise<NewBlock[]> {
   const parts = await sql<SandboxLogPart>(logRowsSql, [runId]);
   const logs = blocksOf(parts, ({ sandboxId, role, sessionId, part }) => [sandboxId, role, sessionId, part], logBlock);

@@ -89,7 +89,7 @@ export interface ArchivedLog {
   next: number;
 }
 
-/** The part of a log that the archives have. */
+/** The part of a log that the archives contain. */
 export async function archivedLog(
   archives: readonly LogArchive[],
   sandboxId: string,

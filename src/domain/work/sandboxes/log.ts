@@ -36,7 +36,7 @@ export interface SandboxLog extends LogRequest {
   content: string;
   /** Length of the whole log in bytes. */
   bytes: number;
-  /** When the retention of the organization deleted the log, which is then empty; null while it is kept. */
+  /** When the log was deleted after the organization's retention period, which leaves it empty; null while it is kept. */
   deletedAt: number | null;
   /** Source of the text of the whole prompt; null in the other logs and while the log is empty. */
   promptScope: PromptScope | 'mixed' | null;
@@ -61,7 +61,7 @@ const scopeOf = "coalesce(prompt_scope, 'repo-contributed')";
 const ofLog =
   'from sandbox_log_parts where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4 and seq >= $5';
 const wholeSql = `select coalesce(sum(bytes), 0)::bigint as bytes, min(${scopeOf}) as first, max(${scopeOf}) as last ${ofLog}`;
-// The query reads the lengths of all rows, but contents only of the rows between two offsets. The archives have the first $6 bytes.
+// The query reads the lengths of all rows, but contents only of the rows between two offsets. The archives contain the first $6 bytes.
 const readChunkSql = `select content, span_id, scope, appended_at, upto - bytes as begin from (
     select seq, content, span_id, bytes, scope, appended_at, $6::bigint + sum(bytes) over (order by seq) as upto
     from (select seq, content, span_id, bytes, appended_at, ${scopeOf} as scope ${ofLog}) one) p
@@ -83,7 +83,7 @@ interface Chunk {
   rows: Row[];
 }
 
-/** The part of the log that the archives have, and the rest from the database. */
+/** The part of the log that the archives contain, and the rest from the database. */
 async function readChunk(
   archives: readonly LogArchive[],
   request: LogRequest,

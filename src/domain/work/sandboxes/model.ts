@@ -43,7 +43,7 @@ export class Sandbox extends table('sandboxes', {
   lastMemTotalMb: column<number | null>(),
   lastDiskUsedPct: column<number | null>(),
   lastMetricAt: column<number | null>(),
-  /** When the retention of the organization deleted the logs and fragments; null while they exist. */
+  /** When the logs and fragments were deleted after the organization's retention period; null while they exist. */
   logsDeletedAt: column<number | null>(),
 }) {
   static override noun = 'sandbox';
@@ -106,7 +106,7 @@ export class SandboxLogPart extends table('sandbox_log_parts', {
   content: column<string>(),
   /** Length of the content in UTF-8 bytes; computed by the database. */
   bytes: column<number>(),
-  /** Id of the span of a prompt; null in the other parts. */
+  /** Id of the span of a prompt; null for other parts. */
   spanId: column<string | null>(),
   /** Source of a prompt; null means `repo-contributed`. Also null for log parts other than the prompt. */
   promptScope: column<PromptScope | null>(),

@@ -1,4 +1,4 @@
-// Deletes sandboxes and their logs after the retention of their organization.
+// Deletes sandboxes and their logs after the retention period of their organization.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 

@@ -58,7 +58,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       }),
       bytes: safeInt('Length of the whole part, not only of `content`.'),
       deletedAt: epochMsOrNull(
-        'When the retention of the organization deleted the log, which is then empty; null while it is kept.',
+        'When the log was deleted after the organization’s retention period, which leaves it empty; null while it is kept.',
       ),
       promptScope: stringOrNull(
         'Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or ' +

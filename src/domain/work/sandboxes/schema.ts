@@ -85,7 +85,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       lastDiskUsedPct: floatOrNull('Disk use at the last sample in percent of the mission’s limit.'),
       lastMetricAt: epochMsOrNull('Time of the last sample; null before the first.'),
       logsDeletedAt: epochMsOrNull(
-        'When logs and fragments were deleted by the retention of the organization; null while they are kept.',
+        'When logs and fragments were deleted after the organization’s retention period; null while they are kept.',
         { graphOnly: true },
       ),
       project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),

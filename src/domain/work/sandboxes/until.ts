@@ -27,8 +27,8 @@ const newestFirst = (a: Dated, b: Dated): number =>
   b.time - a.time || (a.sandboxId === b.sandboxId ? b.seq - a.seq : a.sandboxId < b.sandboxId ? 1 : -1);
 
 /**
- * The newest entries until a moment: rows of the database, which must have been read before, and entries of archives. Blocks are read from
- * the latest on, as long as they may contain one of the newest.
+ * The newest entries up to a given time: rows of the database, which must have been read before, and entries of archives. Blocks are read
+ * from the latest on, as long as they may contain one of the newest.
  */
 async function newest<B extends LogBlock | FragmentBlock, T extends Dated>(
   rows: readonly T[],

@@ -2,7 +2,7 @@
 import { days, seconds } from '#foundation/clock.ts';
 
 export const terminalBounds = {
-  /** Columns of a terminal (`width`), and its rows (`height`). */
+  /** Columns (`width`) and rows (`height`) of a terminal. */
   width: { min: 20, max: 500 },
   height: { min: 5, max: 300 },
   /** Size of a window, in characters; the terminal gets the nearest size. */

@@ -124,7 +124,7 @@ export async function tokenOf(connection: VendorConnection, permissions?: Record
   return data.token;
 }
 
-/** The problem of a response that is not a success. */
+/** The problem for a response that is not a success. */
 export function refusalOf(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
   const { status } = answered;
   const words = messageOf(answered);

@@ -1,5 +1,5 @@
-// Reviews of people and threads on lines at GitHub: a review is created by REST ("Pull request reviews"), threads are read by GraphQL,
-// because REST does not say whether they are resolved.
+// Reviews by people, and threads on changed lines, at GitHub. A review is created by REST ("Pull request reviews"). Threads are read by
+// GraphQL, because REST does not say whether they are resolved.
 import { z } from 'zod';
 import { connectVendor, refusedBy, unexpectedAnswer, type VendorConnection } from '../connection.ts';
 import { commentIn, commentMark, markedComment, placed, queueCall, reviewMark, withoutMarks } from '../marks.ts';

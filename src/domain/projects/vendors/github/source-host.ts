@@ -53,7 +53,7 @@ export const githubHost: Repository = {
     });
     return {
       url: `${host}/${fullName}.git`,
-      // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens accept any name.
+      // The user name that GitHub documents ("Authenticating as a GitHub App installation"). Personal access tokens accept any name.
       username: 'x-access-token',
       password: await tokenOf(connection, isReadOnly ? readOnly : undefined),
       defaultBranch,

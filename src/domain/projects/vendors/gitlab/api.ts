@@ -85,7 +85,7 @@ export function wordsOf(answered: OutboundResponse): string | null {
   return words == null ? null : typeof words === 'string' ? words : JSON.stringify(words);
 }
 
-/** The problem of a response that is not a success. */
+/** The problem for a response that is not a success. */
 export function gitlabRefusal(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
   const { status } = answered;
   const words = wordsOf(answered);

@@ -21,7 +21,7 @@ const IssueState = z.object({
 });
 
 export interface Progress {
-  /** Type of the issue's present state. */
+  /** Type of the issue's current state. */
   type: string;
   /** Id of the team's first state of the requested type; undefined when the team has none. */
   first: string | undefined;
