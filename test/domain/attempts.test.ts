@@ -290,7 +290,7 @@ it('all attempts fail when the tracker refuses to create their issue', async () 
   expect(attempts.map(({ run }: Json) => run.status)).toEqual(['failed', 'failed']);
 });
 
-describe('the shared budget of attempts', () => {
+describe('budgets of attempts', () => {
   const model = 'claude-haiku-4-5';
   const reserve = (held: Held, callId: string, outputTokens: number): Promise<Json> =>
     runtime.report(

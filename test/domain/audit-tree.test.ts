@@ -115,7 +115,7 @@ describe('the tree of an audit log', () => {
   });
 });
 
-describe('verification of an audit log', () => {
+describe('audit verification', () => {
   const at = (number: number) => `org_id = '$org' and number = ${number}`;
   const changedTile = `update audit_tiles set hashes = overlay(hashes placing sha256('x') from 5 * 32 + 1) where level = 0 and index = 0 and org_id = '$org'`;
   const changedUpperTile = `update audit_tiles set hashes = sha256('x') || substring(hashes from 33) where org_id = '$org' and level = 1`;

@@ -189,7 +189,7 @@ describe('events of the audit log', () => {
   });
 });
 
-describe('numbers of audit events', () => {
+describe('numbering of the audit log', () => {
   const numbersFrom = async (start: number): Promise<number[]> => {
     const found: number[] = [];
     let cursor: string | null = null;

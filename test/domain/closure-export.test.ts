@@ -112,7 +112,7 @@ describe('requesting the export of a closed organization', () => {
   });
 });
 
-describe('the archive of a closed organization', () => {
+describe('archives of closed organizations', () => {
   it('the archive of a closed organization contains JSON lines with a manifest, only of this organization and without secrets', async () => {
     const { url, sizeBytes } = await read();
     const answer = await fetch(url);

@@ -46,7 +46,7 @@ async function signedIn({ person, organization }: Human, resource: 'api' | 'mcp'
   return { signInId, token };
 }
 
-describe('the list of delegations', () => {
+describe('GET /agent-delegations', () => {
   it('200 · a person lists the agents they claimed and the clients they signed in to, newest first', async () => {
     const alice = await world.human();
     const { body: agent } = await world.identity({

@@ -99,7 +99,7 @@ describe('the end of a run in its tracker', () => {
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-todo');
   });
 
-  it('the comment on a run that lost its runtime says so', async () => {
+  it('the comment on a run that lost its runtime names that runtime', async () => {
     await taken('linear');
     world.clock.turn(silenceMs.failed);
     await releaseSilentRuns();

@@ -199,17 +199,17 @@ describe('the time of the sign-in at the provider', () => {
   });
 
   it.each([
-    ['3600 seconds old: accepted', () => now() - 3_600, believed],
-    ['3601 seconds old', () => now() - 3_601, [401, 'login_required']],
-    ['absent', () => undefined, [401, 'login_required']],
-    ['ten minutes ahead', () => now() + 600, [401, 'login_required']],
-    ['a text', () => String(now()), [401, 'login_required']],
-    ['null', () => null, [401, 'login_required']],
-  ])('the auth_time of an assertion is checked: %s', async (_what, auth_time, expected) => {
+    ['3600 seconds ago is accepted', () => now() - 3_600, believed],
+    ['3601 seconds ago is refused', () => now() - 3_601, [401, 'login_required']],
+    ['without auth_time is refused', () => undefined, [401, 'login_required']],
+    ['ten minutes ahead is refused', () => now() + 600, [401, 'login_required']],
+    ['with auth_time as a string is refused', () => String(now()), [401, 'login_required']],
+    ['with auth_time null is refused', () => null, [401, 'login_required']],
+  ])('a sign-in at the provider %s', async (_what, auth_time, expected) => {
     expect(await world.outcome({ auth_time: auth_time() })).toEqual(expected);
   });
 
-  it('401 · login_required applies to a linked user too', async () => {
+  it('401 · a linked user whose sign-in is too old gets login_required too', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const answer = await world.show({ sub: subject, email: alice.person.email, auth_time: now() - 3_700 });
@@ -217,7 +217,7 @@ describe('the time of the sign-in at the provider', () => {
   });
 });
 
-describe('the keys of a provider', () => {
+describe('provider keys', () => {
   it('the keys of a provider are fetched once, and cached for ten minutes or longer if its max-age says so, at most for a day', async () => {
     world.trust();
     world.provider.settings.headers = { 'cache-control': 'no-store' };

@@ -197,10 +197,10 @@ If you do not know "Alice Works", ignore this mail.
   });
 
   it.each([
-    ['no email address', { email: 'guest', role: 'viewer' }, 'email: must be an email address'],
+    ['text that is not an email address', { email: 'guest', role: 'viewer' }, 'email: must be an email address'],
     ['an empty email address', { email: '', role: 'viewer' }, 'email: must be'],
     [
-      'an email address with a header in it',
+      'an email address that contains a mail header',
       { email: 'a@example.com\r\nBcc: b@example.com', role: 'viewer' },
       'email: must be',
     ],
@@ -210,7 +210,7 @@ If you do not know "Alice Works", ignore this mail.
       'email: must be at most 320',
     ],
     ['an unknown role', { email: 'a@example.com', role: 'root' }, 'role: must be one of'],
-    ['null', { email: null, role: 'viewer' }, 'email'],
+    ['null as email address', { email: null, role: 'viewer' }, 'email'],
   ])('400 · an invite is refused with %s', async (_what, body, says) => {
     const answer = await world.rest('POST', '/invites', { token: await world.token(alice, org), body });
     expect(answer.status).toBe(400);

@@ -121,7 +121,7 @@ describe('servers in the file of MCP servers', () => {
 describe('limits of the file of MCP servers', () => {
   const anchors = 'a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n';
   it.each([
-    ['aliases that multiply', anchors, 'must not contain'],
+    ['aliases that expand exponentially', anchors, 'must not contain'],
     ['an anchor alone', 'a: &x 1', 'not contain anchors'],
     ['an alias in another part', 'other: &x 1\nmore: *x\nmcpServers: {}', 'must not contain'],
     ['a merge key', 'a: &x {b: 1}\nc:\n  <<: *x', 'must not contain'],
@@ -146,7 +146,7 @@ describe('limits of the file of MCP servers', () => {
       'nested too deeply',
     ],
     ['a list', '- a', 'must be a mapping'],
-    ['a text', 'just words', 'must be a mapping'],
+    ['plain text', 'just words', 'must be a mapping'],
     ['servers that are a list', 'mcpServers: [a]', 'mcpServers: must be a mapping'],
     ['more bytes than the maximum', `# ${'x'.repeat(maxFileBytes)}`, 'more than 262144 bytes'],
   ])('a file of MCP servers with %s is refused', (_, text, words) => {

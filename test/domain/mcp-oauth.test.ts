@@ -149,18 +149,16 @@ describe('starting an OAuth authorization for an MCP server', () => {
       409,
       'allowedEgressHosts',
     ],
-    [
-      'an address that runs in the browser',
-      { authorization_endpoint: 'javascript:alert(1)' },
-      502,
-      'returned an invalid response',
-    ],
-  ])('an OAuth authorization is not started with %s', async (_, metadata, status, words) => {
-    const project = await bound(remote.url);
-    remote.settings.metadata = metadata;
-    const answer = await start(project);
-    expect([answer.status, answer.body.description]).toEqual([status, expect.stringContaining(words)]);
-  });
+    ['a javascript: URL', { authorization_endpoint: 'javascript:alert(1)' }, 502, 'returned an invalid response'],
+  ])(
+    'an OAuth authorization is not started when the authorization server has %s',
+    async (_, metadata, status, words) => {
+      const project = await bound(remote.url);
+      remote.settings.metadata = metadata;
+      const answer = await start(project);
+      expect([answer.status, answer.body.description]).toEqual([status, expect.stringContaining(words)]);
+    },
+  );
 
   it('409, 502, 404 · an OAuth authorization is not started for another resource, an unavailable server or an unbound one', async () => {
     const project = await bound(remote.url);

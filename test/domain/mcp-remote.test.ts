@@ -176,7 +176,7 @@ describe('faulty MCP servers', () => {
     ['a name of 129 characters', [tool('x'.repeat(129))], 'an invalid definition'],
     ['a name with a line break', [tool('a\nb')], 'an invalid definition'],
     [
-      'a description of unlimited length',
+      'a description of 8,001 characters',
       [tool('search', { description: 'x'.repeat(8_001) })],
       'an invalid definition',
     ],
@@ -186,7 +186,7 @@ describe('faulty MCP servers', () => {
       [tool('search', { inputSchema: { type: 'object', x: 'x'.repeat(100_000) } })],
       'an invalid definition',
     ],
-    ['a tool twice', [tool('search'), tool('search')], 'twice'],
+    ['a duplicate tool', [tool('search'), tool('search')], 'twice'],
   ])('an MCP server with %s gets the status error', async (_, tools, words) => {
     const project = await bound();
     remote.settings.tools = tools;

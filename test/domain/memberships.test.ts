@@ -189,7 +189,7 @@ describe('adding a member', () => {
       'userId: must be at most 200 characters',
     ],
     ['a userId that is not text', { userId: { $ne: '' }, role: 'viewer' }, 'userId: must be a string'],
-    ['a NUL', { userId: 'usr_\0', role: 'viewer' }, 'userId: must be text without NUL characters'],
+    ['a NUL in userId', { userId: 'usr_\0', role: 'viewer' }, 'userId: must be text without NUL characters'],
   ])('400 · a membership is refused with %s', async (_what, body, says) => {
     const answer = await world.rest('POST', path, { token: await world.token(alice, org), body });
     expect(answer.status).toBe(400);

@@ -129,7 +129,7 @@ describe('steps of a mission', () => {
     ['a lone surrogate', '{"steps": ["\\ud800"]}'],
     ['nothing', null],
     ['no steps', '{"steps": []}'],
-  ])('a step is repeated when its output has %s', async (_, output) => {
+  ])('a step is repeated when its output contains %s', async (_, output) => {
     await team('planner', 'builder');
     const one = await held();
     expect(await finish(one, one.step.stepId, { output })).toMatchObject({

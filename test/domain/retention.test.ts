@@ -53,7 +53,7 @@ async function archive(): Promise<void> {
   bindLogArchives(0);
 }
 
-it('only an owner sets after how many days each kind of record is deleted', async () => {
+it('only an owner sets the retention period of each kind of record, in days', async () => {
   const read = '{ retentionSettings { runDays logDays artifactDays sandboxDays } }';
   expect(await ask(read)).toEqual({ runDays: null, logDays: null, artifactDays: null, sandboxDays: null });
   const admin = await createMember(world, callers.owner.organization, 'Bob', 'admin');
@@ -77,7 +77,7 @@ it('only an owner sets after how many days each kind of record is deleted', asyn
   });
 });
 
-it('two concurrent jobs delete each kind of record after its days; the run, its cost and its attestations stay', async () => {
+it('two concurrent jobs delete each kind of record after its retention period; the run, its cost and its attestations stay', async () => {
   const mission = await writeMission(world, shop);
   const ended = present();
   const foreign = await writeMission(world, other);

@@ -64,7 +64,7 @@ it('200 · runs are filtered by origin, by agent and by time', async () => {
   expect(await names({ createdFrom: times.second!, createdBefore: times.fourth! })).toEqual(['third', 'second']);
 });
 
-it('200 · run filters are combined; cursors of a page are valid for its filter only', async () => {
+it('200 · run filters can be combined; page cursors are valid only for their filter', async () => {
   const filter = { kind: 'scheduled', agentId, status: 'dispatching', projectId, createdFrom: times.first! };
   expect(await names(filter)).toEqual(['third']);
   const since = { createdFrom: times.second!, limit: 2 };

@@ -88,7 +88,7 @@ it('runtimes that install harnesses learn which harnesses the organizations they
   expect((await demand(alice)).code).toBe('missing_scope');
 });
 
-describe('the models of a run', () => {
+describe('models of runs', () => {
   it('the runtime with the lease on a run gets the model connectors of its organization, with their keys', async () => {
     const old = await connect('anthropic', 'sk-old');
     const own = await connect('anthropic', 'sk-own', 'https://models.example.com');

@@ -120,7 +120,7 @@ async function writeFullMission(place: Place, more: Json = {}): Promise<EndedMis
   return mission;
 }
 
-it('two concurrent jobs delete the details of a run after its days, and change nothing else', async () => {
+it('two concurrent jobs delete the details of a run after the retention period, and change nothing else', async () => {
   const mission = await writeFullMission(shop, {
     changedPaths: ['a.ts'],
     pullRequestDraft: '{"title":"t","body":"b"}',

@@ -292,7 +292,7 @@ describe('heartbeats of a runtime', () => {
   });
 });
 
-describe('the end of a run', () => {
+describe('ends of runs', () => {
   it('the end of a run ends its sandboxes, and a repeated report changes nothing', async () => {
     const { held, place } = await sitting();
     world.clock.turn(seconds(5));

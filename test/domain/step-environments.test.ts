@@ -40,7 +40,7 @@ const held = async (): Promise<Json> => {
 };
 const ofRun = ({ runId, leaseId }: Json) => ({ runId, leaseId });
 
-describe('the environment of a step', () => {
+describe('environments of steps', () => {
   it('the environment of a step comes from the built-in template, which allows package registries', async () => {
     const { step } = await held();
     const network = { mode: 'packages', hosts: packageRegistries.flatMap(({ hosts }) => hosts) };

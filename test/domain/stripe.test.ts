@@ -136,7 +136,7 @@ describe('packs of credits paid at Stripe', () => {
   });
 });
 
-describe('events of Stripe', () => {
+describe('Stripe events', () => {
   it('400 · an event of Stripe changes nothing when it is forged, too old, or for another organization or amount', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);

@@ -36,7 +36,7 @@ afterEach(check);
 
 let number = 0;
 
-describe('the built-in tracker', () => {
+describe('trackers', () => {
   const keysOf = async (runIds: (string | null)[]) => {
     const issues = await world.knex('issues').whereIn('runId', runIds);
     return runIds.map((runId) => issues.find((issue) => issue.runId === runId).key);

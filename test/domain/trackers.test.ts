@@ -204,7 +204,7 @@ describe('Linear as tracker', () => {
     ['no GraphQL error', 400, null, false, /rejected the request\./],
     ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
   ])(
-    'failures of Linear are classified as permanent or temporary: %s, with %i',
+    'failures of Linear are classified as permanent or temporary: %s, with status %i',
     async (_, status, extensions, retryable, words) => {
       const project = await projectOn('linear');
       linear.disturb(

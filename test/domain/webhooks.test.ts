@@ -198,7 +198,7 @@ describe('webhook events', () => {
   });
 
   it.each(['url', 'enabled', 'resend'])(
-    'a waiting webhook event is sent before the end of Retry-After after an action of a person: %s',
+    'an action of a person ends the wait of a webhook event for Retry-After: %s',
     async (how) => {
       const { id } = await create('/wrong', { ordered: true });
       await invite();
