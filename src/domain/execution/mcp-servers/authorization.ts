@@ -130,8 +130,7 @@ function usable(metadata: AuthorizationServerMetadata | undefined): Authorizatio
   if (!metadata.registration_endpoint && !offersDocument(metadata))
     throw conflict('The authorization server does not support client registration.');
   const { protocol } = new URL(metadata.authorization_endpoint);
-  if (protocol !== 'https:' && protocol !== 'http:')
-    throw conflict('The authorization endpoint is not an http or https URL.');
+  if (protocol !== 'https:' && protocol !== 'http:') throw conflict('The authorization endpoint is not an HTTP URL.');
   return metadata;
 }
 
