@@ -127,7 +127,7 @@ describe('starting missions on selected issues', () => {
     world.graphql(start, { token, variables: { input }, ...(key && { headers: { 'idempotency-key': key } }) });
   const on = (...issues: string[]) => ({ issues: issues.map((issue) => ({ projectId, issue })) });
 
-  it('each selected issue starts one mission, even concurrently and repeatedly; an issue that cannot start one gets the reason', async () => {
+  it('each selected issue starts one mission, even concurrently and repeatedly; the response says why an issue cannot start one', async () => {
     const [first, second, closed, worked] = await Promise.all([write(), write(), write(), write()]);
     await change(closed.id, { state: 'closed' });
     await assign(worked.id, agentId);

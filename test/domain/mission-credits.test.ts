@@ -77,7 +77,7 @@ describe('credits of a mission', () => {
     expect(await position()).toEqual([100, 100]);
   });
 
-  it('a mission without a reservation, as the previous release started it, is charged its cost', async () => {
+  it('a mission that the previous release started without a reservation is charged its cost', async () => {
     const { runId } = (await runNow()).body;
     await runtime.finish(await runtime.claim());
     await settleMissions();

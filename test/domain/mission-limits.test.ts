@@ -318,7 +318,7 @@ describe('limits of a mission', () => {
     expect(await reserve(held, 'd')).toMatchObject({ outputTokens: 1_000 });
   });
 
-  it('a limit comes from the start of the mission, else from its sandbox template, and cannot exceed that of the installation', async () => {
+  it('a limit comes from the start of the mission, else from its sandbox template, and cannot exceed the maximum of the installation', async () => {
     const body = { name: 'Short', maxMinutes: 30, maxModelCalls: 40, maxTokens: 50_000 };
     const template = await world.rest('POST', '/sandbox-templates', { token: owner.token, body });
     expect([template.status, template.body]).toMatchObject([201, body]);

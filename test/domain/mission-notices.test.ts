@@ -173,7 +173,7 @@ describe('notifications about a mission', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('the other members get a mail about a waiting mission as a notice, which its person does not get', async () => {
+  it('five minutes later the other members get a mail about a waiting mission; its person gets no second one', async () => {
     const bob = await world.person(`Bob-${founded}`);
     await world.join(acme, bob, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });

@@ -185,7 +185,7 @@ describe('organization files that cannot be joined', () => {
     await there.knex('people').where({ id: sample.owner.id }).delete();
   });
 
-  it('an organization file is refused when one of its values must be unique in the installation and already exists', async () => {
+  it('an organization file is refused when one of its unique values already exists in the installation', async () => {
     const { id } = await there.knex('organizations').where({ slug: 'other' }).first();
     const token = await here.knex('tokens').where({ id: sample.ids.tokenId }).first();
     const owner = await there.person('Other');

@@ -178,7 +178,7 @@ describe('issues that are due to be created', () => {
     ]);
   });
 
-  it('an issue is tried again when the tracker is unavailable, and created once even if the first call succeeded', async () => {
+  it('the creation of an issue is retried when the tracker is unavailable; one issue exists even if the first call succeeded', async () => {
     const id = await scheduledTask(await projectOn('github'));
     github.disturb('issues/create', 'lose the answer');
     await due();
