@@ -54,7 +54,7 @@ describe('Untrusted authorization requests', () => {
     ['an additional query', { redirect_uri: `${redirectUri}?x=1` }, /redirect_uri/],
     ['another host that looks alike', { redirect_uri: 'http://127.0.0.1.evil.com/callback' }, /redirect_uri/],
     ['a user before the host', { redirect_uri: 'http://127.0.0.1@evil.com/callback' }, /redirect_uri/],
-    ['the other name of this machine', { redirect_uri: 'http://localhost:54321/callback' }, /redirect_uri/],
+    ['another name of this machine', { redirect_uri: 'http://localhost:54321/callback' }, /redirect_uri/],
     ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }, /redirect_uri/],
   ])('400 page · an authorization request with %s is not redirected', async (_, more, text) => {
     expectPage(await world.openPage(authorizationRequest(client, more).parameters, ada.session), 400, text);

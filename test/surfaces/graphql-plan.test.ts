@@ -125,7 +125,7 @@ test('a query with other directives, or with more than four variables in conditi
   expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);
 });
 
-test('a query whose conditions leave an object without fields has no plan', () => {
+test('a query in which @skip or @include leaves an object without fields has no plan', () => {
   const document = parse('{ project(id: "p1") { id @skip(if: true) } }');
   expect(compilePlan(schema, chosen(document, {}))).toBe(null);
 });

@@ -115,7 +115,7 @@ describe('The REST API over HTTP', () => {
         }),
       ],
       [
-        'other headers',
+        'a token in other headers',
         () => ({
           ask: { headers: { 'x-api-key': token, 'x-access-token': token, 'proxy-authorization': `Bearer ${token}` } },
         }),
