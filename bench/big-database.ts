@@ -15,7 +15,7 @@ import { idOf, urlOf } from './database.ts';
 /** The organization with most of the rows; the others are 1 to 10. */
 export const big = 0;
 const others = 10;
-/** Projects of each organization. The first one has six of ten runs. */
+/** Projects of each organization. The first one has six of every ten runs. */
 const projects = 5;
 
 /** Number of rows. */
@@ -43,7 +43,7 @@ const since = days(90);
 
 export const names = {
   project: idOf('prj', 0),
-  /** The task with six of ten runs. */
+  /** The task that has six of every ten runs. */
   task: idOf('sch', 0),
   /** Sandboxes are numbered in the order of their time. */
   sandbox: (n: number) => idOf('sbx', n),

@@ -5,7 +5,7 @@ import type { Server } from './process.ts';
 
 export interface Case {
   name: string;
-  /** The organization of the requests. */
+  /** The organization that the requests are about. */
   organization: number;
   requests: Request[];
   /** Number of requests in one piece of work, if it takes several. */

@@ -80,7 +80,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
     return { runner, lease, session };
   }
 
-  /** Calls the work at its interval, which the work can change by its result, until the end. */
+  /** Repeats the work at its interval until the end. The result of the work can change the interval. */
   function every(ms: number, delayMs: number, work: () => Promise<number | undefined>): void {
     const { signal } = ending;
     const loop = async () => {

@@ -35,7 +35,7 @@ const settingsOf = (deployment: KubernetesObject): Record<string, string> =>
   );
 
 describe.skipIf(noHelm)('the chart', () => {
-  it('renders the manifests for kubectl as they are', () => {
+  it('renders exactly the manifests for kubectl that are in deploy/kubernetes', () => {
     for (const file of Object.keys(manifestFiles))
       expect(readFileSync(path.join(projectFolder, 'deploy/kubernetes', file), 'utf8')).toBe(manifestsOf(file));
   });

@@ -51,7 +51,7 @@ describe('the harnesses of a machine', () => {
     expect(found.map(({ program }) => program)).toEqual([writing]);
   });
 
-  it('are reported as missing with a reason', async () => {
+  it('are reported with the reason when one is missing', async () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };

@@ -55,7 +55,7 @@ it('an unfinished line waits 250 ms for its end, and is sent with it', async () 
   expect(sent).toEqual(['password\n', 'alone']);
 });
 
-it('an unfinished line waits for its end also when something else is sent meanwhile', async () => {
+it('an unfinished line waits for its end even when something else is sent in the meantime', async () => {
   const fragment = { kind: 'thought', body: 'Hm.', items: [] } as never;
   journal.log('one\npass');
   journal.show(fragment);

@@ -39,8 +39,7 @@ describe.each([
     const { missions, cluster } = world;
     const { knex } = missions.world;
     await missions.until(async () => {
-      // Pauses of runs that were handed back and leases of lost pods end; a slow machine has time to renew the others. A runner that takes
-      // long to start must find the runs that wait for it.
+      // Pauses of handed-back runs and leases of lost pods end, while a slow machine still has time to renew all other leases. A runner that takes long to start must still find the runs that wait for it.
       const silent = await knex('runs').whereNotNull('silentSince').orderBy('silentSince').first('silentSince');
       if (!silent || now() - silent.silentSince < silenceMs.failed / 2) missions.turn(seconds(3));
       await releaseSilentRuns();

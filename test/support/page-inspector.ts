@@ -47,7 +47,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
 
   /**
    * A browser window without cookies and stored data, signed in if there is a session. Tests share one after the other; a test that
-   * changes its window for good (scripts of all its documents, its clock) gets its own by `options`, even empty ones.
+   * changes its window for good (scripts of all its documents, its clock) gets its own window by passing `options`, which may be empty.
    */
   async function open(session: Session | null = null, options?: BrowserContextOptions): Promise<Page> {
     const page = !options && idle && idle === shared ? idle : await openWindow(options);
