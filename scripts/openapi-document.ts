@@ -1,4 +1,4 @@
-// The OpenAPI document that the service serves, with the default addresses. No database is opened.
+// The OpenAPI document that the service serves, with the default URLs. No database is opened.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bindAddresses } from '#foundation/http/addresses.ts';

@@ -88,7 +88,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
     createCells({ report }),
-    // OAuth, agent identity and events come before REST, because some of their addresses are below /v1.
+    // OAuth, agent identity and events come before REST, because some of their paths are below /v1.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     createBillingEvents({ report }),

@@ -133,7 +133,7 @@ export const upcomingShown = { min: 1, max: 50, default: 10 } as const;
 /** Retention of sandbox samples. */
 export const metricRetentionMs = days(28);
 
-/** Number of redirect addresses of one OAuth client. */
+/** Number of redirect URIs of one OAuth client. */
 export const redirectUrisPerClient = { min: 1, max: 20 } as const;
 
 /** Allowed difference between the clocks of an identity provider and of the service. */
@@ -162,7 +162,7 @@ export const lifetimesMs = {
   passkeyChallenge: minutes(5),
   upstreamSignIn: minutes(10),
   mcpSignIn: minutes(10),
-  /** Minimum lifetime of a download address; repeated requests within 15 minutes return the same address. */
+  /** Minimum lifetime of a download URL; repeated requests within 15 minutes return the same URL. */
   downloadAddress: hours(1),
   uploadAddress: minutes(15),
   consoleSession: days(14),
@@ -227,9 +227,9 @@ export const rates = {
   failedAuthenticationsPerMinute: 300,
   /** Sign-in mails that one network requests, for all email addresses together. */
   signInMailsPerHourAndNetwork: 120,
-  /** Sign-in mails to one address that one network requests. One network alone cannot use up the limit of the address. */
+  /** Sign-in mails to one email address that one network requests. One network alone cannot use up the limit of the email address. */
   signInMailsPerDayToAddressFromNetwork: 20,
-  /** Sign-in mails to one address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
+  /** Sign-in mails to one email address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
   signInMailsPerDayToAddress: 100,
   signInMailsPerDayOfKnownBrowser: 20,
   signInTriesPerHourAndNetwork: 120,

@@ -66,7 +66,7 @@ async function open(): Promise<void> {
     });
   } else {
     const mailbox = mailboxAddress();
-    // The address is not logged, because it contains the secret of the mailbox.
+    // The URL is not logged, because it contains the secret of the mailbox.
     if (mailbox) console.error(`Development mailbox: ${mailbox}`);
   }
 

@@ -1,16 +1,16 @@
-// Callers at addresses that their organization does not allow (docs/decisions/0079-networks-are-checked-with-the-credential.md). The
-// statement that looks up a credential also finds out whether the organization allows the address.
+// Callers at network addresses that their organization does not allow (docs/decisions/0079-networks-are-checked-with-the-credential.md).
+// The statement that looks up a credential also finds out whether the organization allows the address.
 import { plainAddress } from '#foundation/http/network.ts';
 import { addressNotAllowed, type Problem } from '#foundation/problem.ts';
 import type { Caller, RequestSource } from './principal.ts';
 
 const none: Caller['scopes'] = new Set();
 
-/** The caller or, at an address that its organization does not allow, a caller without rights. */
+/** The caller or, at a network address that its organization does not allow, a caller without rights. */
 export const atAllowedAddress = (caller: Caller, isAllowed: boolean): Caller =>
   isAllowed ? caller : { ...caller, role: null, scopes: none, isAddressRefused: true };
 
-/** A credential that is used at an address that its organization does not allow. */
+/** A credential that is used from a network address that its organization does not allow. */
 export interface RefusedCredential {
   id: string;
   orgId: string;
@@ -18,14 +18,14 @@ export interface RefusedCredential {
   name?: string | null;
 }
 
-/** Returns the problem of a refused address, and notes it on the request for the audit log. */
+/** Returns the problem of a refused network address, and notes it on the request for the audit log. */
 export function refuseAddress(source: RequestSource, { id, orgId, userId, name = null }: RefusedCredential): Problem {
   const reason = 'address not allowed';
   source.refusal ??= { kind: 'credential', id, name, userId, reason, organizations: [orgId] };
   return addressNotAllowed(plainAddress(source.address));
 }
 
-/** Checks that the organization of the caller allows the address of its request. @throws 403 that names the address */
+/** Checks that the organization of the caller allows the network address of its request. @throws 403 that names the address */
 export function requireAllowedAddress(caller: Caller, source: RequestSource): void {
   const { isAddressRefused, credentialId: id, userId, orgId } = caller;
   if (isAddressRefused) throw refuseAddress(source, { id, userId, orgId: orgId! });

@@ -1,4 +1,4 @@
-// The text that `npm start` prints at the end: the addresses and, if the demo exists, a sign-in link and a token for it.
+// The text that `npm start` prints at the end: the URLs and, if the demo exists, a sign-in link and a token for it.
 import { presetScopes } from '#access/scopes.ts';
 import { createToken } from '#domain/identity/tokens/operations.ts';
 import { readRequirements } from '#domain/lifecycle/setup/requirements.ts';

@@ -124,7 +124,7 @@ const secretText = new RegExp(
     '\\b(?:([a-z]+)_)?(?=[\\w-]*[A-Z])[\\w-]{39,43}(?![\\w-])',
     // A JWT, signed or not.
     '\\beyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}',
-    // User and password in an address, as in DATABASE_URL.
+    // User and password in a URL, as in DATABASE_URL.
     '(://)[^\\s/"\'@\\\\]+@',
     // A member `code`, unless its value is an error code: a SQLSTATE, a system error, or a word.
     '("code":")(?!(?:[0-9A-Z]{5}|E[A-Z0-9_]+|[a-z]+(?:_[a-z]+)*)")[^"]+',

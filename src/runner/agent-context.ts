@@ -168,7 +168,7 @@ function openShared(
   };
 }
 
-/** The gateway's address for the agent, and the MCP servers behind it. */
+/** The gateway's URL for the agent, and the MCP servers behind it. */
 function connectServers(
   { platform, lease }: RunSettings,
   upstreams: Upstreams,

@@ -10,7 +10,7 @@ interface Begun {
   step: Step;
   runPlace: RunPlace;
   found: Found;
-  /** Addresses of the MCP servers at the gateway by their names. */
+  /** URLs of the MCP servers at the gateway by their names. */
   mcp: Record<string, string>;
   replay: ReplayedCalls | null;
 }
@@ -19,7 +19,7 @@ function describeBeginning({ lease, orgId }: RunSettings, { step, runPlace, foun
   const { environment, checkpoint, replay } = step;
   const { checkout, place } = runPlace;
   const secrets = environment.secrets.map((secret) => ({ ...secret, value: '[secret]' }));
-  // A signed address is a credential.
+  // A signed URL is a credential.
   const order = {
     ...step,
     checkpoint: checkpoint && { ...checkpoint, url: '' },

@@ -13,7 +13,7 @@ import { type Connection, RequestRejected } from './protocol/platform.ts';
 import type { RecordedPart, RecordedRun } from './protocol/recording-lines.ts';
 import { directly } from './protocol/via.ts';
 
-/** No program listens at this address: the gateway answers all calls from the recording. */
+/** No program listens at this URL: the gateway answers all calls from the recording. */
 const nowhere = 'http://127.0.0.1:9';
 
 type Reported = Record<string, unknown> & {
@@ -23,7 +23,10 @@ type Reported = Record<string, unknown> & {
   runs?: { runId: string }[];
 };
 
-/** Opens the platform of a replay. @param repository Address of a repository at the recorded commit; null without one. */
+/**
+ * Opens the platform of a replay.
+ * @param repository URL of a repository at the recorded commit; null without one.
+ */
 export function openReplayPlatform({ steps }: RecordedRun, repository: string | null): Connection {
   let at = 0;
   /** The newest session of each role, whose id differs from the recorded one. */

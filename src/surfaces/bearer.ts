@@ -59,7 +59,7 @@ const suspects = createCapacity({
 
 /**
  * Returns the caller of a request to this place. Only the API accepts the console's cookie.
- * @throws 401 with a challenge, 403 at an address that the organization does not allow
+ * @throws 401 with a challenge, 403 for a network address that the organization does not allow
  */
 export function createAuthenticate(failures: Throttle, place: Place) {
   const withoutHeader = place === 'api' ? callerOfCookie : () => null;
@@ -88,7 +88,7 @@ export function createAuthenticate(failures: Throttle, place: Place) {
     exchange.scopes = caller.scopes;
     exchange.caller = caller;
     caller.source = exchange;
-    // A refused address counts as a failure, not against the caller's rate, which protects the organization.
+    // A refused network address counts as a failure, not against the caller's rate, which protects the organization.
     if (caller.isAddressRefused) await failures.take(caller.credentialId);
     requireAllowedAddress(caller, exchange);
     return caller;

@@ -20,7 +20,7 @@ interface Asset {
 }
 
 export interface Assets<N extends string> {
-  /** The address of each file, including the version of its content. */
+  /** The URL of each file, including the version of its content. */
   addresses(): Promise<Record<N, string>>;
   /** Sends the file, or returns false for an unknown name. @param headers Additional response headers, such as the policy of a page */
   answer(exchange: Exchange, name: string, headers?: Headers): Promise<boolean>;
@@ -31,7 +31,7 @@ const decompress = promisify(gunzip);
 
 /**
  * A set of files below `base`, read and compressed at the first request. Files that import one another are `namedByContent`: their name
- * contains the version, because a module with two addresses would run twice.
+ * contains the version, because a module with two URLs would run twice.
  */
 export function assets<N extends string>(
   base: string,

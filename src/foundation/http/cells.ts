@@ -1,5 +1,5 @@
-// The cells of a platform: installations that serve different organizations and reach each other (docs/cells.md). Requests between them
-// are signed with a shared secret, for one cell, method and address, and for a minute.
+// The cells of a platform: installations that serve different organizations and reach each other (docs/cells.md). Requests between them are
+// signed with a shared secret, for one cell, method and URL, and for a minute.
 import { createHmac } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
@@ -55,7 +55,7 @@ export interface Statement {
   to: string;
   method: string;
   url: string;
-  /** Address of the client for whom a request is forwarded; null for a question of the cell itself. */
+  /** IP address of the client for whom a request is forwarded; null for a question of the cell itself. */
   client: string | null;
   /** Digest of the body of a question; null for a body of unknown content. */
   question: string | null;

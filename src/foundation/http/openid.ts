@@ -49,7 +49,7 @@ export function discoverProvider({ issuer, clientId, clientSecret, timeoutSecond
   });
 }
 
-/** The address at the provider where the person signs in. */
+/** The URL at the provider where the person signs in. */
 export const signInAddress = async (
   config: Configuration,
   returnAddress: string,

@@ -1,6 +1,6 @@
-// Sends requests to addresses that callers may have chosen, without server-side request forgery (RFC 9700; CIMD draft, security):
-// host names are resolved here, every address is checked against the IANA special-purpose registries (RFC 6890), and the connection
-// goes to a checked address, which defeats DNS rebinding. No redirect, no proxy, bounded size and time.
+// Sends requests to URLs that callers may have chosen, without server-side request forgery (RFC 9700; CIMD draft, security): host names are
+// resolved here, every address is checked against the IANA special-purpose registries (RFC 6890), and the connection goes to a checked
+// address, which defeats DNS rebinding. No redirect, no proxy, bounded size and time.
 import { lookup as systemLookup, resolveTxt as systemResolveTxt } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -88,7 +88,7 @@ export async function fetchJson(address: string, { maxBytes, timeoutMs, accept }
   return { status: response.status, headers: response.headers, body: jsonOf(response) };
 }
 
-/** Returns any response, including a redirect. @throws OutboundError when the address is not allowed or does not respond */
+/** Returns any response, including a redirect. @throws OutboundError when the URL is not allowed or does not respond */
 export async function sendRequest(address: string, request: OutboundRequest): Promise<OutboundResponse> {
   const response = await openResponse(address, request);
   try {
@@ -128,7 +128,7 @@ function outboundErrorOf(address: string, error: unknown): OutboundError {
   return new OutboundError(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
 }
 
-/** Resolves the host of an address for a later request. @throws OutboundError when the address is not allowed */
+/** Resolves the host of a URL for a later request. @throws OutboundError when the URL is not allowed */
 export async function checkAddress(address: string, signal: AbortSignal): Promise<void> {
   refuseInTransaction('a look-up of an address');
   try {
@@ -153,7 +153,7 @@ export async function readTxtRecords(name: string, signal: AbortSignal): Promise
   }
 }
 
-/** Checks an address that is used later, as far as possible without resolving its name. @throws OutboundError */
+/** Checks a URL that is used later, as far as possible without resolving its name. @throws OutboundError */
 export function checkAddressText(address: string): void {
   try {
     requireAllowed(new URL(address), literalOf(new URL(address)));
@@ -175,7 +175,7 @@ const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 const literalOf = (url: URL): Resolved[] =>
   isIP(hostOf(url)) ? [{ address: hostOf(url), family: isIP(hostOf(url)) }] : [];
 
-/** Checks that requests to the address may be sent. @throws OutboundError */
+/** Checks that requests to the URL may be sent. @throws OutboundError */
 function requireAllowed({ protocol, hostname, port, username, password }: URL, found: Resolved[]): void {
   if (username || password) throw new OutboundError('a URL with a username is not allowed');
   if (bound.allowLoopback && found.every((one) => isLoopbackAddress(one.address)) && /^https?:$/.test(protocol)) return;

@@ -41,7 +41,7 @@ interface Store {
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
 
-/** Creates a rate limit for the events that another system sends from one address. */
+/** Creates a rate limit for the events that another system sends from one network address. */
 export const createEventThrottle = (name: string, perMinute: number): Throttle =>
   createThrottle(name, perMinute, 60, 'Too many events were sent from this address.');
 

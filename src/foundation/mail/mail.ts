@@ -67,7 +67,7 @@ export const developmentMailbox = (): readonly DeliveredMail[] | null => mailbox
 export const opensMailbox = (secret: string | null): boolean =>
   mailbox !== null && secret !== null && sameBytes(Buffer.from(secret), Buffer.from(mailbox.secret));
 
-/** The address of the mailbox page with its secret, for the operator's terminal; null without a mailbox. */
+/** The URL of the mailbox page with its secret, for the operator's terminal; null without a mailbox. */
 export function mailboxAddress(): string | null {
   const { issuer } = addresses();
   if (!mailbox || !isLoopback(new URL(issuer).hostname)) return null;

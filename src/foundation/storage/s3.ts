@@ -22,7 +22,7 @@ export interface Bucket {
   prefix: string;
   /** Region of the bucket; absent means the client's own setting (AWS_REGION). */
   region: string | undefined;
-  /** Address of the server; absent means Amazon's. */
+  /** URL of the server; absent means Amazon's. */
   endpoint: string | undefined;
   /** Whether the bucket is part of the path instead of the host name. */
   pathStyle: boolean;

@@ -28,7 +28,7 @@ type Count = (outcome: 'ended' | 'sent' | 'lost', spans: number) => void;
 type Report = (line: string) => void;
 
 export interface TracingSettings {
-  /** The collector's address, without `/v1/traces`. */
+  /** The collector's URL, without `/v1/traces`. */
   endpoint: string;
   version: string;
   /** Reports the beginning and the end of an outage of the collector. */

@@ -22,8 +22,8 @@ export function readCommand(setting: string): ({ program: string } & HarnessComm
 }
 
 /**
- * Variables of the harness: addresses and key of the gateway, under the names that clients of both vendors read, then the variables that
- * the operator has set.
+ * Variables of the harness: URLs and key of the gateway, under the names that clients of both vendors read, then the variables that the
+ * operator has set.
  */
 export function environmentOf({ home, gateway, model, command }: Task): Record<string, string> {
   const defaultVariables = {

@@ -32,7 +32,7 @@ export interface Probe {
   selfTest?: SelfTest | undefined;
 }
 
-/** The setting with the path of the program, its name in PATH, and the vendors whose models it supports. */
+/** By harness: the setting with the path of its program, the program's name in PATH, and the vendors whose models the harness supports. */
 export const searched: Record<TestedHarness, { setting: string; name: string; vendors: readonly Vendor[] }> = {
   'claude-code': { setting: 'CLAUDE_CODE_PROGRAM', name: 'claude', vendors: ['anthropic'] },
   codex: { setting: 'CODEX_PROGRAM', name: 'codex', vendors: ['openai'] },

@@ -42,7 +42,7 @@ export interface Task extends HarnessLaunch {
   maxCalls: number | null;
   /** Maximum tokens, read and written, after which the turn is interrupted; null means no limit. */
   maxTokens: number | null;
-  /** Address and key for model calls. They belong to the gateway, never to a vendor. */
+  /** URL and key for model calls. They belong to the gateway, never to a vendor. */
   gateway: { url: string; key: string };
   /** MCP servers by name, reached through the gateway with the gateway's key. */
   mcp: Record<string, string>;

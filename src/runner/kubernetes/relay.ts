@@ -59,7 +59,7 @@ function isOwn({ runId, leaseId, claimId }: MissionIdentity, body: Buffer): bool
   return known.has(query) && isOfLease && valuesOf(variables, 'runId').every((one) => one === runId);
 }
 
-/** The address of a path below a base. Null when URL normalization changes the path, because dot segments lead to other paths. */
+/** The URL of a path below a base. Null when URL normalization changes the path, because dot segments lead to other paths. */
 function addressBelow(base: string, path: string): URL | null {
   const target = new URL(base + path);
   return target.pathname.endsWith(path.split('?', 1)[0]!) ? target : null;

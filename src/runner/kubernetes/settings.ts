@@ -3,7 +3,7 @@ import { quit, setting } from '../settings.ts';
 
 export interface ClusterSettings {
   namespace: string | undefined;
-  /** Address of the relay for pods: the Service of this runner. */
+  /** URL of the relay for pods: the Service of this runner. */
   relayUrl: string;
   port: number;
   /** Image of the runner in pods, also used for missions whose template names no image. */

@@ -1,5 +1,5 @@
-// Connections to addresses that an organization has chosen for its model or source host: only public ones, by https on port 443. Host names
-// are resolved here and the connection uses a checked address, which prevents DNS rebinding. The rules equal those of the platform.
+// Connections to URLs that an organization has chosen for its model or source host: only public ones, by https on port 443. Host names are
+// resolved here and the connection uses a checked address, which prevents DNS rebinding. The rules equal those of the platform.
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -14,7 +14,10 @@ export interface Egress {
   refusal: string | null;
 }
 
-/** Opens the connections to one chosen address. @param allowLoopback Also allows loopback addresses, over http too, at any port. */
+/**
+ * Opens the connections to one chosen URL.
+ * @param allowLoopback Also allows loopback addresses, over http too, at any port.
+ */
 export function openEgress(base: string, allowLoopback: boolean, resolve = systemLookup): Egress {
   const { isHttps, refusal, mayReach } = rulesOf(base, allowLoopback);
   const lookup = ((name, options, done) => {

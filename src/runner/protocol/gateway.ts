@@ -26,7 +26,7 @@ import { countTokens, isPaid, watchUsage } from './usage.ts';
 
 /**
  * Method and path of forwarded requests; the groups are the path and the query to forward. Anthropic's clients send /v1 themselves;
- * OpenAI's base address contains it.
+ * OpenAI's base URL contains it.
  */
 const routes: [RegExp, keyof Upstreams][] = [
   [/^POST \/anthropic(\/v1\/messages(?:\/count_tokens)?)(\?[\w=&-]*)?$/, 'anthropic'],

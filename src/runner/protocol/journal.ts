@@ -10,7 +10,7 @@ const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
 /** Maximum characters and fragments in the queue. */
 const [enoughText, enoughFragments] = [300_000, 500];
 
-/** Minimum milliseconds between batches, and the number of batches that a pause saves up for. */
+/** Minimum milliseconds between batches, and the number of batches that can be sent at once after a pause. */
 const [quickMs, quickBatches] = [50, 40];
 
 /** Splits a text into pieces without cutting characters. */

@@ -1,5 +1,5 @@
-// The platform's interface for a runtime: GraphQL mutations, and signed addresses for bytes. A call without a response is repeated: every
-// report is identified (by a lease, a key, a sequence number), so that a repetition changes nothing.
+// The platform's interface for a runtime: GraphQL mutations, and signed URLs for bytes. A call without a response is repeated: every report
+// is identified (by a lease, a key, a sequence number), so that a repetition changes nothing.
 import { createWriteStream } from 'node:fs';
 import { type FileHandle, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -93,7 +93,7 @@ export function connect(
     once = false,
   ): Promise<Answer> => again(once, () => send(via.platform(`${url}/graphql`), headers, { query, variables }));
 
-  /** Returns the key of the uploaded content. Each attempt has a new address: an aborted one leaves nothing behind. */
+  /** Returns the key of the uploaded content. Each attempt has a new URL: an aborted one leaves nothing behind. */
   const upload = (lease: RunLease, name: string, file: FileHandle): Promise<string> =>
     again(false, async () => {
       const address = await mutate(createArtifactUpload, lease);

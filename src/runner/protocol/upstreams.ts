@@ -7,10 +7,10 @@ import type { ToolServer } from './tool-server.ts';
 
 /** Destination of requests, with credentials. */
 export interface Upstream {
-  /** The address without a trailing slash. */
+  /** The URL without a trailing slash. */
   base: string;
   headers: Record<string, string>;
-  /** The HTTP agent for addresses chosen by others. */
+  /** The HTTP agent for URLs chosen by others. */
   agent?: Agent;
   /** Aborts pending requests. */
   signal?: AbortSignal;
@@ -51,7 +51,7 @@ export const keysOf = (models: Pick<Upstreams, Vendor>): string[] =>
     Object.values(one?.headers ?? {}).map((value) => value.replace(/^Bearer /, '')),
   );
 
-/** The credentials of models from the environment. Null without a key and without a custom address. */
+/** The credentials of models from the environment. Null without a key and without a custom URL. */
 export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
   const of = (vendor: Vendor, address: string): Upstream | null => {
     const name = vendor.toUpperCase();

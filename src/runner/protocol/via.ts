@@ -1,13 +1,13 @@
-// Addresses to which requests are sent: their own addresses or, from a pod that reaches nothing else, addresses of the relay of its cluster
+// URLs to which requests are sent: their own URLs or, from a pod that reaches nothing else, URLs of the relay of its cluster
 // (kubernetes/relay.ts).
 
 export interface Via {
-  /** The address for a request to the platform. */
+  /** The URL for a request to the platform. */
   platform(address: string): string;
-  /** The address for a request to another host; further segments of its path may follow. */
+  /** The URL for a request to another host; further segments of its path may follow. */
   host(address: string): string;
   isRelayed: boolean;
-  /** The token of the mission, which is part of addresses; null without one. */
+  /** The token of the mission, which is part of URLs; null without one. */
   secret: string | null;
 }
 
@@ -18,7 +18,11 @@ export const directly: Via = {
   secret: null,
 };
 
-/** Addresses that lead through a relay. @param relay Address of the relay without a trailing slash. @param token The relay's token of the mission. */
+/**
+ * URLs that lead through a relay.
+ * @param relay URL of the relay without a trailing slash.
+ * @param token The relay's token of the mission.
+ */
 export const through = (relay: string, token: string): Via => ({
   platform(address) {
     const { pathname, search } = new URL(address);

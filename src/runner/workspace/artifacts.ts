@@ -1,4 +1,4 @@
-// Artifacts of a step: the files of its artifacts folder are uploaded to signed addresses and registered.
+// Artifacts of a step: the files of its artifacts folder are uploaded to signed URLs and registered.
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';

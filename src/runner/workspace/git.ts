@@ -11,7 +11,7 @@ export interface Remote {
   password: string | null;
   /** Whether the host may be this machine; http is then allowed too. */
   allowLoopback: boolean;
-  /** The address of the relay for this remote; absent for a runner that reaches the remote directly. */
+  /** The URL of the relay for this remote; absent for a runner that reaches the remote directly. */
   relayed?: string | undefined;
   /** The name resolver of tests; the system's when absent. */
   resolve?: typeof lookup;
@@ -87,7 +87,7 @@ async function reachOf(remote: Remote): Promise<Reach> {
 
 async function checkedReach({ url, allowLoopback, resolve }: Remote): Promise<Reach> {
   const { origin, protocol, hostname, port } = new URL(url);
-  // The check ensures that git and this process find the same host in the address.
+  // The check ensures that git and this process find the same host in the URL.
   if (!url.startsWith(`${origin}/`) || hostname.endsWith('.'))
     throw new Error(`${url} must be a canonical URL without a user, and without a dot at the end of its host name`);
   const addresses = await checkedAddresses(url, allowLoopback, resolve);

@@ -27,7 +27,7 @@ export interface WorkspaceSettings {
   /** An empty folder, which becomes the checkout of the agent. */
   checkout: string;
   origin: Origin;
-  /** The current address and credentials of the origin: while an agent works, tokens expire and repositories are renamed. */
+  /** The current URL and credentials of the origin: while an agent works, tokens expire and repositories are renamed. */
   reopen(): Promise<Origin>;
   /** The owner of the checkout; undefined means the runner's user. */
   account: Account | undefined;

@@ -101,7 +101,7 @@ const isRequest = (body: unknown): body is Request => {
 export function createA2a(settings: A2aSettings) {
   const { host, pathname: endpoint } = new URL(addresses().a2a);
   const card = agentCard(settings.version);
-  // RFC 8615 places the card at the root of the host; clients configured with {a2a_url} itself search below that address.
+  // RFC 8615 places the card at the root of the host; clients configured with {a2a_url} itself search below that URL.
   const cards = new Set([wellKnown, endpoint.replace(/\/$/, '') + wellKnown]);
   const handler = createHandler();
   const transports = { '1.0': new JsonRpcTransportHandler(handler), '0.3': new LegacyJsonRpcTransportHandler(handler) };

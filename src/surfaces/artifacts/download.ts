@@ -1,4 +1,4 @@
-// Sends an artifact's content to the holder of a signed address: whole or a range of it (RFC 9110 §14), unless unchanged (§13).
+// Sends an artifact's content to the holder of a signed URL: whole or a range of it (RFC 9110 §14), unless unchanged (§13).
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

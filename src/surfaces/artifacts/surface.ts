@@ -1,4 +1,4 @@
-// Receives and sends the contents of artifacts, for holders of a signed address (artifacts/address.ts).
+// Receives and sends the contents of artifacts, for holders of a signed URL (artifacts/address.ts).
 import type { Exchange } from '#foundation/http/http.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { download, downloadExport, downloadRecording } from './download.ts';

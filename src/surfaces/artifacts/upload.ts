@@ -1,4 +1,4 @@
-// Receives an artifact's content from the holder of a signed address: PUT, streamed into the storage (RFC 9110 §9.3.4).
+// Receives an artifact's content from the holder of a signed URL: PUT, streamed into the storage (RFC 9110 §9.3.4).
 import type { IncomingMessage } from 'node:http';
 import { addressExpiry } from '#domain/work/artifacts/address.ts';
 import { organizationOfContent, receiveContent } from '#domain/work/artifacts/content.ts';

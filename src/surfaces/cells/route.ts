@@ -43,7 +43,7 @@ export const inItsCell =
     throw organizationMoving();
   };
 
-/** The address of a page of the console in the cell to which its organization has moved; null for any other request. */
+/** The URL of a page of the console in the cell to which its organization has moved; null for any other request. */
 async function pageElsewhere({ req, path }: Exchange): Promise<string | null> {
   if (req.method !== 'GET' && req.method !== 'HEAD') return null;
   const slug = /^\/console\/o\/([a-z0-9-]{1,64})(?=\/|$)/.exec(path)?.[1];

@@ -1,4 +1,4 @@
-// The protocol between cells (docs/cells.md): signed questions with JSON. To any other sender, these addresses do not exist.
+// The protocol between cells (docs/cells.md): signed questions with JSON. For any other sender, these paths do not exist.
 import { z } from 'zod';
 import {
   checkArrival,

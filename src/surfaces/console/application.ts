@@ -67,7 +67,10 @@ export const answerApplicationFile = (exchange: Exchange): Promise<boolean> =>
 const scopesOf = ({ caller }: Visitor) =>
   [...caller.scopes].filter((scope) => admits(caller, scope) && (scope.endsWith(':read') || !isShowingFile()));
 
-/** Handlers of a page of an organization. `find` looks up the record that the address names. @throws 404 when there is none */
+/**
+ * Handlers of a page of an organization. `find` looks up the record that the URL names.
+ * @throws 404 when there is none
+ */
 export interface OrganizationRoute {
   /** URL path relative to that of the organization; `:id` stands for the id of a record. */
   address: string;

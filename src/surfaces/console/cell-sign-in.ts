@@ -20,7 +20,7 @@ import { ownPath, personsForm, personsPage, visitorOf } from './visitor.ts';
 /** Paths of a sign-in with the session of another cell: its start, the page of the other cell that confirms it, and the return. */
 export const cellSignInPaths = { start: '/sign-in/cell', vouch: '/sign-in/vouch', return: '/sign-in/cell/return' };
 
-/** Address of a page in another cell. It signs the person in there with their session in this cell. */
+/** URL of a page in another cell. It signs the person in there with their session in this cell. */
 export const cellSignInFrom = (cell: string, path: string): string =>
   `${addressOfCell(cell)}${cellSignInPaths.start}?${new URLSearchParams({ cell: ownCell()!, return_to: path })}`;
 

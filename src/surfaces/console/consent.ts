@@ -1,6 +1,5 @@
-// The authorization page: a person decides on a client's request for access (RFC 6749 §4.1, RFC 9207;
-// docs/contract.md#authorization-page). It is shown every time, because anybody can use a public client's id. The page never redirects to
-// an untrusted address.
+// The authorization page: a person decides on a client's request for access (RFC 6749 §4.1, RFC 9207; docs/contract.md#authorization-page).
+// It is shown every time, because anybody can use a public client's id. The page never redirects to an untrusted URL.
 import { z } from 'zod';
 import {
   type AuthorizationRequest,
@@ -157,7 +156,7 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
     }`;
 }
 
-/** The host of a redirect address for display, and the sources that the Content-Security-Policy must allow for it. */
+/** The host of a redirect URI for display, and the sources that the Content-Security-Policy must allow for it. */
 function placeOf(redirectUri: string): { name: string; sources: string[] } {
   const { protocol, host, origin } = new URL(redirectUri);
   if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, sources: [protocol] };

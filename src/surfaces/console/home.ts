@@ -150,7 +150,7 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
     )}</ul>
   </section>`;
 
-/** The card about organizations that are not listed because they do not allow the address. */
+/** The card about organizations that are not listed because they do not allow the network address of the request. */
 const refusedAddressCard = (
   exchange: Exchange,
   isAll: boolean,

@@ -1,5 +1,5 @@
 // The frame of every page, and its headers: only the service's own styles, images and scripts, no framing, no cache, and no referrer,
-// because addresses of pages can contain secrets.
+// because URLs of pages can contain secrets.
 import { admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { SessionInUse } from '#domain/identity/sessions/caller.ts';
@@ -20,7 +20,7 @@ export interface Visitor {
   person: SessionInUse['person'];
   /** The organizations that the person may read, in the order of joining. */
   organizations: readonly OwnOrganization[];
-  /** The visitor's organization: the organization in the address, or else the organization that was chosen last. */
+  /** The visitor's organization: the organization in the URL, or else the organization that was chosen last. */
   organization: OwnOrganization | null;
   /** The field `csrf_token` of every form. */
   csrf: string;
@@ -34,7 +34,7 @@ export interface ConsolePage {
   body: Html;
   /** The signed-in person, for the bar with the email address and the sign-out button. */
   visitor?: Visitor | null;
-  /** Other origins to which a form of this page may redirect: the client's redirect address. */
+  /** Other origins to which a form of this page may redirect: the client's redirect URI. */
   formTargets?: readonly string[];
   /** Name of the passkey script, which fetches the WebAuthn options. */
   script?: 'passkey.js' | undefined;
@@ -49,7 +49,7 @@ const groupNames = { work: null, organization: 'Organization', you: 'You' } as c
   unknown
 >;
 
-/** Entry of the menu: an address, a name, and scopes of which one suffices; without scopes it is shown to every person. */
+/** Entry of the menu: a URL, a name, and scopes of which one suffices; without scopes it is shown to every person. */
 type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 
 /** The menu's entries by group. For a person without an organization, they link to pages that say so. */
@@ -71,7 +71,7 @@ function placesOf({
   ];
 }
 
-/** Origins of images and media: contents of artifacts are served below the API's address. */
+/** Origins of images and media: contents of artifacts are served below the API's URL. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
 
 const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {}, hasScript = false): Headers => ({
@@ -202,7 +202,7 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 const markOf = (path: string, place: string): 'page' | 'true' | null =>
   path === place ? 'page' : path.startsWith(`${place}/`) ? 'true' : null;
 
-/** The icon of a page, by the last part of its address. */
+/** The icon of a page, by the last part of its URL. */
 const icon = (address: string): Html =>
   html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[address.slice(address.lastIndexOf('/') + 1) as IconName]}"/></svg>`;
 

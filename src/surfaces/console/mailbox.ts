@@ -29,7 +29,7 @@ export async function showMailbox(exchange: Exchange): Promise<void> {
   if (!mailboxIsOpenTo(exchange)) throw notFound('page');
   const key = new URLSearchParams(exchange.search).get('key');
   if (opensMailbox(key)) {
-    // Removes the secret from the address, which browsers remember.
+    // Removes the secret from the URL, which browsers remember.
     setCookie(exchange, 'mailbox', key, hours(12));
     return seeOther(exchange, '/development/mailbox');
   }

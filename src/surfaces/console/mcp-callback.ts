@@ -1,5 +1,5 @@
-// The redirect address for authorization servers of MCP servers: completes the connection for the signed-in person and redirects
-// to the page where they started.
+// The redirect URI for authorization servers of MCP servers: completes the connection for the signed-in person and redirects to the page
+// where they started.
 import { z } from 'zod';
 import { admit } from '#access/gate.ts';
 import { clientDocument, completeOAuth } from '#domain/execution/mcp-servers/authorization.ts';

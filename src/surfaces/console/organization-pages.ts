@@ -1,4 +1,4 @@
-// The pages of an organization, at `/console/o/{slug}/…`. Addresses without an organization, from older links, redirect.
+// The pages of an organization, at `/console/o/{slug}/…`. URLs without an organization, from older links, redirect.
 import { findCheckout } from '#domain/money/billing/checkout.ts';
 import { findOrder } from '#domain/money/billing/operations.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
@@ -31,7 +31,7 @@ const patterns = routes.map((route) => [patternOf(route.address), route] as cons
 
 const pageOf = (slug: string, path: string): string => organizationPath(slug) + path;
 
-/** The route that matches a path: its address with parameter names, and its methods. */
+/** The route that matches a path: its URL with parameter names, and its methods. */
 type Found = [route: string, methods: Partial<Record<'GET' | 'POST', Handler>>];
 
 export function findOrganizationPage(path: string): Found | undefined {
@@ -65,7 +65,7 @@ const named = ({ address }: OrganizationRoute): string => address.replace(':id',
 const searchOf = ({ search }: Exchange): string => (search ? `?${search}` : '');
 
 /**
- * Identifies the person and the organization of an address.
+ * Identifies the person and the organization of a URL.
  * @throws 404 for an organization to which the person does not belong, as for an unknown one
  */
 async function inOwn(
@@ -81,7 +81,7 @@ async function inOwn(
   seeOther(exchange, pageOf(organization.slug, within) + searchOf(exchange));
 }
 
-/** Maximum number of a person's organizations that are searched for the record of an old address. */
+/** Maximum number of a person's organizations that are searched for the record of an old URL. */
 const maxLookedThrough = 20;
 
 /** Redirects to the person's organization that has the record, or else to the organization that was chosen last. */

@@ -1,5 +1,5 @@
-// The pages of the console, by address: shared by the server, the browser's router, the menu and the palette. Imports nothing, because
-// both the server and the browser load it.
+// The pages of the console, by path: shared by the server, the browser's router, the menu and the palette. Imports nothing, because both
+// the server and the browser load it.
 
 export type MenuGroup = 'work' | 'organization' | 'you';
 
@@ -146,7 +146,7 @@ export const organizationPages = {
 
 export type PageAddress = keyof typeof organizationPages;
 
-/** All pages of an organization with their addresses. */
+/** All pages of an organization with their URLs. */
 export const pageEntries = Object.entries(organizationPages) as [PageAddress, PageEntry][];
 
 export const accountAddress = '/console/account';
@@ -161,7 +161,7 @@ export const personPages = [
 /** The page of the installation, for the people who run it. */
 export const operationsAddress = '/console/operations';
 
-/** Matches the addresses of a page; the id of a record is its first group. */
+/** Matches the URLs of a page; the id of a record is its first group. */
 export const patternOf = (address: string, base = ''): RegExp =>
   new RegExp(`^${base}${address.replace(':id', '([^/?#]+)')}$`);
 

@@ -32,7 +32,7 @@ const codeForm = emailForm.extend({ code: plainText() });
 /** Sign-in with the operator's OpenID provider (upstream.ts, loaded only if one is configured). */
 export const upstreamPaths = { start: '/sign-in/upstream', return: '/sign-in/upstream/return' };
 
-/** Address at which a sign-in with the session of another cell starts (cell-sign-in.ts). */
+/** URL at which a sign-in with the session of another cell starts (cell-sign-in.ts). */
 const cellSignInAddress = (cell: string, returnTo: string): string =>
   `/sign-in/cell?${new URLSearchParams({ cell, return_to: returnTo })}`;
 
@@ -107,7 +107,7 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
 
 /**
  * Opens a session for the person in this browser and redirects. @param proof The sign-in through a provider: the session reaches only the
- * provider's organization, unless the person has proved the address in this browser before
+ * provider's organization, unless the person has proved the email address in this browser before
  */
 export async function signIn(
   exchange: Exchange,

@@ -52,7 +52,7 @@ const handlers = {
   '/metadata': { GET: showMetadata },
 } as const;
 
-/** The pages of a provider at an address: where a sign-in starts, where the provider sends the browser back, and the pages for SAML. */
+/** The pages of a provider at a URL: where a sign-in starts, where the provider sends the browser back, and the pages for SAML. */
 export function findSsoPage(
   path: string,
 ): [route: string, methods: Partial<Record<'GET' | 'POST', Handler>>] | undefined {

@@ -46,18 +46,21 @@ export interface ConsoleSettings {
   upstreamSignIn?: UpstreamSettings | null;
 }
 
-/** Pattern of the address of a shared mission. An address without a well-formed token is an unknown page. */
+/** Pattern of the URL of a shared mission. A URL without a well-formed token is an unknown page. */
 const isShared = new RegExp(`^${sharedBase}shr_[\\w-]{43}$`);
 
 type Methods = Partial<Record<'GET' | 'POST', Handler>>;
 
-/** Reloading a form result, or opening its address, redirects to the page of the form. */
+/** Reloading a form result, or opening its URL, redirects to the page of the form. */
 const back =
   (address: string): Handler =>
   (exchange) =>
     seeOther(exchange, address);
 
-/** The pages and forms by their address. @param issuer The operator's OpenID provider; null when there is none. */
+/**
+ * The pages and forms by their URL.
+ * @param issuer The operator's OpenID provider; null when there is none.
+ */
 function pagesOf(issuer: string | null): Map<string, Methods> {
   const { showSignIn, sendCode, enterPasskey } = createSignIn(issuer);
   const { showConsent, decideConsent } = createConsent();

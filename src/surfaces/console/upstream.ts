@@ -59,7 +59,7 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
 
   return {
     /**
-     * Handles a GET, because `form-action` allows only the service's own pages. A cross-site link to this address only signs visitors in as
+     * Handles a GET, because `form-action` allows only the service's own pages. A cross-site link to this URL only signs visitors in as
      * themselves.
      */
     async startSignIn(exchange) {

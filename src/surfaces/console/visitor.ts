@@ -16,7 +16,7 @@ import { bytes } from '#limits.ts';
 import { csrfToken, isCsrfToken, sameOrigin, sessionOf } from '../cookie.ts';
 import { seeOther, type Visitor } from './layout.ts';
 
-/** The organization slug in the address of a page; null when there is none. */
+/** The organization slug in the URL of a page; null when there is none. */
 export const slugOfAddress = (path: string): string | null => /^\/console\/o\/([^/]+)/.exec(path)?.[1] ?? null;
 
 /** The organization with the slug, or else the organization that formerly had the slug. */
@@ -26,7 +26,7 @@ export const organizationOfSlug = (
 ): OwnOrganization | undefined =>
   organizations.find((own) => own.slug === slug) ?? organizations.find((own) => own.formerSlugs.includes(slug));
 
-/** The person of the request, or null. If the address names one of their organizations, it becomes the chosen one. */
+/** The person of the request, or null. If the URL names one of their organizations, it becomes the chosen one. */
 export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   const visitor = await visitorIn(exchange, null);
   const slug = visitor && slugOfAddress(exchange.path);

@@ -1,5 +1,5 @@
-// /auth.md: the discovery documents as prose for agents (auth.md v0.6). Every address and list in it is current; validators of such
-// documents expect the six steps, the error table and their headings.
+// /auth.md: the discovery documents as prose for agents (auth.md v0.6). Every URL and list in it is current; validators of such documents
+// expect the six steps, the error table and their headings.
 import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';
 import { resourceUri } from '#domain/identity/oauth/resources.ts';
 import { hours, isoTime, now } from '#foundation/clock.ts';

@@ -1,5 +1,5 @@
-// The well-known documents: the capabilities of this authorization server (RFC 8414), the requirements of each resource (RFC 9728), and
-// the keys (RFC 7517). Written once, from the current addresses and settings (docs/contract.md#metadata).
+// The well-known documents: the capabilities of this authorization server (RFC 8414), the requirements of each resource (RFC 9728), and the
+// keys (RFC 7517). Written once, from the current URLs and settings (docs/contract.md#metadata).
 import { catalog } from '#access/scopes.ts';
 import { revocationEvents } from '#domain/identity/agent-identities/security-events.ts';
 import { offlineAccess } from '#domain/identity/oauth/authorization-request.ts';
@@ -75,7 +75,7 @@ const resourceMetadata = (resource: Resource, identifier = resourceUri(resource)
 
 export type ResourceMetadata = ReturnType<typeof resourceMetadata>;
 
-/** Each resource's document by its address, which is built from the identifier in the document (RFC 9728 §3.3). */
+/** Each resource's document by its URL, which is built from the identifier in the document (RFC 9728 §3.3). */
 export function resourceDocuments(): Map<string, ResourceMetadata> {
   const identifiers: [Resource, string][] = [
     ...resources.map((resource): [Resource, string] => [resource, resourceUri(resource)]),

@@ -23,7 +23,7 @@ export function readDocs(): DocsPage[] {
     });
 }
 
-/** A list of links; `base` is the prefix of their addresses. */
+/** A list of links; `base` is the prefix of their URLs. */
 export const linksOf = (pages: readonly DocsPage[], base: string): string =>
   pages.map(({ name, title }) => `- [${title}](${base}/${name})\n`).join('');
 

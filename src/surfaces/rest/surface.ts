@@ -120,7 +120,7 @@ const ownLink = ({ exposure }: ServedRoute, body: string): Headers => {
   return link ? { link: link.of(JSON.parse(body) as never) } : {};
 };
 
-/** The address of the next page (RFC 8288), for a record that does not contain its cursor. */
+/** The URL of the next page (RFC 8288), for a record that does not contain its cursor. */
 function nextLink({ path, search }: Exchange, { nextCursor }: Outcome): Headers {
   if (!nextCursor) return {};
   const query = new URLSearchParams(search);
