@@ -261,7 +261,7 @@ export interface AllowHostRequest {
 }
 /** The networks from which an organization accepts its credentials. Requests from elsewhere are refused with the code `address_not_allowed`. */
 export interface AllowedNetworks {
-  /** The networks in CIDR notation; none when requests may come from everywhere. */
+  /** The networks in CIDR notation; empty when requests may come from any address. */
   networks: string[];
   /** The address of the present request, as the service sees it; null when it is unknown. */
   address: string | null;
@@ -288,7 +288,7 @@ export interface AnswerHostThreadParameters {
   runId: string;
   /** The host’s id of the thread, as `hostThreads` of the run has it. */
   key: string;
-  /** The answer in Markdown, 1 to 4,000 characters. */
+  /** The reply in Markdown, 1 to 4,000 characters. */
   body: string;
 }
 /** The parameters of `approveInboundDelivery`. */
@@ -671,7 +671,7 @@ export interface AuditEntriesParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
-/** An event of the audit log as its leaf in the Merkle tree has it. */
+/** An event of the audit log, with its leaf in the Merkle tree. */
 export interface AuditEntry {
   /** The number of the event. */
   number: number;
@@ -695,7 +695,7 @@ export interface AuditEvent {
   occurredAt: number;
   /** When the event got its number, at most a few seconds after the change. */
   recordedAt: number;
-  /** The event, as `noun.verb`: `project.created`, `member.removed`, `run.completed`. */
+  /** The action: the kind of record and a verb, such as `project.created`, `member.removed` or `run.completed`. */
   action: string;
   actor: AuditActor;
   /** The person for whom an application or an agent acted; null otherwise. */
@@ -723,11 +723,11 @@ export interface AuditEvent {
 }
 /** A record that a change concerns. */
 export interface AuditTarget {
-  /** The noun of the action for the changed record; `run` for the mission that it belongs to. */
+  /** The kind of record: the first part of `action` for the changed record, `run` for the mission that it belongs to. */
   type: string;
-  /** The id of the record; for a record that several values identify, these values joined by colons. */
+  /** The id of the record. If several values identify it, they are joined by colons. */
   id: string;
-  /** The name of the record when it was changed, for a member the present name; null for a record without one, and for an erased person. */
+  /** The name of the record when it was changed; for a member, the present name. Null for a record without a name, and for an erased person. */
   name: string | null;
 }
 /** One page of a list of AuditEvent records. */
@@ -756,7 +756,7 @@ export interface AuditEventProof {
 export interface AuditEventProofParameters {
   /** The number of the event. */
   number: number;
-  /** The size of the tree, such as that of a checkpoint: at least the number. All entries when absent. */
+  /** The size of the tree, such as that of a checkpoint; at least `number`. Absent means the whole tree. */
   size?: number;
 }
 /** The parameters of `auditEvents`. */
@@ -765,7 +765,7 @@ export interface AuditEventsParameters {
   actorId?: string;
   /** Only this action, such as `member.removed`. */
   action?: string;
-  /** Only actions with this noun, such as `member`. */
+  /** Only actions on this kind of record, such as `member`. */
   targetType?: string;
   /** Only changes of the record with this id or, for a run, of all that belongs to it. */
   targetId?: string;
@@ -791,13 +791,13 @@ export interface AuditRetention {
 }
 /** The destination to which the audit log of an organization is sent: each entry and checkpoint at least once, in the order of the numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned. */
 export interface AuditStream {
-  /** An https address, or `s3://bucket/prefix`. */
+  /** An https URL, or `s3://bucket/prefix`. */
   address: string;
   /** Whether the deliveries are accepted. */
   state: 'waiting' | 'delivering' | 'failing';
   /** The number of the last entry that the destination has accepted; 0 before the first one. */
   lastNumber: number;
-  /** The number of entries that the destination lacks. */
+  /** The number of entries that have not been delivered yet. */
   pending: number;
   /** When the destination last accepted a delivery; null before the first one. */
   deliveredAt: number | null;
@@ -980,7 +980,7 @@ export interface BillingOrder {
 }
 /** Number of projects of the organization, and its limit. */
 export interface BillingProjects {
-  /** All projects, archived ones included. */
+  /** All projects, including archived ones. */
   used: number;
   /** Limit of the plan; null means unlimited. */
   limit: number | null;
@@ -1039,7 +1039,7 @@ export interface BillingSummary {
 export interface CreditSource {
   /** The origin of the credits. */
   kind: 'trial' | 'pack' | 'subscription' | 'grant';
-  /** Remaining credits, to a millionth; reserved ones included. */
+  /** Remaining credits, to a millionth, including reserved ones. */
   credits: number;
   /** When the credits can first be spent; null means at once. */
   startsAt: number | null;
@@ -1048,7 +1048,7 @@ export interface CreditSource {
 }
 /** Usage of missions in the current period. */
 export interface BillingUsage {
-  /** The period of the subscription; without one the month, UTC. */
+  /** The period of the subscription; without a subscription, the calendar month in UTC. */
   periodStart: number;
   /** Missions that were settled in the period. */
   missions: number;
@@ -1077,7 +1077,7 @@ export interface CreditMessage {
 export interface TeamSubscription {
   /** The plan of the current period. */
   plan: 'team-5' | 'team-20';
-  /** State of the subscription, which says whether it renews. */
+  /** State of the subscription, which tells whether it renews. */
   status: 'active' | 'canceling' | 'canceled';
   /** When the subscription renews or ends. */
   currentPeriodEnd: number;
@@ -1095,7 +1095,7 @@ export interface PlanAdvice {
 }
 /** The trial credits of an organization. */
 export interface BillingTrialState {
-  /** Whole credits; 0 when the founder had the trial in another organization. */
+  /** Number of trial credits, a whole number; 0 when the founder had their trial in another organization. */
   granted: number;
   /** Remaining trial credits, to a millionth; 0 once they have expired. */
   remaining: number;
@@ -1170,7 +1170,7 @@ export interface ChangedDirectoryGroup {
   id: string;
   /** Name of the group at the identity provider. */
   displayName: string;
-  /** Id of the group at the identity provider; null when it sends none. */
+  /** Id of the group at the identity provider; null when the provider sends none. */
   externalId: string | null;
   /** The role that the group gives to its members; null when it gives none. */
   role: 'admin' | 'member' | 'viewer' | null;
@@ -1181,7 +1181,7 @@ export interface ChangedDirectoryGroup {
 }
 /** The content of a changed file before or after the change. */
 export interface ChangedFile {
-  /** The content in base64, at most 1,048,576 bytes before the encoding; null without a change, when the file does not exist on that side, and when its commit is not at the source host. */
+  /** The content in base64, at most 1,048,576 bytes before the encoding; null if the run has no change, when the file does not exist on that side, and when its commit is not at the source host. */
   base64: string | null;
 }
 /** The parameters of `changedFile`. */
@@ -1280,11 +1280,11 @@ export interface Checkpoint {
   /** The artifact that holds the checkpoint: a git bundle. */
   artifactId: string;
 }
-/** An address for the bytes of a checkpoint. */
+/** An upload URL for the bytes of a checkpoint. */
 export interface CheckpointUpload {
   /** The key that `pushCheckpoint` takes once the upload is complete. */
   contentKey: string;
-  /** Address for a PUT of the bytes; it needs no credential. */
+  /** URL for a PUT of the bytes; it needs no credential. */
   uploadUrl: string;
   /** The upload must begin before this time. */
   expiresAt: number;
@@ -1337,7 +1337,7 @@ export interface CompleteMcpOAuthRequest {
   code: string;
   /** The state parameter: accepted once, from the person who started the sign-in. */
   state: string;
-  /** The issuer identifier, if the server sends one (RFC 9207). */
+  /** The issuer identifier, if the authorization server sent one (RFC 9207). */
   iss?: string;
 }
 /** The parameters of `connectChat`. */
@@ -1498,7 +1498,7 @@ export interface CreateCheckoutSessionRequest {
   quantity?: number;
   /** Required for the offer `team`, and for no other. */
   teamPlan?: 'team-5' | 'team-20';
-  /** True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise credits can be spent when the 14 days of withdrawal are over. */
+  /** True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise the credits can be spent after the withdrawal period of 14 days. */
   startNowConsent?: boolean;
 }
 /** The parameters of `createCheckpointUpload`. */
@@ -1526,7 +1526,7 @@ export interface CreateIdentityProviderParameters {
   input: {
     /** The name on the sign-in page, 1 to 120 characters. */
     name: string;
-    /** The issuer, an https address of a public host. */
+    /** The issuer, an https URL of a public host. */
     issuer: string;
     /** The client id at the provider. */
     clientId: string;
@@ -1659,7 +1659,7 @@ export interface CreateSamlProviderParameters {
     name: string;
     /** The metadata of the provider as XML. */
     metadataXml?: string | null;
-    /** The https address of the metadata, which is read again every day for new keys. */
+    /** The https URL of the metadata, which is read again every day for new keys. */
     metadataUrl?: string | null;
     /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
     defaultRole?: ('owner' | 'admin' | 'member' | 'viewer') | null;
@@ -1884,10 +1884,10 @@ export interface CreateSignInDomainParameters {
 export interface CreateWebhookEndpointRequest {
   /** The name, 1 to 120 characters. */
   name: string;
-  /** An https address of a public host. */
+  /** An https URL of a public host. */
   url: string;
   /**
-   * At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all.
+   * At most 50 types, such as `run.completed`, or a kind of record and `.*` for all of its types. Empty for all.
    *
    * @maxItems 50
    */
@@ -1916,7 +1916,7 @@ export interface CreatedDirectoryToken {
   token: string;
   /** When the token was created. */
   createdAt: number;
-  /** When the token stops working. */
+  /** When the token expires. */
   expiresAt: number;
 }
 /** A new link, with its URL. */
@@ -2159,7 +2159,7 @@ export interface DirectoryGroup {
   id: string;
   /** Name of the group at the identity provider. */
   displayName: string;
-  /** Id of the group at the identity provider; null when it sends none. */
+  /** Id of the group at the identity provider; null when the provider sends none. */
   externalId: string | null;
   /** The role that the group gives to its members; null when it gives none. */
   role: 'admin' | 'member' | 'viewer' | null;
@@ -2167,7 +2167,7 @@ export interface DirectoryGroup {
   createdAt: number;
   /** When the group was last changed. */
   updatedAt: number;
-  /** Number of its users, inactive ones included. */
+  /** Number of users in the group, including inactive ones. */
   memberCount: number;
 }
 /** The groups of a directory. */
@@ -2183,11 +2183,11 @@ export interface DirectoryToken {
   name: string;
   /** When the token was created. */
   createdAt: number;
-  /** When the token stops, or stopped, working. */
+  /** When the token expires or expired. */
   expiresAt: number;
   /** The last use, accurate to the minute; null when it was never used. */
   lastUsedAt: number | null;
-  /** When the token was revoked; null for one that was not. */
+  /** When the token was revoked; null if it was not. */
   revokedAt: number | null;
 }
 /** The directory tokens of an organization. */
@@ -2201,7 +2201,7 @@ export interface DirectoryUser {
   id: string;
   /** Name of the user at the identity provider. */
   userName: string;
-  /** Id of the user at the identity provider; null when it sends none. */
+  /** Id of the user at the identity provider; null when the provider sends none. */
   externalId: string | null;
   /** The email address, which identifies the account of the person. */
   email: string;
@@ -2287,7 +2287,7 @@ export interface EndAgentTrialParameters {
 }
 /** The offer for larger organizations, agreed with the operator of the service. */
 export interface EnterpriseOffer {
-  /** The address for requests of this plan; null when the operator has set none. */
+  /** The URL at which to ask for this plan; null when the operator has set none. */
   contactUrl: string | null;
   /** Summary of the offer, in one sentence. */
   blurb: string;
@@ -2417,7 +2417,7 @@ export interface FeedEvent {
 export interface FeedSubject {
   /** The noun of the type. */
   type: string;
-  /** The id of the record; for a record that several values identify, these values joined by colons. */
+  /** The id of the record. If several values identify it, they are joined by colons. */
   id: string;
 }
 /** Events after a number, oldest first. */
@@ -2469,7 +2469,7 @@ export interface FormerMember {
 }
 /** People who have left an organization. */
 export interface FormerMemberList {
-  /** At most 200, last removed first. */
+  /** At most 200, most recently removed first. */
   people: FormerMember[];
 }
 /** The parameters of `formerMembers`. */
@@ -2530,17 +2530,17 @@ export interface IdentityProvider {
   issuer: string;
   /** The client id at an OpenID provider; empty for SAML. */
   clientId: string;
-  /** The address of a SAML provider for sign-ins; null for OpenID Connect. */
+  /** The sign-in URL of a SAML provider; null for OpenID Connect. */
   signInUrl: string | null;
-  /** The address from which the metadata of a SAML provider is read every day; null when it has none. */
+  /** The URL from which the metadata of a SAML provider is read every day; null when there is none. */
   metadataUrl: string | null;
   /** When the metadata of a SAML provider was last read; null for OpenID Connect. */
   metadataReadAt: number | null;
-  /** Since when the metadata of a SAML provider cannot be read, or describes another provider or sign-in address; null while it can be used. */
+  /** The time since which the metadata of a SAML provider cannot be read, or describes another provider or sign-in URL; null while it can be used. */
   metadataFailingSince: number | null;
-  /** The address to enter at the provider: the redirect address, or the assertion consumer service of SAML. */
+  /** The URL to enter at the provider: the redirect URI, or for SAML the assertion consumer service URL. */
   returnAddress: string;
-  /** The entity id of the service towards a SAML provider, which is the address of its metadata; null for OpenID Connect. */
+  /** The entity id of the service for a SAML provider, which is also the URL of the service’s metadata; null for OpenID Connect. */
   entityId: string | null;
   /** The role of people whose first sign-in makes them members; null when only members and invited people may sign in. */
   defaultRole: 'owner' | 'admin' | 'member' | 'viewer' | null;
@@ -2684,12 +2684,12 @@ export interface InboxCount {
 }
 /** The parameters of `inboxCount`. */
 export interface InboxCountParameters {
-  /** True: only items of your own missions and those that you follow, and items that belong to nobody. */
+  /** True lists only items of missions that are yours or that you follow, and items that belong to nobody. */
   mine?: boolean;
 }
-/** Something that waits for a person. Once one person has settled it, it is in nobody’s inbox. */
+/** Something that waits for a person. Once somebody has dealt with it, it disappears from all inboxes. */
 export interface InboxItem {
-  /** The id, derived from the kind and from what waits: `approval-run_…`. */
+  /** The id, which consists of the kind and the id of the waiting record: `approval-run_…`. */
   id: string;
   /** The action that the item needs from a person. */
   kind:
@@ -2706,7 +2706,7 @@ export interface InboxItem {
     | 'failure';
   /** Whether a mission is blocked until a person acts. */
   isUrgent: boolean;
-  /** When it began to wait. */
+  /** When the item began to wait. */
   since: number;
   /** The title of the mission or event, or the limit in a sentence; null for an untitled mission. */
   title: string | null;
@@ -2716,17 +2716,17 @@ export interface InboxItem {
   question: RunQuestion | null;
   /** The project; null for an event. */
   projectId: string | null;
-  /** The person whom the mission is charged to; null for what belongs to nobody. */
+  /** The person to whom the mission is charged; null for an item that belongs to nobody. */
   userId: string | null;
-  /** The run; for a limit of several missions the one that has waited longest. Null for an event. */
+  /** The run; for a limit of several missions, the run that has waited longest. Null for an event. */
   runId: string | null;
-  /** The hook of an event; null for other kinds. */
+  /** The inbound hook that received the event; null unless the item is an event. */
   hookId: string | null;
-  /** The delivery that is the event; null for other kinds. */
+  /** The delivery that brought the event; null unless the item is an event. */
   deliveryId: string | null;
-  /** When it comes back, if you have snoozed it; null otherwise. */
+  /** When the item returns, if you have snoozed it; null otherwise. */
   hiddenUntil: number | null;
-  /** Whether you have marked it as done: it is hidden until something new happens to it. */
+  /** Whether you have marked the item as done: it is hidden until something new happens to it. */
   isDone: boolean;
 }
 /** A question of a run’s agent that waits for an answer. */
@@ -2755,9 +2755,9 @@ export interface InboxPage {
 }
 /** The parameters of `inbox`. */
 export interface InboxParameters {
-  /** True: only items of your own missions and those that you follow, and items that belong to nobody. */
+  /** True lists only items of missions that are yours or that you follow, and items that belong to nobody. */
   mine?: boolean;
-  /** True: only items that you have marked as done or snoozed and that still wait. */
+  /** True lists only items that you have marked as done or snoozed and that still wait. */
   hidden?: boolean;
   /** Rows per page: 1 to 200. */
   limit?: number;
@@ -2799,7 +2799,7 @@ export interface InterruptRunParameters {
 export interface Invite {
   /** The id, which starts with `inv_`. */
   id: string;
-  /** The email address: only its account can accept the invite. */
+  /** The email address. Only the account with this address can accept the invite. */
   email: string;
   /** The role of the person after accepting. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
@@ -2809,7 +2809,7 @@ export interface Invite {
   status: 'pending' | 'accepted' | 'revoked' | 'expired';
   /** The person who created the invite; null when no person did, or the account was deleted. */
   invitedByUserId: string | null;
-  /** End of the invite, seven days after its creation, in seconds; an expired one cannot be accepted. */
+  /** When the invite expires, seven days after its creation, in seconds; an expired invite cannot be accepted. */
   expiresAtSec: number;
   /** When the invite was created. */
   createdAt: number;
@@ -2988,7 +2988,7 @@ export interface Notice {
   body: string;
   /** The page of the console for the necessary action; null when there is none. */
   actionUrl: string | null;
-  /** When the cause began; for the cost cap the UTC day, for credits and failing runs the latest change. */
+  /** When the cause began. For the cost cap, this is the UTC day; for credits and failing runs, the latest change. */
   createdAt: number;
 }
 /** The offers and their prices. */
@@ -3046,7 +3046,7 @@ export interface ListOrdersResponse {
 export interface MarkInboxItemDoneParameters {
   /** The id of the item. */
   itemId: string;
-  /** When it comes back: within the next 90 days. Absent: when something new happens to it. */
+  /** When the item returns: within the next 90 days. Absent means when something new happens to it. */
   until?: number;
 }
 /** A tool that a person has approved. */
@@ -3072,7 +3072,7 @@ export interface McpBinding {
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /** The authentication method, which follows from the declaration and the credentials. */
   authKind: 'none' | 'bearer' | 'headers' | 'oauth';
-  /** The address when the server was bound; requests are sent only to it. */
+  /** The URL at which the server was bound; requests go to no other URL. */
   pinnedUrl: string | null;
   /** The package when the server was bound. */
   packageSpec: string | null;
@@ -3105,7 +3105,7 @@ export interface McpTool {
   /** Whether the tool may destroy data; true unless the server denies it for a tool that changes something. */
   destructiveHint: boolean;
 }
-/** Number of tools for an agent of each role that are approved and have not changed since. */
+/** For each role, the number of tools that are approved for its agents and have not changed since. */
 export interface McpToolCounts {
   /** Number of tools for an agent in the role planner. */
   planner: number;
@@ -3152,11 +3152,11 @@ export interface McpBindingListItem {
 export interface McpDeclared {
   /** The name of the server, unique in the config file. */
   name: string;
-  /** The transport: `http` for a server with an address, `stdio` for a command. */
+  /** The transport: `http` for a server with a URL, `stdio` for a command. */
   transport: 'http' | 'stdio';
   /** Scheme, host and port; null for a command. */
   origin: string | null;
-  /** Path of the address; null for a command. */
+  /** Path of the URL; null for a command. */
   path: string | null;
   /** The command of the server; null for an http server. */
   command: string | null;
@@ -3181,7 +3181,7 @@ export interface McpIsolation {
 }
 /** The binding and its credentials were deleted. */
 export interface McpDeleteResponse {
-  /** Always true: without a binding the answer is a 404. */
+  /** Always true: without a binding, the response is a 404. */
   deleted: true;
 }
 /** The server that was connected. */
@@ -3195,7 +3195,7 @@ export interface McpOAuthCompleteResponse {
 }
 /** The page on which the person signs in to the server. */
 export interface McpOAuthStartResponse {
-  /** Address to open in the browser of the person. */
+  /** URL to open in the browser of the person. */
   authorizeUrl: string;
   /** The time until which the person can finish signing in. */
   expiresAt: number;
@@ -3218,7 +3218,7 @@ export interface McpReviewedTool {
   claims: ('reads_only' | 'destroys' | 'reaches_outside')[];
   /** The definition of the tool as JSON, the first 8,000 characters; null unless the query names the tool. */
   definition: string | null;
-  /** The definition that was approved; null unless the query names the tool, and when it was not stored. */
+  /** The definition that was approved; null when it was not stored, or when the query does not name the tool. */
   reviewedDefinition: string | null;
 }
 /** A server that is declared, bound, or both. */
@@ -3260,7 +3260,7 @@ export interface Me {
   /** The person’s present role in the organization; null for a caller that does not act for a person. */
   role: 'owner' | 'admin' | 'member' | 'viewer' | null;
   /**
-   * The actions that the caller may take. A credential that is bound to a project has `missions.run` at most.
+   * The actions that the caller may take. A credential that is bound to a project has at most `missions.run`.
    *
    * Items: Actions that a console may offer the caller without interpreting scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create.
    */
@@ -3480,7 +3480,7 @@ export interface Organization {
   id: string;
   /** The name, 1 to 120 characters; not unique. */
   name: string;
-  /** A unique name, which is part of console addresses. */
+  /** A unique name, which is part of console URLs. */
   slug: string;
   /** The person who created the organization and became its first owner. */
   createdByUserId: string;
@@ -3502,11 +3502,11 @@ export interface OrganizationExport {
   status: 'preparing' | 'ready' | 'failed';
   /** When the export was requested. */
   requestedAt: number;
-  /** Address for the download, valid without a credential; null unless the export is ready. */
+  /** Download URL, valid without a credential; null unless the export is ready. */
   url: string | null;
   /** Size of the archive in bytes; null unless the export is ready. */
   sizeBytes: number | null;
-  /** When the address expires, about an hour later; a repeated read returns another one. Null unless the export is ready. */
+  /** When the URL expires, about an hour later; a repeated read returns a new URL. Null unless the export is ready. */
   expiresAt: number | null;
 }
 /** The parameters of `organizationExport`. */
@@ -3567,13 +3567,13 @@ export interface OutsideEffectsParameters {
 }
 /** The erasure of a person by an organization. */
 export interface PersonErasure {
-  /** The id of the person or, for an email address without an account, one that only this organization has for it: the target of the event. */
+  /** The id of the person, which is the target of the event. For an email address without an account, it is an id that exists only in this organization. */
   personId: string;
   /** When the person was erased. */
   erasedAt: number;
-  /** Number of invites to the person that this call has deleted. */
+  /** Number of invites to the person that this call deleted. */
   invites: number;
-  /** Number of missions whose recording this call has deleted. */
+  /** Number of missions whose recording this call deleted. */
   recordings: number;
 }
 /** How the runtime of a run prepared an environment for its agents. */
@@ -3934,7 +3934,7 @@ export interface ReplaceSamlMetadataParameters {
   input: {
     /** The metadata of the provider as XML. */
     metadataXml?: string | null;
-    /** The https address of the metadata, which is read again every day for new keys. */
+    /** The https URL of the metadata, which is read again every day for new keys. */
     metadataUrl?: string | null;
   };
 }
@@ -3957,9 +3957,9 @@ export interface ResendWebhookDeliveriesParameters {
 export interface ResendWebhookDeliveriesRequest {
   /** Deliveries that were written at this time or later. */
   createdFrom: number;
-  /** Deliveries that were written before this time; until now without it. */
+  /** Deliveries that were written before this time; absent means now. */
   createdBefore?: number;
-  /** Only deliveries in this state, `delivered` or `failed`; both without it. */
+  /** Only deliveries in this state, `delivered` or `failed`; absent means both. */
   status?: 'pending' | 'delivered' | 'failed';
 }
 /** The parameters of `resendWebhookDelivery`. */
@@ -4045,7 +4045,7 @@ export interface Review {
   author: string;
   /** The person; null once the account is deleted. */
   authorUserId: string | null;
-  /** The run whose agent has got the request for changes; null for other verdicts. */
+  /** The run whose agent got the requested changes; null for other verdicts. */
   answeringRunId: string | null;
   /** When the review was submitted. */
   createdAt: number;
@@ -4066,9 +4066,9 @@ export interface ReviewComment {
   quote: string;
   /** The comment. */
   body: string;
-  /** When a person has resolved the comment; null while it is open. */
+  /** When a person resolved the comment; null while it is open. */
   resolvedAt: number | null;
-  /** The name of the person who has resolved it; null while it is open. */
+  /** The name of the person who resolved the comment; null while it is open. */
   resolvedBy: string | null;
   /** When the review was submitted. */
   createdAt: number;
@@ -4480,7 +4480,7 @@ export interface RuntimeToken {
   lastUsedAt: number | null;
   /** When the token was revoked; null for an active one. */
   revokedAt: number | null;
-  /** Names of the token’s runtimes that take no new missions. */
+  /** Names of the token’s runtimes that are draining: they take no new missions. */
   draining: string[];
 }
 /** The runtime tokens of an organization. */
@@ -4762,7 +4762,7 @@ export interface SandboxesParameters {
 /** A destination, and its token if it was created now. */
 export interface SavedAuditStream {
   stream: AuditStream;
-  /** The new token that deliveries carry, which no other answer contains; null when the caller chose one, or the stored one is kept. */
+  /** The new token that deliveries carry, which no other response contains; null when the caller chose the token, or the stored one is kept. */
   token: string | null;
 }
 /** A recurring mission of a person: it starts on a schedule or manually. */
@@ -4985,7 +4985,7 @@ export interface SetAllowedNetworksParameters {
   /** The new list. */
   input: {
     /**
-     * The networks in CIDR notation, IPv4 and IPv6, at most 50; a single address is a network, too. Must contain the address of this request; none allows requests from everywhere.
+     * The networks in CIDR notation, IPv4 and IPv6, at most 50; a single address is also allowed. Must contain the address of this request; an empty list allows requests from any address.
      *
      * @maxItems 50
      */
@@ -5001,9 +5001,9 @@ export interface SetAuditRetentionParameters {
 export interface SetAuditStreamParameters {
   /** The destination. */
   input: {
-    /** An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon. */
+    /** An https URL of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon’s. */
     address: string;
-    /** The token of an https address, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
+    /** The token for an https URL, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
     token?: string;
     /** The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged. */
     accessKeyId?: string;
@@ -5017,7 +5017,7 @@ export interface SetAuditStreamParameters {
 export interface SetDirectoryGroupRoleParameters {
   /** The `id` of the group. */
   directoryGroupId: string;
-  /** The role; null to give none. */
+  /** The role; null means that the group gives none. */
   role?: 'admin' | 'member' | 'viewer';
 }
 /** The parameters of `setIntegrationModels`. */
@@ -5249,7 +5249,7 @@ export interface SetupProgress {
   /** Progress of the caller in each guide through the console; step 0 for a caller that is not a person. */
   guides: SetupGuide[];
 }
-/** A domain of email addresses. Its provider is used once the organization has verified the domain with a TXT record. */
+/** A domain of email addresses. Its provider signs people in once the organization has verified the domain with a TXT record. */
 export interface SignInDomain {
   /** The id, which starts with `dom_`. */
   id: string;
@@ -5261,7 +5261,7 @@ export interface SignInDomain {
   recordName: string;
   /** The value of the TXT record. */
   recordValue: string;
-  /** The provider that signs in its addresses; null when none does. */
+  /** The provider that signs in people with its addresses; null without one. */
   providerId: string | null;
   /** Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers. */
   required: boolean;
@@ -5269,7 +5269,7 @@ export interface SignInDomain {
   verifiedAt: number | null;
   /** When the record was last looked for; null before the first check. */
   checkedAt: number | null;
-  /** When the record of a verified domain was first missing; null while it is there. */
+  /** When the record of a verified domain was first found missing; null while the record exists. */
   missingSince: number | null;
   /** When the domain was added. */
   createdAt: number;
@@ -5630,7 +5630,7 @@ export interface UpdateIdentityProviderParameters {
   input: {
     /** The name on the sign-in page, 1 to 120 characters. */
     name?: string;
-    /** The issuer, an https address of a public host. */
+    /** The issuer, an https URL of a public host. */
     issuer?: string;
     /** The client id at the provider. */
     clientId?: string;
@@ -6063,10 +6063,10 @@ export interface UpdateWebhookEndpointParameters {
 export interface UpdateWebhookEndpointRequest {
   /** The name, 1 to 120 characters. */
   name?: string;
-  /** An https address of a public host. */
+  /** An https URL of a public host. */
   url?: string;
   /**
-   * At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all.
+   * At most 50 types, such as `run.completed`, or a kind of record and `.*` for all of its types. Empty for all.
    *
    * @maxItems 50
    */
@@ -6128,11 +6128,11 @@ export interface WebhookDelivery {
   durationMs: number | null;
   /** The body that is sent. */
   body: string;
-  /** The status of the last answer; null without one. */
+  /** The status of the last response; null without one. */
   answerStatus: number | null;
-  /** The first 4096 bytes of the last answer; null without one. */
+  /** The first 4096 bytes of the last response; null without one. */
   answerBody: string | null;
-  /** Why the last attempt had no complete answer; null otherwise. */
+  /** Why the last attempt got no complete response; null otherwise. */
   error: string | null;
   /** The delivery that a person repeated with this one; null otherwise. */
   resendOf: string | null;
@@ -6153,7 +6153,7 @@ export interface WebhookDeliveryParameters {
   /** The id of the delivery. */
   webhookDeliveryId: string;
 }
-/** An address that gets events of the organization, signed as in Standard Webhooks. */
+/** A URL that gets events of the organization, signed as in Standard Webhooks. */
 export interface WebhookEndpoint {
   /** The id, which starts with `whk_`. */
   id: string;
@@ -6161,7 +6161,7 @@ export interface WebhookEndpoint {
   orgId: string;
   /** The name, 1 to 120 characters. */
   name: string;
-  /** The address that gets a POST for each event. */
+  /** The URL that gets a POST for each event. */
   url: string;
   /** Types of events that are sent; empty for all. */
   types: string[];
@@ -6177,9 +6177,9 @@ export interface WebhookEndpoint {
   disabledReason: 'person' | 'gone' | 'failing' | null;
   /** When the attempts began to fail; null after a success. */
   failingSince: number | null;
-  /** The last number of the log that was read for the endpoint. */
+  /** Number of the last event in the log that was read for the endpoint. */
   lastNumber: number;
-  /** The person who created the endpoint; null when a program did, and once the account is deleted. */
+  /** The person who created the endpoint; null when a program created it, and once the account is deleted. */
   createdByUserId: string | null;
   /** When the endpoint was created. */
   createdAt: number;
@@ -6524,7 +6524,7 @@ export interface Operations {
   auditEventProof: { input: AuditEventProofParameters; output: AuditEventProof };
   /** Proves that the audit log of the organization has only grown between two sizes, such as those of two checkpoints. Requires the scope `audit:read`. */
   auditConsistencyProof: { input: AuditConsistencyProofParameters; output: AuditConsistencyProof };
-  /** Addresses that get events of the organization, newest first. Requires the scope `webhooks:read`. */
+  /** URLs that get events of the organization, newest first. Requires the scope `webhooks:read`. */
   webhookEndpoints: { input: WebhookEndpointsParameters; output: WebhookEndpointPage };
   /** Creates an endpoint, at most 20 per organization, and returns its secret once. It gets the events from now on. Requires the scope `webhooks:write`. */
   createWebhookEndpoint: { input: CreateWebhookEndpointRequest; output: WebhookEndpointWithSecret };
@@ -6578,7 +6578,7 @@ export interface Operations {
   forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
-  /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what has happened so far. Requires the scope `missions:run`. */
+  /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
   /** Binds an MCP server as currently declared, or changes its binding. Requires the scope `mcp:write`. */
   putMcpBinding: { input: PutMcpBindingParameters & PutMcpBindingRequest; output: McpBinding };
@@ -6598,7 +6598,7 @@ export interface Operations {
   updateSetupGuide: { input: UpdateSetupGuideParameters & UpdateSetupGuideRequest; output: SetupProgress };
   /** Hides a notice from the caller while its cause lasts. Dismissing it twice changes nothing. Requires the scope `setup:write`. */
   dismissNotice: { input: DismissNoticeParameters; output: NoticeDismissal };
-  /** Asks the owners of the organization for credits. While a request is open, the message is added to it. Requires the scope `missions:run`. */
+  /** Asks the owners of the organization for credits. If a request is already open, the message is added to it. Requires the scope `missions:run`. */
   createCreditRequest: { input: CreateCreditRequest; output: CreditRequestResponse };
   /** Starts a purchase and returns the page on which a person pays. Requires the scope `billing:write`. */
   createCheckoutSession: { input: CreateCheckoutSessionRequest; output: CheckoutSessionResponse };
@@ -6608,13 +6608,13 @@ export interface Operations {
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
   /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
-  /** Replaces the secret of an endpoint and returns the new one once. For a day, the earlier secret signs, too. Requires the scope `webhooks:write`. */
+  /** Replaces the secret of an endpoint and returns the new one once. For a day, messages are also signed with the earlier secret. Requires the scope `webhooks:write`. */
   replaceWebhookSecret: { input: ReplaceWebhookSecretParameters; output: WebhookEndpointWithSecret };
-  /** Sends the event `webhook_endpoint.tested` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. The call takes at most 15 seconds; another test during this time gets a 409. Requires the scope `webhooks:write`. */
+  /** Sends the event `webhook_endpoint.tested` to an endpoint at once, and returns its delivery with the response. It is sent regardless of the endpoint’s event types, and even while the endpoint is disabled; it is not sent again after a failure. The call takes at most 15 seconds; another test during this time gets a 409. Requires the scope `webhooks:write`. */
   testWebhookEndpoint: { input: TestWebhookEndpointParameters; output: WebhookDelivery };
-  /** Sends an event once more, as a new delivery with the same `webhook-id`. Requires the scope `webhooks:write`. */
+  /** Sends an event again, as a new delivery with the same `webhook-id`. Requires the scope `webhooks:write`. */
   resendWebhookDelivery: { input: ResendWebhookDeliveryParameters; output: WebhookDelivery };
-  /** Sends the events of a period again, each as a new delivery with the same `webhook-id`. At most 1000 deliveries of an endpoint wait: more are a 409, and nothing is sent. Requires the scope `webhooks:write`. */
+  /** Sends the events of a period again, each as a new delivery with the same `webhook-id`. An endpoint can have at most 1000 waiting deliveries: more are a 409, and nothing is sent. Requires the scope `webhooks:write`. */
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
   /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
@@ -6664,7 +6664,7 @@ export interface Operations {
   recordedModelCalls: { input: RecordedModelCallsParameters; output: RecordedModelCalls };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
-  /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
+  /** Actions of a run with effects outside of the platform, each of which needs or needed a person’s approval. Requires the scope `missions:read`. */
   outsideEffects: { input: OutsideEffectsParameters; output: OutsideEffectList };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
@@ -6684,7 +6684,7 @@ export interface Operations {
   auditStream: { input: {}; output: AuditStreaming };
   /** Sets the networks from which the organization accepts its credentials: sessions of its members, tokens, and open subscriptions. The change takes effect with the next request. Requires the scope `sign-in:write`. */
   setAllowedNetworks: { input: SetAllowedNetworksParameters; output: AllowedNetworks };
-  /** Sets the role that a group gives to its members, which applies to them at once. A user in several groups gets the highest of their roles, and without such a role the role `member`; owners keep their role. Only an owner may do this. Requires the scope `members:write`. */
+  /** Sets the role that a group gives to its members; it applies at once. A user in several groups gets the highest of their roles, and without such a role the role `member`; owners keep their role. Only an owner may do this. Requires the scope `members:write`. */
   setDirectoryGroupRole: { input: SetDirectoryGroupRoleParameters; output: ChangedDirectoryGroup };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
@@ -6700,7 +6700,7 @@ export interface Operations {
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Tells a runtime of the organization to drain, that is to take no new missions and to shut down once it has finished its own, or to take missions again. Requires the scope `integrations:write`. */
   drainRuntime: { input: DrainRuntimeParameters; output: RuntimeToken };
-  /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
+  /** Revokes a runtime token at once: the runs of its runtimes wait for another runtime once their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
   /** Creates a token for the identity provider and returns its bearer value once. Its holder can add and remove members of the organization, and nothing else. Only an owner who is signed in to the console may do this. Requires the scope `members:write`. */
   createDirectoryToken: { input: CreateDirectoryTokenParameters; output: CreatedDirectoryToken };
@@ -6710,15 +6710,15 @@ export interface Operations {
   createIdentityProvider: { input: CreateIdentityProviderParameters; output: IdentityProvider };
   /** Connects a SAML provider by its metadata. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
   createSamlProvider: { input: CreateSamlProviderParameters; output: IdentityProvider };
-  /** Replaces the metadata of a SAML provider. A changed entity id or address needs a new test; a changed entity id also forgets the users of the provider. Requires the scope `sign-in:write`. */
+  /** Replaces the metadata of a SAML provider. A changed entity id or sign-in URL needs a new test; a changed entity id also forgets the users of the provider. Requires the scope `sign-in:write`. */
   replaceSamlMetadata: { input: ReplaceSamlMetadataParameters; output: IdentityProvider };
   /** Changes a provider. A changed issuer or client needs a new test; a changed issuer also forgets the users of the provider. Requires the scope `sign-in:write`. */
   updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
-  /** Deletes a provider that is not required. Its domains have none afterwards. Requires the scope `sign-in:write`. */
+  /** Deletes a provider that is not required. Its domains then have no provider. Requires the scope `sign-in:write`. */
   deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
   /** Adds a domain of email addresses, which takes effect once its TXT record is found. Requires the scope `sign-in:write`. */
   createSignInDomain: { input: CreateSignInDomainParameters; output: SignInDomain };
-  /** Looks for the TXT record of a domain. Only one organization at a time can have verified a domain. Requires the scope `sign-in:write`. */
+  /** Verifies a domain if its TXT record is found. Only one organization at a time can have verified a domain. Requires the scope `sign-in:write`. */
   verifySignInDomain: { input: VerifySignInDomainParameters; output: SignInDomain };
   /** Chooses the provider of a domain, and whether it is required. It can be required once an owner has signed in through it. Requires the scope `sign-in:write`. */
   updateSignInDomain: { input: UpdateSignInDomainParameters; output: SignInDomain };
@@ -6798,7 +6798,7 @@ export interface Operations {
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
   /** Resolves a thread of the run’s pull request at the source host, or opens it again, with a note that names you. A review comment that began the thread is resolved together with it. Requires the scope `missions:run`. */
   resolveHostThread: { input: ResolveHostThreadParameters; output: HostThread };
-  /** Answers in a thread of the run’s pull request at the source host, in your name. The answer is for people: no agent gets it. Requires the scope `missions:run`. */
+  /** Replies in a thread of the run’s pull request at the source host, in your name. The reply is for people: no agent gets it. Requires the scope `missions:run`. */
   answerHostThread: { input: AnswerHostThreadParameters; output: HostThread };
   /** Approves outside effects of a run that wait: each is carried out once, in the background. Approving again changes nothing; a failed effect is tried again. Requires the scope `missions:run`. */
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
@@ -6808,7 +6808,7 @@ export interface Operations {
   handOverRun: { input: HandOverRunParameters; output: Run };
   /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of others. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };
-  /** Brings an item back that you have marked as done or snoozed. Requires the scope `missions:read`. */
+  /** Returns an item to your inbox that you have marked as done or snoozed. Requires the scope `missions:read`. */
   restoreInboxItem: { input: RestoreInboxItemParameters; output: InboxItem };
   /** Connects a workspace of a chat, once per organization, and creates the hook for its events. Credentials that the vendor rejects are refused. Requires the scope `integrations:write`. */
   connectChat: { input: ConnectChatParameters; output: ChatConnection };
@@ -6824,7 +6824,7 @@ export interface Operations {
   setRetentionSettings: { input: SetRetentionSettingsParameters; output: RetentionSettings };
   /** Erases a person who is not, or no longer, a member: network addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may do this. Requires the scope `members:write`. */
   erasePerson: { input: ErasePersonParameters; output: PersonErasure };
-  /** Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may do this. Requires the scope `audit:read`. */
+  /** Sends the audit log to a destination, which replaces the present one. Needs `organizations:write` too; only an admin or an owner may do this. Requires the scope `audit:read`. */
   setAuditStream: { input: SetAuditStreamParameters; output: SavedAuditStream };
   /** Ends the deliveries of the audit log, and forgets the credentials. Deleting twice changes nothing. Needs `organizations:write` too. Requires the scope `audit:read`. */
   deleteAuditStream: { input: {}; output: DeleteAuditStreamResponse };

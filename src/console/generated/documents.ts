@@ -133,7 +133,7 @@ export type AttemptState =
 
 /** Kind of an actor. */
 export type AuditActorType =
-  /** An agent with an identity of its own, which a person has claimed. */
+  /** An agent that registered itself and was claimed by a person. */
   | 'agent'
   /** An application that a person has authorized. */
   | 'application'
@@ -150,11 +150,11 @@ export type AuditActorType =
 
 /** Whether the personal values of an event can be read: addresses, email addresses, names and browsers of people. */
 export type AuditPersonalValues =
-  /** They were changed in the database, and are null. */
+  /** The values were changed in the database by another program, so they are null. */
   | 'altered'
   /** The person was erased: the values are null for good. */
   | 'erased'
-  /** They can be read, or the event has none. */
+  /** The values can be read, or the event has none. */
   | 'readable';
 
 /** State of the deliveries of an audit log. */
@@ -347,7 +347,7 @@ export type CreateCheckoutSessionRequest = {
   orgId?: InputMaybe<Scalars['String']['input']>;
   /** Packs, 1 to 100; 1 when absent. */
   quantity?: InputMaybe<Scalars['Int']['input']>;
-  /** True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise credits can be spent when the 14 days of withdrawal are over. */
+  /** True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise the credits can be spent after the withdrawal period of 14 days. */
   startNowConsent?: InputMaybe<Scalars['Boolean']['input']>;
   /** Required for the offer `team`, and for no other. */
   teamPlan?: InputMaybe<Scalars['TeamPlanId']['input']>;
@@ -369,7 +369,7 @@ export type CreateIdentityProviderRequest = {
   clientSecret: Scalars['String']['input'];
   /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
   defaultRole?: InputMaybe<OrgRole>;
-  /** The issuer, an https address of a public host. */
+  /** The issuer, an https URL of a public host. */
   issuer: Scalars['String']['input'];
   /** The name on the sign-in page, 1 to 120 characters. */
   name: Scalars['String']['input'];
@@ -425,11 +425,11 @@ export type CreateProjectRequest = {
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** A new SAML provider, with either its metadata or the address of the metadata. */
+/** A new SAML provider, with either its metadata or the URL of the metadata. */
 export type CreateSamlProviderRequest = {
   /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
   defaultRole?: InputMaybe<OrgRole>;
-  /** The https address of the metadata, which is read again every day for new keys. */
+  /** The https URL of the metadata, which is read again every day for new keys. */
   metadataUrl?: InputMaybe<Scalars['String']['input']>;
   /** The metadata of the provider as XML. */
   metadataXml?: InputMaybe<Scalars['String']['input']>;
@@ -667,9 +667,9 @@ export type CreateWebhookEndpointRequest = {
   ordered?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 50 projects. Empty for all events of the organization. */
   projectIds?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all. */
+  /** At most 50 types, such as `run.completed`, or a kind of record and `.*` for all of its types. Empty for all. */
   types?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** An https address of a public host. */
+  /** An https URL of a public host. */
   url: Scalars['String']['input'];
 };
 
@@ -686,7 +686,7 @@ export type CreditRequestRoute =
 
 /** The state of a request for credits. */
 export type CreditRequestStatus =
-  /** The request waits for an answer of the owners. */
+  /** The request waits for an answer from the owners. */
   | 'open';
 
 /** Source of credits. */
@@ -732,7 +732,7 @@ export type DiffSide =
   /** The version before the change. */
   | 'old';
 
-/** A role that a group can give. Owners are appointed by owners only. */
+/** A role that a group can give. Only owners can make somebody an owner. */
 export type DirectoryGroupRole =
   /** Everything except changes of owners. */
   | 'admin'
@@ -989,14 +989,14 @@ export type McpConfigStatus =
 
 /** The transport of a declared server. */
 export type McpDeclaredTransport =
-  /** Streamable HTTP at an address. */
+  /** Streamable HTTP at a URL. */
   | 'http'
   /** Standard input and output of a command. */
   | 'stdio';
 
 /** Place where a server runs. */
 export type McpIsolationKind =
-  /** The server may not run; `reason` says why. */
+  /** The server is not allowed to run; `reason` says why. */
   | 'refused'
   /** On another machine, reached over HTTP. */
   | 'remote'
@@ -1042,7 +1042,7 @@ export type MissionNoticeKind =
   | 'completed'
   /** The mission has failed. */
   | 'failed'
-  /** Somebody has handed the mission to the person. Only they are told of it, not the place where it began. */
+  /** Somebody has handed the mission over to the person. Only that person is notified, not the place where the mission was started. */
   | 'handover'
   /** The mission is completed, and its pull request waits for a review. */
   | 'review';
@@ -1125,7 +1125,7 @@ export type NoticeKind =
 
 /** Subject of an emailed notice. */
 export type NoticeMailKind =
-  /** The audit log does not arrive at its destination. */
+  /** Deliveries of the audit log to its destination fail. */
   | 'audit_stream'
   /** At least 80 percent of a budget is spent. */
   | 'budget'
@@ -1147,7 +1147,7 @@ export type NoticeMailKind =
   | 'sign_in_certificate'
   /** The TXT record of a verified domain is missing, or the domain no longer counts as verified. */
   | 'sign_in_domain'
-  /** The metadata of a SAML provider could not be used for two days. */
+  /** The metadata of a SAML provider has been unusable for two days. */
   | 'sign_in_metadata'
   /** A token of the person expires within a day. */
   | 'token_expiring'
@@ -1361,11 +1361,11 @@ export type ReplaceInboundHookSecretRequest = {
 
 /** Deliveries of a period. Those that repeat another one are left out. */
 export type ResendWebhookDeliveriesRequest = {
-  /** Deliveries that were written before this time; until now without it. */
+  /** Deliveries that were written before this time; absent means now. */
   createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
   /** Deliveries that were written at this time or later. */
   createdFrom: Scalars['EpochMs']['input'];
-  /** Only deliveries in this state, `delivered` or `failed`; both without it. */
+  /** Only deliveries in this state, `delivered` or `failed`; absent means both. */
   status?: InputMaybe<WebhookDeliveryStatus>;
 };
 
@@ -1475,9 +1475,9 @@ export type RunStatus =
   /** An earlier run was still open. */
   | 'skipped';
 
-/** The metadata of a SAML provider, or its address. */
+/** The metadata of a SAML provider, or the URL of the metadata. */
 export type SamlMetadataRequest = {
-  /** The https address of the metadata, which is read again every day for new keys. */
+  /** The https URL of the metadata, which is read again every day for new keys. */
   metadataUrl?: InputMaybe<Scalars['String']['input']>;
   /** The metadata of the provider as XML. */
   metadataXml?: InputMaybe<Scalars['String']['input']>;
@@ -1560,7 +1560,7 @@ export type SecretScope =
 
 /** The whole list. */
 export type SetAllowedNetworksRequest = {
-  /** The networks in CIDR notation, IPv4 and IPv6, at most 50; a single address is a network, too. Must contain the address of this request; none allows requests from everywhere. */
+  /** The networks in CIDR notation, IPv4 and IPv6, at most 50; a single address is also allowed. Must contain the address of this request; an empty list allows requests from any address. */
   networks: Array<Scalars['String']['input']>;
 };
 
@@ -1568,13 +1568,13 @@ export type SetAllowedNetworksRequest = {
 export type SetAuditStreamRequest = {
   /** The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged. */
   accessKeyId?: InputMaybe<Scalars['String']['input']>;
-  /** An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon. */
+  /** An https URL of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon’s. */
   address: Scalars['String']['input'];
   /** The number after which deliveries begin. Absent means the present position, or the beginning of the log. */
   after?: InputMaybe<Scalars['Int']['input']>;
   /** The secret of that key. */
   secretAccessKey?: InputMaybe<Scalars['String']['input']>;
-  /** The token of an https address, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
+  /** The token for an https URL, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
   token?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1877,7 +1877,7 @@ export type UpdateIdentityProviderRequest = {
   clientSecret?: InputMaybe<Scalars['String']['input']>;
   /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
   defaultRole?: InputMaybe<OrgRole>;
-  /** The issuer, an https address of a public host. */
+  /** The issuer, an https URL of a public host. */
   issuer?: InputMaybe<Scalars['String']['input']>;
   /** The name on the sign-in page, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
@@ -1917,7 +1917,7 @@ export type UpdateMissionNoticesRequest = {
   kind: MissionNoticeKind;
   /** Whether the news is emailed; unchanged when absent. */
   mail?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Whether the news is shown where the mission began; unchanged when absent. */
+  /** Whether the news is shown where the mission was started, such as in a chat thread; unchanged when absent. */
   origin?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
@@ -2217,9 +2217,9 @@ export type UpdateWebhookEndpointRequest = {
   ordered?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 50 projects. Empty for all events of the organization. */
   projectIds?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all. */
+  /** At most 50 types, such as `run.completed`, or a kind of record and `.*` for all of its types. Empty for all. */
   types?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** An https address of a public host. */
+  /** An https URL of a public host. */
   url?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -2253,18 +2253,18 @@ export type VendorKind =
 
 /** State of a delivery. */
 export type WebhookDeliveryStatus =
-  /** The receiver has answered with 2xx. */
+  /** The receiver answered with 2xx. */
   | 'delivered'
-  /** All 10 attempts have failed, or the receiver has answered 410. */
+  /** All 10 attempts have failed, or the receiver answered with 410. */
   | 'failed'
-  /** It was not sent yet, or is repeated at `dueAt`. */
+  /** The event was not sent yet, or is sent again at `dueAt`. */
   | 'pending';
 
 /** Why an endpoint gets no events. */
 export type WebhookDisabledReason =
-  /** Every attempt of five days has failed. */
+  /** Every attempt in five days failed. */
   | 'failing'
-  /** Its receiver has answered 410. */
+  /** Its receiver answered with 410. */
   | 'gone'
   /** A person has disabled it. */
   | 'person';

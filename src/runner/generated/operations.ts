@@ -38,7 +38,7 @@ export type Scalars = {
 
 /** A call that the agent of a run wants to make. */
 export type AdmitMcpCallRequest = {
-  /** The arguments as JSON, in the form that the person saw; absent without a question. */
+  /** The arguments as JSON, exactly as the person saw them; absent if no question was asked. */
   arguments?: InputMaybe<Scalars['String']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
@@ -257,7 +257,7 @@ export type Ending =
 
 /** The next status of a preview environment. */
 export type EnvironmentMove =
-  /** The environment can be reached at its address. */
+  /** The environment can be reached at its URL. */
   | 'active'
   /** The environment has been taken down. */
   | 'destroyed'
@@ -646,7 +646,7 @@ export type ReportMcpCallRequest = {
   durationMs: Scalars['Int']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** Outcome of the call. */
+  /** The outcome of the call. */
   outcome: McpCallOutcome;
   /** SHA-256 of the result as JSON; absent without one. */
   resultSha256?: InputMaybe<Scalars['String']['input']>;
@@ -670,7 +670,7 @@ export type ReportMcpToolsRequest = {
   runId: Scalars['String']['input'];
   /** The `serverName` that `runMcpCommands` has returned. */
   serverName: Scalars['String']['input'];
-  /** The list of tools as JSON; absent with `error`. */
+  /** The list of tools as JSON; absent if `error` is present. */
   tools?: InputMaybe<Scalars['String']['input']>;
 };
 

@@ -40,7 +40,7 @@ export const feedSchemas: Json = {
   }),
   FeedSubject: record('The record that was changed.', {
     type: text('The noun of the type.'),
-    id: text('The id of the record; for a record that several values identify, these values joined by colons.'),
+    id: text('The id of the record. If several values identify it, they are joined by colons.'),
   }),
   FeedPage: record('Events after a number, oldest first.', {
     data: { type: 'array', items: { $ref: '#/components/schemas/FeedEvent' }, description: 'The events that match.' },

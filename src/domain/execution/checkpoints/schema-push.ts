@@ -10,11 +10,11 @@ import { RunType } from '../../work/runs/schema.ts';
 import { createCheckpointUpload, pushCheckpoint } from './push.ts';
 
 const CheckpointUpload = builder.objectRef<ReservedContent>('CheckpointUpload').implement({
-  description: 'An address for the bytes of a checkpoint.',
+  description: 'An upload URL for the bytes of a checkpoint.',
   fields: (t) =>
     members(t, {
       contentKey: string('The key that `pushCheckpoint` takes once the upload is complete.'),
-      uploadUrl: string('Address for a PUT of the bytes; it needs no credential.'),
+      uploadUrl: string('URL for a PUT of the bytes; it needs no credential.'),
       expiresAt: epochMs('The upload must begin before this time.'),
     }),
 });

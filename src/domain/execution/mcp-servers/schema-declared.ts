@@ -6,13 +6,13 @@ import type { Declared } from './declared.ts';
 import { type Isolation, isolationKinds, refusalReasons } from './isolation.ts';
 
 const DeclaredTransport = wordSet('McpDeclaredTransport', ['http', 'stdio'], 'The transport of a declared server.', {
-  http: 'Streamable HTTP at an address.',
+  http: 'Streamable HTTP at a URL.',
   stdio: 'Standard input and output of a command.',
 });
 const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Place where a server runs.', {
   remote: 'On another machine, reached over HTTP.',
   sandbox: 'As a command inside the sandboxes of runs.',
-  refused: 'The server may not run; `reason` says why.',
+  refused: 'The server is not allowed to run; `reason` says why.',
 });
 const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a declared command may not run.');
 
@@ -31,17 +31,14 @@ export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement
   fields: (t) =>
     members(t, {
       name: string('The name of the server, unique in the config file.'),
-      transport: typed(
-        DeclaredTransport.type,
-        'The transport: `http` for a server with an address, `stdio` for a command.',
-      ),
+      transport: typed(DeclaredTransport.type, 'The transport: `http` for a server with a URL, `stdio` for a command.'),
       origin: stringOrNull('Scheme, host and port; null for a command.'),
-      path: stringOrNull('Path of the address; null for a command.'),
+      path: stringOrNull('Path of the URL; null for a command.'),
       command: stringOrNull('The command of the server; null for an http server.'),
       displayArgs: strings('Arguments of the command; text that looks like a secret is hidden.'),
       headerNames: strings('Names of the headers that are sent to the server.'),
       envNames: strings('Names of environment variables.'),
       secretRefs: strings('Names of the secrets that the server needs.'),
-      isolation: typed(IsolationType, 'The permitted place, or the reason for a refusal.'),
+      isolation: typed(IsolationType, 'Where the server may run, or the reason why it must not.'),
     }),
 });

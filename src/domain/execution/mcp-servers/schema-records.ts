@@ -102,7 +102,7 @@ const AuthKind = wordSet('McpAuthKind', authKinds, 'Authentication method of a b
 });
 const countedRoles = ['planner', 'builder', 'reviewer', 'qa'] as const;
 const ToolCounts = builder.objectRef<McpBinding>('McpToolCounts').implement({
-  description: 'Number of tools for an agent of each role that are approved and have not changed since.',
+  description: 'For each role, the number of tools that are approved for its agents and have not changed since.',
   fields: (t) =>
     Object.fromEntries(
       countedRoles.map((role) => [
@@ -141,7 +141,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
   fields: (t) =>
     members(t, {
       ...bindingFields(t),
-      pinnedUrl: stringOrNull('The address when the server was bound; requests are sent only to it.'),
+      pinnedUrl: stringOrNull('The URL at which the server was bound; requests go to no other URL.'),
       packageSpec: stringOrNull('The package when the server was bound.'),
       allowedEgressHosts: strings('Hosts that may get requests in addition to the host of `pinnedUrl`.'),
       credentialFields: strings('Names of the credentials that the binding has.'),
@@ -214,9 +214,7 @@ export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').impleme
   fields: (t) =>
     members(t, {
       serverName: string('Name of the server in the config file.'),
-      url: string(
-        'Address for streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
-      ),
+      url: string('URL for streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.'),
       alwaysAsk: strings(
         'Tools of which a person must approve every call. The runtime asks with a fragment of the kind `elicitation`: `action` is ' +
           'server.tool, `parameter` has the arguments as JSON, and the call sends its `toolUseId` in the header X-Question-Id.',

@@ -124,7 +124,7 @@ export const CompleteMcpOAuthRequest = request(
       ),
       iss: boundedText(text.redirectUri)
         .optional()
-        .describe('The issuer identifier, if the server sends one (RFC 9207).'),
+        .describe('The issuer identifier, if the authorization server sent one (RFC 9207).'),
     })
     .meta({
       description: 'The parameters with which the authorization server redirected the person.',
@@ -138,7 +138,7 @@ export const OAuthStart = builder
     description: 'The page on which the person signs in to the server.',
     fields: (t) =>
       members(t, {
-        authorizeUrl: string('Address to open in the browser of the person.'),
+        authorizeUrl: string('URL to open in the browser of the person.'),
         expiresAt: epochMs('The time until which the person can finish signing in.'),
       }),
   });
@@ -157,6 +157,6 @@ export const Deleted = builder.objectRef<{ deleted: true }>('McpDeleteResponse')
   description: 'The binding and its credentials were deleted.',
   fields: (t) =>
     members(t, {
-      deleted: typed('True', 'Always true: without a binding the answer is a 404.'),
+      deleted: typed('True', 'Always true: without a binding, the response is a 404.'),
     }),
 });

@@ -79,7 +79,7 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
       ),
       reviewedDefinition: definition(
         'reviewed',
-        'The definition that was approved; null unless the query names the tool, and when it was not stored.',
+        'The definition that was approved; null when it was not stored, or when the query does not name the tool.',
       ),
     };
   },

@@ -32,7 +32,7 @@ const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
         'npm packages to install, each `name@version`; empty means the server is a file of the repository.',
       ),
       program: stringOrNull(
-        'A program of the packages, or `node`; null means the only one, or the one named like the first package.',
+        'A program of the packages, or `node`. Null means the only program, or the one with the name of the first package.',
       ),
       args: strings('Arguments as declared, with `${secret:NAME}` as written.'),
       env: typed([Value], 'Variables as declared, with `${secret:NAME}` as written.'),
@@ -61,7 +61,7 @@ const Admission = builder.objectRef<{ needsPerson: boolean }>('McpCallAdmission'
   fields: (t) =>
     members(t, {
       needsPerson: boolean(
-        'Whether a person has to decide first. The runtime then asks the person as for a remote server, and repeats this request.',
+        'Whether a person has to decide first. If so, the runtime asks the person, as for a remote server, and then repeats this request.',
       ),
     }),
 });
@@ -82,7 +82,7 @@ const ReportMcpToolsRequest = request(
         .describe('Checksum of the first package, as in lock files of npm; absent for a file of the repository.'),
       tools: boundedText({ min: 2, max: limits.tools })
         .nullish()
-        .describe('The list of tools as JSON; absent with `error`.'),
+        .describe('The list of tools as JSON; absent if `error` is present.'),
       error: boundedText({ min: 1, max: limits.error })
         .nullish()
         .describe('Why the server was not started; absent when it was.'),
@@ -98,7 +98,7 @@ const AdmitMcpCallRequest = request(
       tool,
       arguments: boundedText(text.fragmentBody)
         .nullish()
-        .describe('The arguments as JSON, in the form that the person saw; absent without a question.'),
+        .describe('The arguments as JSON, exactly as the person saw them; absent if no question was asked.'),
       questionId: boundedText(text.fragmentWord)
         .nullish()
         .describe('`toolUseId` of the question that a person has approved; absent means none was asked.'),
@@ -112,7 +112,7 @@ const ReportMcpCallRequest = request(
     .object({
       ...ofServer,
       tool,
-      outcome: CallOutcome.zod.describe('Outcome of the call.'),
+      outcome: CallOutcome.zod.describe('The outcome of the call.'),
       durationMs: z.int().min(0).max(limits.durationMs).describe('Milliseconds from its start to its end.'),
       argumentsSha256: sha256.nullish().describe('SHA-256 of the arguments as JSON, hexadecimal.'),
       resultSha256: sha256.nullish().describe('SHA-256 of the result as JSON; absent without one.'),

@@ -19,7 +19,8 @@ const OutsideEffectList = builder.objectRef<Awaited<ReturnType<typeof listEffect
 
 builder.queryField('outsideEffects', (t) =>
   t.field({
-    description: 'Effects of a run outside of the platform that wait for a person, or have waited.',
+    description:
+      'Actions of a run with effects outside of the platform, each of which needs or needed a person’s approval.',
     scope: 'missions:read',
     tool: 'list_outside_effects',
     type: OutsideEffectList,

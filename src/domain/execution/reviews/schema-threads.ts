@@ -32,7 +32,7 @@ builder.mutationFields((t) => ({
   }),
   answerHostThread: t.field({
     description:
-      'Answers in a thread of the run’s pull request at the source host, in your name. The answer is for people: no agent gets it.',
+      'Replies in a thread of the run’s pull request at the source host, in your name. The reply is for people: no agent gets it.',
     scope: 'missions:run',
     tool: { name: 'answer_host_thread', openWorld: true },
     type: HostThreadType,
@@ -41,7 +41,7 @@ builder.mutationFields((t) => ({
       key: t.arg.string(place.key),
       body: t.arg.string({
         required: true,
-        description: `The answer in Markdown, ${range(reviewBounds.comment)} characters.`,
+        description: `The reply in Markdown, ${range(reviewBounds.comment)} characters.`,
         validate: { schema: boundedText(reviewBounds.comment) },
       }),
     },

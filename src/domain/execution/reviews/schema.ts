@@ -37,8 +37,8 @@ const ReviewCommentType = builder.modelType(ChangeComment, 'ReviewComment').impl
         complexity: weightOf(reviewBounds.quote.max),
       }),
       body: string('The comment.', { complexity: weightOf(reviewBounds.comment.max) }),
-      resolvedAt: epochMsOrNull('When a person has resolved the comment; null while it is open.'),
-      resolvedBy: stringOrNull('The name of the person who has resolved it; null while it is open.'),
+      resolvedAt: epochMsOrNull('When a person resolved the comment; null while it is open.'),
+      resolvedBy: stringOrNull('The name of the person who resolved the comment; null while it is open.'),
       createdAt: epochMs('When the review was submitted.'),
     }),
 });
@@ -56,7 +56,7 @@ const ReviewType = builder.modelType(ChangeReview, 'Review').implement({
       }),
       author: string('The name of the person when the review was submitted.'),
       authorUserId: stringOrNull('The person; null once the account is deleted.'),
-      answeringRunId: stringOrNull('The run whose agent has got the request for changes; null for other verdicts.'),
+      answeringRunId: stringOrNull('The run whose agent got the requested changes; null for other verdicts.'),
       createdAt: epochMs('When the review was submitted.'),
       comments: hasMany('missions:read', 'The comments on lines, in the order of the review.'),
     }),
@@ -111,7 +111,7 @@ const ChangedFile = builder.objectRef<{ content: Buffer | null }>('ChangedFile')
     base64: t.string({
       nullable: true,
       description:
-        `The content in base64, at most ${bytes.repositoryFile.toLocaleString('en')} bytes before the encoding; null without a change, ` +
+        `The content in base64, at most ${bytes.repositoryFile.toLocaleString('en')} bytes before the encoding; null if the run has no change, ` +
         'when the file does not exist on that side, and when its commit is not at the source host.',
       complexity: weightOf(bytes.repositoryFile),
       resolve: ({ content }) => content?.toString('base64') ?? null,

@@ -46,7 +46,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
       issueUrl: stringOrNull('The page of the issue; null when its tracker has none.'),
       repoFullName: string('The project’s repository, `<owner>/<repo>`.'),
       autoMerge: boolean(
-        'Whether the platform merges the change once a reviewer of the run has approved it; a runtime merges nothing.',
+        'Whether the platform merges the change once a reviewer of the run has approved it; runtimes never merge.',
       ),
       instanceType: typed(InstanceType.type, 'The size of the sandbox.'),
       memoryMb: int('The memory that the instance type has, MiB.'),
@@ -76,8 +76,7 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
       [id]: t.string({ description: 'The id from the request.', resolve: (answer) => answer[id] }),
       desired: t.field({
         type: Desired.type,
-        description:
-          'The action: `stop` is also the answer for an unknown id, and for a run that has ended or is lost.',
+        description: 'The action: `stop` is also sent for an unknown id, and for a run that has ended or is lost.',
         resolve: (answer) => answer.desired,
       }),
     }),
@@ -118,7 +117,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
       runId: string('The id from the request.'),
       desired: typed(
         RunDesired.type,
-        'The action: `stop` is also the answer for an unknown id, and for a run that has ended or is lost.',
+        'The action: `stop` is also sent for an unknown id, and for a run that has ended or is lost.',
       ),
       messages: typed(
         [HeartbeatMessage],
@@ -210,7 +209,7 @@ const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').
       name: string('Name of the connector, for messages to people.'),
       vendor: typed(ModelVendor.type, 'The vendor of the server’s protocol.'),
       baseUrl: string(
-        'Address of the server, without a trailing slash; for `openai` with the version. An organization may have chosen it: ' +
+        'URL of the server, without a trailing slash; for `openai` with the version. An organization may have chosen it: ' +
           'connect to public addresses only.',
       ),
       apiKey: string('A secret: only for the gateway of the runtime, never for an agent, a log or a file.'),
@@ -229,7 +228,7 @@ export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository
   description: 'Access of a run’s runtime to its repository, for cloning and for pushing its branch.',
   fields: (t) =>
     members(t, {
-      url: string('An https address, or the absolute path of a folder on the machine of the service.'),
+      url: string('An https URL, or the absolute path of a folder on the machine of the service.'),
       username: stringOrNull('For HTTP basic authentication; null for a folder.'),
       password: stringOrNull('A secret; null for a folder.'),
       defaultBranch: string('The branch that the work begins from.'),

@@ -42,7 +42,7 @@ const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>(
   fields: (t) =>
     members(t, {
       commitSha: string('The commit of all files; its parent is the commit that was checked out.'),
-      url: string('Address of the bundle, valid for about an hour; it answers 404 when the bundle is lost.'),
+      url: string('URL of the bundle, valid for about an hour; it returns 404 when the bundle is lost.'),
     }),
 });
 
@@ -51,7 +51,7 @@ const ReplayOrder = builder.objectRef<NonNullable<StepOrder['replay']>>('ReplayO
   fields: (t) =>
     members(t, {
       url: string(
-        'Address of the lines of the recording, valid for an hour; it answers 404 when the recording was deleted.',
+        'URL of the lines of the recording, valid for an hour; it returns 404 when the recording was deleted.',
       ),
       runId: string('The recorded run.'),
       stepId: string('The recorded step.'),

@@ -45,7 +45,7 @@ const scope = 'runtime:report';
 builder.mutationFields((t) => ({
   openRecordingPart: t.field({
     description:
-      'The key with which a runtime encrypts a part of a recording. The answer is 409 without the consent of the organization.',
+      'The key with which a runtime encrypts a part of a recording. The response is 409 without the consent of the organization.',
     scope,
     type: RecordingKey,
     args: { input: t.arg({ type: OpenRecordingPartRequest, required: true, description: 'The part.' }) },

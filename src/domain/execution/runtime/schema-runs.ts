@@ -15,7 +15,7 @@ export const Ending = wordSet('Ending', ['completed', 'failed'], 'Outcome of a r
 });
 const nextStatuses = ['active', 'destroying', 'destroyed', 'failed'] as const;
 const EnvironmentMove = wordSet('EnvironmentMove', nextStatuses, 'The next status of a preview environment.', {
-  active: 'The environment can be reached at its address.',
+  active: 'The environment can be reached at its URL.',
   destroying: 'The runtime has started to take the environment down.',
   destroyed: 'The environment has been taken down.',
   failed: 'The environment could not be started, or could not be taken down.',
@@ -161,7 +161,7 @@ export const RegisterArtifactRequest = request(
         .describe('The acceptance criterion that the artifact is evidence for.'),
       criterionPassed: z.boolean().nullish().describe('Whether that criterion is met.'),
       traceViewerUrl: boundedText(text.redirectUri)
-        .regex(/^https?:\/\/\S+$/, 'must be an http or https address')
+        .regex(/^https?:\/\/\S+$/, 'must be an http or https URL')
         .nullish()
         .describe('A page that shows the trace, if the artifact is one.'),
     })

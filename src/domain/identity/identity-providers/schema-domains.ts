@@ -12,7 +12,7 @@ import * as domains from './domains.ts';
 
 const DomainType = builder.modelType(SignInDomain, 'SignInDomain').implement({
   description:
-    'A domain of email addresses. Its provider is used once the organization has verified the domain with a TXT record.',
+    'A domain of email addresses. Its provider signs people in once the organization has verified the domain with a TXT record.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `dom_`.'),
@@ -23,13 +23,15 @@ const DomainType = builder.modelType(SignInDomain, 'SignInDomain').implement({
         resolve: ({ domain }) => domains.recordNameOf(domain),
       }),
       recordValue: t.string({ description: 'The value of the TXT record.', resolve: ({ token }) => token }),
-      providerId: stringOrNull('The provider that signs in its addresses; null when none does.'),
+      providerId: stringOrNull('The provider that signs in people with its addresses; null without one.'),
       required: boolean(
         'Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers.',
       ),
       verifiedAt: epochMsOrNull('When the domain was verified; null until then, and after a week without its record.'),
       checkedAt: epochMsOrNull('When the record was last looked for; null before the first check.'),
-      missingSince: epochMsOrNull('When the record of a verified domain was first missing; null while it is there.'),
+      missingSince: epochMsOrNull(
+        'When the record of a verified domain was first found missing; null while the record exists.',
+      ),
       createdAt: epochMs('When the domain was added.'),
     }),
 });
@@ -79,7 +81,8 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => domains.createDomain(caller, input),
   }),
   verifySignInDomain: t.field({
-    description: 'Looks for the TXT record of a domain. Only one organization at a time can have verified a domain.',
+    description:
+      'Verifies a domain if its TXT record is found. Only one organization at a time can have verified a domain.',
     scope: 'sign-in:write',
     type: DomainType,
     args: { domainId: t.arg.string(domainId) },

@@ -29,24 +29,24 @@ const ProviderType = builder.modelType(IdentityProvider, 'IdentityProvider').imp
         description: 'The client id at an OpenID provider; empty for SAML.',
         resolve: ({ clientId }) => clientId ?? '',
       }),
-      signInUrl: stringOrNull('The address of a SAML provider for sign-ins; null for OpenID Connect.'),
+      signInUrl: stringOrNull('The sign-in URL of a SAML provider; null for OpenID Connect.'),
       metadataUrl: stringOrNull(
-        'The address from which the metadata of a SAML provider is read every day; null when it has none.',
+        'The URL from which the metadata of a SAML provider is read every day; null when there is none.',
       ),
       metadataReadAt: epochMsOrNull('When the metadata of a SAML provider was last read; null for OpenID Connect.'),
       metadataFailingSince: epochMsOrNull(
-        'Since when the metadata of a SAML provider cannot be read, or describes another provider or sign-in address; null while it can be used.',
+        'The time since which the metadata of a SAML provider cannot be read, or describes another provider or sign-in URL; null while it can be used.',
       ),
       returnAddress: t.string({
         description:
-          'The address to enter at the provider: the redirect address, or the assertion consumer service of SAML.',
+          'The URL to enter at the provider: the redirect URI, or for SAML the assertion consumer service URL.',
         resolve: (provider) =>
           provider.protocol === 'saml' ? operations.acsAddressOf(provider) : operations.returnAddressOf(provider),
       }),
       entityId: t.string({
         nullable: true,
         description:
-          'The entity id of the service towards a SAML provider, which is the address of its metadata; null for OpenID Connect.',
+          'The entity id of the service for a SAML provider, which is also the URL of the service’s metadata; null for OpenID Connect.',
         resolve: (provider) => (provider.protocol === 'saml' ? operations.entityIdOf(provider) : null),
       }),
       defaultRole: typedOrNull(
@@ -68,7 +68,7 @@ const DeleteProviderResponse = okIdAnswer('DeleteIdentityProviderResponse');
 const name = nameText(providerText.name).describe(
   `The name on the sign-in page, ${range(providerText.name)} characters.`,
 );
-const issuer = boundedText(providerText.issuer).describe('The issuer, an https address of a public host.');
+const issuer = boundedText(providerText.issuer).describe('The issuer, an https URL of a public host.');
 const clientId = boundedText(providerText.clientId).describe('The client id at the provider.');
 const clientSecret = boundedText(providerText.clientSecret).describe('The client secret, which is stored encrypted.');
 const defaultRole = OrgRole.zod
@@ -107,18 +107,18 @@ const metadataXml = boundedText({ min: 1, max: samlBounds.metadataChars })
 const metadataUrl = boundedText(samlBounds.metadataUrl)
   .nullable()
   .optional()
-  .describe('The https address of the metadata, which is read again every day for new keys.');
+  .describe('The https URL of the metadata, which is read again every day for new keys.');
 const CreateSamlProviderRequest = request(
   'CreateSamlProviderRequest',
   z.object({ name, metadataXml, metadataUrl, defaultRole }).meta({
-    description: 'A new SAML provider, with either its metadata or the address of the metadata.',
+    description: 'A new SAML provider, with either its metadata or the URL of the metadata.',
     examples: [{ name: 'Okta', metadataUrl: 'https://acme.okta.com/app/1/sso/saml/metadata', defaultRole: 'member' }],
   }),
 );
 const SamlMetadataRequest = request(
   'SamlMetadataRequest',
   z.object({ metadataXml, metadataUrl }).meta({
-    description: 'The metadata of a SAML provider, or its address.',
+    description: 'The metadata of a SAML provider, or the URL of the metadata.',
     examples: [{ metadataUrl: 'https://acme.okta.com/app/1/sso/saml/metadata' }],
   }),
 );
@@ -153,7 +153,7 @@ builder.mutationFields((t) => ({
   }),
   replaceSamlMetadata: t.field({
     description:
-      'Replaces the metadata of a SAML provider. A changed entity id or address needs a new test; a changed entity id also forgets the users of the provider.',
+      'Replaces the metadata of a SAML provider. A changed entity id or sign-in URL needs a new test; a changed entity id also forgets the users of the provider.',
     scope: 'sign-in:write',
     type: ProviderType,
     args: {
@@ -174,7 +174,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => operations.changeProvider(caller, args.providerId, args.input),
   }),
   deleteIdentityProvider: t.field({
-    description: 'Deletes a provider that is not required. Its domains have none afterwards.',
+    description: 'Deletes a provider that is not required. Its domains then have no provider.',
     scope: 'sign-in:write',
     type: DeleteProviderResponse,
     args: { providerId: t.arg.string(providerId) },

@@ -22,9 +22,9 @@ const DirectoryTokenType = builder.objectRef<operations.DirectoryToken>('Directo
         link: 'members:read',
         description: 'The owner who created the token; null when the account is deleted.',
       }),
-      expiresAt: epochMs('When the token stops, or stopped, working.'),
+      expiresAt: epochMs('When the token expires or expired.'),
       lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null when it was never used.'),
-      revokedAt: epochMsOrNull('When the token was revoked; null for one that was not.'),
+      revokedAt: epochMsOrNull('When the token was revoked; null if it was not.'),
     }),
 });
 
@@ -46,7 +46,7 @@ const CreatedDirectoryToken = builder.objectRef<operations.CreatedDirectoryToken
         'The bearer value, which starts with `scm_`. Only its digest is stored, so it cannot be returned again.',
       ),
       createdAt: epochMs('When the token was created.'),
-      expiresAt: epochMs('When the token stops working.'),
+      expiresAt: epochMs('When the token expires.'),
     }),
 });
 

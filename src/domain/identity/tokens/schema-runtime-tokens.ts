@@ -19,7 +19,7 @@ const RuntimeToken = builder.objectRef<ServiceToken>('RuntimeToken').implement({
       createdAt: epochMs('When the token was created. A runtime token does not expire.'),
       lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null when it was never used.'),
       revokedAt: epochMsOrNull('When the token was revoked; null for an active one.'),
-      draining: strings('Names of the token’s runtimes that take no new missions.'),
+      draining: strings('Names of the token’s runtimes that are draining: they take no new missions.'),
     }),
 });
 
@@ -89,7 +89,7 @@ builder.mutationFields((t) => ({
   }),
   revokeRuntimeToken: t.field({
     description:
-      'Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire.',
+      'Revokes a runtime token at once: the runs of its runtimes wait for another runtime once their leases expire.',
     scope,
     type: RuntimeToken,
     args: { runtimeTokenId: t.arg.string({ ...pathId, description: 'The `id` of the token.' }) },

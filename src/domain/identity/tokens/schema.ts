@@ -25,7 +25,7 @@ const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').
       token: string('The bearer value, `pat_…`. Only its digest is stored, so it cannot be returned again.'),
       scopes: strings('The requested scopes, without duplicates.'),
       projectId: stringOrNull('The only project that the token reaches; null means the whole organization.'),
-      expiresAt: epochMs(`When the token stops working; ${tokens.lifetimeDays.max} days away at most.`),
+      expiresAt: epochMs(`When the token expires; at most ${tokens.lifetimeDays.max} days from now.`),
       createdAt: epochMs('When the token was created.'),
     }),
 });
@@ -39,9 +39,9 @@ const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
       scopes: strings('The granted scopes. Each use is limited to those that the person’s role still includes.'),
       projectId: stringOrNull('The only project that the token reaches; null means the whole organization.'),
       createdAt: epochMs('When the token was created.'),
-      expiresAt: epochMs('When the token stops, or stopped, working.'),
+      expiresAt: epochMs('When the token expires or expired.'),
       lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null for a token that was never used.'),
-      revokedAt: epochMsOrNull('When the token was revoked; null for one that was not.'),
+      revokedAt: epochMsOrNull('When the token was revoked; null if it was not.'),
       project: belongsTo('projects:read', 'The project of `projectId`.'),
     }),
 });

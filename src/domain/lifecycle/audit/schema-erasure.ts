@@ -21,7 +21,7 @@ const FormerMemberType = builder.objectRef<FormerMember>('FormerMember').impleme
 
 const FormerMemberList = builder.objectRef<{ people: FormerMember[] }>('FormerMemberList').implement({
   description: 'People who have left an organization.',
-  fields: (t) => members(t, { people: typed([FormerMemberType], 'At most 200, last removed first.') }),
+  fields: (t) => members(t, { people: typed([FormerMemberType], 'At most 200, most recently removed first.') }),
 });
 
 builder.queryField('formerMembers', (t) =>
@@ -39,11 +39,11 @@ const Erasure = builder.objectRef<PersonErasure>('PersonErasure').implement({
   fields: (t) =>
     members(t, {
       personId: string(
-        'The id of the person or, for an email address without an account, one that only this organization has for it: the target of the event.',
+        'The id of the person, which is the target of the event. For an email address without an account, it is an id that exists only in this organization.',
       ),
       erasedAt: epochMs('When the person was erased.'),
-      invites: int('Number of invites to the person that this call has deleted.'),
-      recordings: int('Number of missions whose recording this call has deleted.'),
+      invites: int('Number of invites to the person that this call deleted.'),
+      recordings: int('Number of missions whose recording this call deleted.'),
     }),
 });
 

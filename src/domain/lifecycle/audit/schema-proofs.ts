@@ -47,7 +47,7 @@ builder.queryField('auditCheckpoints', (t) =>
 );
 
 const Entry = builder.objectRef<proofs.TreeEntry>('AuditEntry').implement({
-  description: 'An event of the audit log as its leaf in the Merkle tree has it.',
+  description: 'An event of the audit log, with its leaf in the Merkle tree.',
   fields: (t) =>
     members(t, {
       number: safeInt('The number of the event.'),
@@ -96,7 +96,7 @@ builder.queryField('auditEventProof', (t) =>
       size: t.arg({
         ...size,
         description:
-          'The size of the tree, such as that of a checkpoint: at least the number. All entries when absent.',
+          'The size of the tree, such as that of a checkpoint; at least `number`. Absent means the whole tree.',
       }),
     },
     resolve: (_, args, { caller }) => proofs.proveEvent(caller, args),

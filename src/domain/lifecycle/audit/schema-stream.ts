@@ -27,7 +27,7 @@ const StreamType = builder.modelType(AuditStream, 'AuditStream').implement({
     'numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned.',
   fields: (t) =>
     members(t, {
-      address: string('An https address, or `s3://bucket/prefix`.'),
+      address: string('An https URL, or `s3://bucket/prefix`.'),
       state: t.field({
         type: StreamState.type,
         description: 'Whether the deliveries are accepted.',
@@ -37,7 +37,7 @@ const StreamType = builder.modelType(AuditStream, 'AuditStream').implement({
       lastNumber: safeInt('The number of the last entry that the destination has accepted; 0 before the first one.'),
       pending: t.field({
         type: 'SafeInt',
-        description: 'The number of entries that the destination lacks.',
+        description: 'The number of entries that have not been delivered yet.',
         resolve: settings.countPending,
       }),
       deliveredAt: epochMsOrNull('When the destination last accepted a delivery; null before the first one.'),
@@ -62,7 +62,7 @@ const Saved = builder.objectRef<settings.SavedAuditStream>('SavedAuditStream').i
     members(t, {
       stream: typed(StreamType, 'The destination.'),
       token: stringOrNull(
-        'The new token that deliveries carry, which no other answer contains; null when the caller chose one, or the stored one is kept.',
+        'The new token that deliveries carry, which no other response contains; null when the caller chose the token, or the stored one is kept.',
       ),
     }),
 });
@@ -80,10 +80,10 @@ const SetRequest = request(
   z
     .object({
       address: boundedText(streamBounds.address).describe(
-        'An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon.',
+        'An https URL of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon’s.',
       ),
       token: credential.describe(
-        'The token of an https address, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one.',
+        'The token for an https URL, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one.',
       ),
       accessKeyId: credential.describe(
         'The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged.',
@@ -117,7 +117,7 @@ builder.queryField('auditStream', (t) =>
 builder.mutationFields((t) => ({
   setAuditStream: t.field({
     description:
-      'Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may do this.',
+      'Sends the audit log to a destination, which replaces the present one. Needs `organizations:write` too; only an admin or an owner may do this.',
     scope: 'audit:read',
     type: Saved,
     args: { input: t.arg({ type: SetRequest, required: true, description: 'The destination.' }) },

@@ -15,7 +15,7 @@ import * as operations from './operations.ts';
 const ActorType = wordSet('AuditActorType', actorTypes, 'Kind of an actor.', {
   person: 'A person, in the console or with a personal access token.',
   application: 'An application that a person has authorized.',
-  agent: 'An agent with an identity of its own, which a person has claimed.',
+  agent: 'An agent that registered itself and was claimed by a person.',
   service: 'A runtime.',
   system: 'The service itself: a job, or a schedule.',
   operator: 'A command of the operator of the service.',
@@ -27,9 +27,9 @@ const PersonalValues = wordSet(
   ['readable', 'erased', 'altered'],
   'Whether the personal values of an event can be read: addresses, email addresses, names and browsers of people.',
   {
-    readable: 'They can be read, or the event has none.',
+    readable: 'The values can be read, or the event has none.',
     erased: 'The person was erased: the values are null for good.',
-    altered: 'They were changed in the database, and are null.',
+    altered: 'The values were changed in the database by another program, so they are null.',
   },
 );
 
@@ -64,12 +64,14 @@ const Target = builder.objectRef<TargetOf>('AuditTarget').implement({
   description: 'A record that a change concerns.',
   fields: (t) =>
     members(t, {
-      type: string('The noun of the action for the changed record; `run` for the mission that it belongs to.'),
-      id: string('The id of the record; for a record that several values identify, these values joined by colons.'),
+      type: string(
+        'The kind of record: the first part of `action` for the changed record, `run` for the mission that it belongs to.',
+      ),
+      id: string('The id of the record. If several values identify it, they are joined by colons.'),
       name: t.string({
         nullable: true,
         description:
-          'The name of the record when it was changed, for a member the present name; null for a record without one, and for an erased person.',
+          'The name of the record when it was changed; for a member, the present name. Null for a record without a name, and for an erased person.',
         resolve: async ({ id, name, isNameless }, _, context) =>
           name ?? (id.startsWith('usr_') && !isNameless ? ((await namesOf(context).load(id))?.name ?? null) : null),
       }),
@@ -109,7 +111,9 @@ const EventType = builder.objectRef<operations.OpenedEvent>('AuditEvent').implem
         description: 'When the event got its number, at most a few seconds after the change.',
         resolve: ({ createdAt }) => createdAt,
       }),
-      action: string('The event, as `noun.verb`: `project.created`, `member.removed`, `run.completed`.'),
+      action: string(
+        'The action: the kind of record and a verb, such as `project.created`, `member.removed` or `run.completed`.',
+      ),
       actor: t.field({
         type: Actor,
         description: 'The actor of the change.',
@@ -173,7 +177,7 @@ builder.queryField('auditEvents', (t) =>
     args: {
       actorId: t.arg.string({ ...word, description: 'Only changes by this actor, or on behalf of this person.' }),
       action: t.arg.string({ ...word, description: 'Only this action, such as `member.removed`.' }),
-      targetType: t.arg.string({ ...word, description: 'Only actions with this noun, such as `member`.' }),
+      targetType: t.arg.string({ ...word, description: 'Only actions on this kind of record, such as `member`.' }),
       targetId: t.arg.string({
         ...word,
         description: 'Only changes of the record with this id or, for a run, of all that belongs to it.',

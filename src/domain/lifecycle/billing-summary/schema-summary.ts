@@ -40,7 +40,7 @@ const CreditSource = builder.objectRef<BillingSummary['sources'][number]>('Credi
   fields: (t) =>
     members(t, {
       kind: typed(CreditSourceKind.type, 'The origin of the credits.'),
-      credits: float('Remaining credits, to a millionth; reserved ones included.'),
+      credits: float('Remaining credits, to a millionth, including reserved ones.'),
       startsAt: epochMsOrNull('When the credits can first be spent; null means at once.'),
       expiresAt: epochMsOrNull('When the credits expire; null means never. Credits that expire first are spent first.'),
     }),
@@ -50,7 +50,7 @@ const ProjectUsage = builder.objectRef<BillingSummary['projects']>('BillingProje
   description: 'Number of projects of the organization, and its limit.',
   fields: (t) =>
     members(t, {
-      used: int('All projects, archived ones included.'),
+      used: int('All projects, including archived ones.'),
       limit: intOrNull('Limit of the plan; null means unlimited.'),
     }),
 });
@@ -59,7 +59,7 @@ const BillingUsage = builder.objectRef<BillingSummary['usage']>('BillingUsage').
   description: 'Usage of missions in the current period.',
   fields: (t) =>
     members(t, {
-      periodStart: epochMs('The period of the subscription; without one the month, UTC.'),
+      periodStart: epochMs('The period of the subscription; without a subscription, the calendar month in UTC.'),
       missions: int('Missions that were settled in the period.'),
       creditsSpent: float('Credits that missions spent in the period, to a millionth.'),
     }),
@@ -120,7 +120,9 @@ const BillingTrialState = builder.objectRef<BillingSummary['trial']>('BillingTri
   description: 'The trial credits of an organization.',
   fields: (t) =>
     members(t, {
-      granted: int('Whole credits; 0 when the founder had the trial in another organization.'),
+      granted: int(
+        'Number of trial credits, a whole number; 0 when the founder had their trial in another organization.',
+      ),
       remaining: float('Remaining trial credits, to a millionth; 0 once they have expired.'),
       endsAt: epochMsOrNull('When the trial credits expire; null means never.'),
     }),

@@ -25,7 +25,7 @@ const OrganizationExport = builder.objectRef<OrgExport>('OrganizationExport').im
       requestedAt: epochMs('When the export was requested.'),
       url: t.string({
         nullable: true,
-        description: 'Address for the download, valid without a credential; null unless the export is ready.',
+        description: 'Download URL, valid without a credential; null unless the export is ready.',
         resolve: (row) => addressOf(row)?.url ?? null,
       }),
       sizeBytes: safeIntOrNull('Size of the archive in bytes; null unless the export is ready.'),
@@ -33,7 +33,7 @@ const OrganizationExport = builder.objectRef<OrgExport>('OrganizationExport').im
         type: 'EpochMs',
         nullable: true,
         description:
-          'When the address expires, about an hour later; a repeated read returns another one. Null unless the export is ready.',
+          'When the URL expires, about an hour later; a repeated read returns a new URL. Null unless the export is ready.',
         resolve: (row) => addressOf(row)?.expiresAt ?? null,
       }),
     }),

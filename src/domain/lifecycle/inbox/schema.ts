@@ -46,13 +46,13 @@ const InboxItemKind = wordSet(
 );
 
 const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
-  description: 'Something that waits for a person. Once one person has settled it, it is in nobody’s inbox.',
+  description: 'Something that waits for a person. Once somebody has dealt with it, it disappears from all inboxes.',
   fields: (t) =>
     members(t, {
-      id: string('The id, derived from the kind and from what waits: `approval-run_…`.'),
+      id: string('The id, which consists of the kind and the id of the waiting record: `approval-run_…`.'),
       kind: typed(InboxItemKind.type, 'The action that the item needs from a person.'),
       isUrgent: boolean('Whether a mission is blocked until a person acts.'),
-      since: epochMs('When it began to wait.'),
+      since: epochMs('When the item began to wait.'),
       title: stringOrNull(
         'The title of the mission or event, or the limit in a sentence; null for an untitled mission.',
       ),
@@ -61,14 +61,14 @@ const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
       }),
       question: typedOrNull(RunQuestion, 'The question of an `answer` or a `decision`; null for other kinds.'),
       projectId: stringOrNull('The project; null for an event.'),
-      userId: stringOrNull('The person whom the mission is charged to; null for what belongs to nobody.'),
+      userId: stringOrNull('The person to whom the mission is charged; null for an item that belongs to nobody.'),
       runId: stringOrNull(
-        'The run; for a limit of several missions the one that has waited longest. Null for an event.',
+        'The run; for a limit of several missions, the run that has waited longest. Null for an event.',
       ),
-      hookId: stringOrNull('The hook of an event; null for other kinds.'),
-      deliveryId: stringOrNull('The delivery that is the event; null for other kinds.'),
-      hiddenUntil: epochMsOrNull('When it comes back, if you have snoozed it; null otherwise.'),
-      isDone: boolean('Whether you have marked it as done: it is hidden until something new happens to it.'),
+      hookId: stringOrNull('The inbound hook that received the event; null unless the item is an event.'),
+      deliveryId: stringOrNull('The delivery that brought the event; null unless the item is an event.'),
+      hiddenUntil: epochMsOrNull('When the item returns, if you have snoozed it; null otherwise.'),
+      isDone: boolean('Whether you have marked the item as done: it is hidden until something new happens to it.'),
       run: t.byId(RunType, 'runId', { link: 'missions:read', description: 'The run.' }),
       project: t.byId(ProjectType, 'projectId', { link: 'projects:read', description: 'The project.' }),
       delivery: t.byId(DeliveryType, 'deliveryId', { link: 'integrations:read', description: 'The delivery.' }),
@@ -83,7 +83,7 @@ const InboxCount = builder.objectRef<{ count: number }>('InboxCount').implement(
 
 const scope = 'missions:read';
 const mine = {
-  description: 'True: only items of your own missions and those that you follow, and items that belong to nobody.',
+  description: 'True lists only items of missions that are yours or that you follow, and items that belong to nobody.',
 } as const;
 const itemId = { ...pathId, description: 'The id of the item.' } as const;
 
@@ -100,7 +100,7 @@ builder.queryFields((t) => ({
     args: {
       mine: t.arg.boolean(mine),
       hidden: t.arg.boolean({
-        description: 'True: only items that you have marked as done or snoozed and that still wait.',
+        description: 'True lists only items that you have marked as done or snoozed and that still wait.',
       }),
       ...pageArguments(pages.other),
     },
@@ -126,14 +126,14 @@ builder.mutationFields((t) => ({
       itemId: t.arg.string(itemId),
       until: t.arg({
         type: 'EpochMs',
-        description: 'When it comes back: within the next 90 days. Absent: when something new happens to it.',
+        description: 'When the item returns: within the next 90 days. Absent means when something new happens to it.',
         validate: { schema: z.number().int().min(0) },
       }),
     },
     resolve: (_, args, { caller }) => operations.markDone(caller, args.itemId, args.until ?? null),
   }),
   restoreInboxItem: t.field({
-    description: 'Brings an item back that you have marked as done or snoozed.',
+    description: 'Returns an item to your inbox that you have marked as done or snoozed.',
     scope,
     tool: { name: 'restore_inbox_item', idempotent: true },
     type: InboxItemType,

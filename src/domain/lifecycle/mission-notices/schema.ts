@@ -18,11 +18,12 @@ const MissionNoticeKind = wordSet('MissionNoticeKind', missionNoticeKinds, 'News
   answer: 'The agent of the mission waits for the answer to a question.',
   approval: 'The plan of the mission or a tool call waits for approval.',
   budget: 'The mission waits for more money or a higher limit.',
-  handover: 'Somebody has handed the mission to the person. Only they are told of it, not the place where it began.',
+  handover:
+    'Somebody has handed the mission over to the person. Only that person is notified, not the place where the mission was started.',
 });
 
 const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').implement({
-  description: 'The channels on which a person gets news of one kind about their missions.',
+  description: 'The channels through which a person gets news of one kind about their missions.',
   fields: (t) =>
     members(t, {
       kind: typed(MissionNoticeKind.type, 'The kind of the news.'),
@@ -36,7 +37,7 @@ const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').imple
 
 const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
   description:
-    'News of a mission for one person: the one to whom it was handed over, else the one who started it or last changed its schedule or rules; or one who follows it. Each person gets a piece of news once.',
+    'News of a mission for one person: either the mission’s person (to whom it was handed over, or else who started it or last changed its schedule or rules), or a follower. Each person gets a piece of news once.',
   fields: (t) =>
     members(t, {
       id: string('The id of the notice.'),
@@ -73,14 +74,16 @@ const UpdateMissionNoticesRequest = request(
       origin: z
         .boolean()
         .optional()
-        .describe('Whether the news is shown where the mission began; unchanged when absent.'),
+        .describe(
+          'Whether the news is shown where the mission was started, such as in a chat thread; unchanged when absent.',
+        ),
     })
     .meta({ description: 'The channels to change.', examples: [{ kind: 'completed', mail: true }] }),
 );
 
 builder.queryField('missionNoticeChoices', (t) =>
   t.field({
-    description: 'The channels on which the signed-in person gets news of their missions, in every organization.',
+    description: 'The channels through which the signed-in person gets news of their missions, in every organization.',
     scope: 'person',
     type: [ChoiceType],
     resolve: (_, _args, { caller }) => listChannels(caller),

@@ -25,7 +25,7 @@ const NoticeType = builder.objectRef<Notice>('Notice').implement({
       body: string('The details, and the necessary action.'),
       actionUrl: stringOrNull('The page of the console for the necessary action; null when there is none.'),
       createdAt: epochMs(
-        'When the cause began; for the cost cap the UTC day, for credits and failing runs the latest change.',
+        'When the cause began. For the cost cap, this is the UTC day; for credits and failing runs, the latest change.',
       ),
     }),
 });
@@ -75,13 +75,13 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
   connector_broken: 'The vendor rejects the credentials of a connector.',
   schedule_failing: 'A recurring mission keeps failing.',
   run_waiting: 'A mission waits for a runtime.',
-  audit_stream: 'The audit log does not arrive at its destination.',
+  audit_stream: 'Deliveries of the audit log to its destination fail.',
   person_needed:
     'Another person’s mission needs somebody to approve its plan, answer a question, decide about a tool call, or raise a limit.',
   webhook_disabled: 'A webhook endpoint was disabled, because its receiver does not accept events.',
   sign_in_domain: 'The TXT record of a verified domain is missing, or the domain no longer counts as verified.',
   sign_in_certificate: 'The certificate of a SAML provider expires within seven days.',
-  sign_in_metadata: 'The metadata of a SAML provider could not be used for two days.',
+  sign_in_metadata: 'The metadata of a SAML provider has been unusable for two days.',
   directory_token: 'The last directory token expires within seven days.',
 });
 
@@ -107,7 +107,7 @@ const UpdateNoticeMailRequest = request(
 builder.queryField('noticeMails', (t) =>
   t.field({
     description:
-      'The notices that the signed-in person gets by email. Notices that need action are mailed once, to owners and admins; an expiring token to its owner, and another person’s mission that waits for somebody to everybody who may run missions.',
+      'The notices that the signed-in person gets by email. Notices that need action are mailed once, to owners and admins. A notice about an expiring token is mailed to its owner, and one about another person’s waiting mission to everybody who may run missions.',
     scope: 'person',
     type: [NoticeMailChoice],
     resolve: (_, _args, { caller }) => listMailChoices(caller),

@@ -25,9 +25,9 @@ import { EndpointType } from './schema.ts';
 import { testEndpoint } from './test-event.ts';
 
 const Status = wordSet('WebhookDeliveryStatus', webhookStatuses, 'State of a delivery.', {
-  pending: 'It was not sent yet, or is repeated at `dueAt`.',
-  delivered: 'The receiver has answered with 2xx.',
-  failed: `All ${retryDelaysMs.length + 1} attempts have failed, or the receiver has answered 410.`,
+  pending: 'The event was not sent yet, or is sent again at `dueAt`.',
+  delivered: 'The receiver answered with 2xx.',
+  failed: `All ${retryDelaysMs.length + 1} attempts have failed, or the receiver answered with 410.`,
 });
 
 const DeliveryType = builder.modelType(WebhookDelivery, 'WebhookDelivery').implement({
@@ -49,11 +49,11 @@ const DeliveryType = builder.modelType(WebhookDelivery, 'WebhookDelivery').imple
       attemptedAt: epochMsOrNull('When the last attempt ended; null before the first.'),
       durationMs: intOrNull('Milliseconds that the last attempt took; null before the first.'),
       body: string('The body that is sent.', { complexity: weightOf(2_000) }),
-      answerStatus: intOrNull('The status of the last answer; null without one.'),
-      answerBody: stringOrNull(`The first ${answerBounds.bytes} bytes of the last answer; null without one.`, {
+      answerStatus: intOrNull('The status of the last response; null without one.'),
+      answerBody: stringOrNull(`The first ${answerBounds.bytes} bytes of the last response; null without one.`, {
         complexity: weightOf(answerBounds.bytes),
       }),
-      error: stringOrNull('Why the last attempt had no complete answer; null otherwise.'),
+      error: stringOrNull('Why the last attempt got no complete response; null otherwise.'),
       resendOf: stringOrNull('The delivery that a person repeated with this one; null otherwise.'),
       createdAt: epochMs('When the delivery was written.'),
       endpoint: belongsTo('webhooks:read', 'The endpoint.', { type: EndpointType }),
@@ -101,10 +101,10 @@ const ResendRequest = request(
   z
     .object({
       createdFrom: time.describe('Deliveries that were written at this time or later.'),
-      createdBefore: time.optional().describe('Deliveries that were written before this time; until now without it.'),
+      createdBefore: time.optional().describe('Deliveries that were written before this time; absent means now.'),
       status: Status.zod
         .optional()
-        .describe('Only deliveries in this state, `delivered` or `failed`; both without it.'),
+        .describe('Only deliveries in this state, `delivered` or `failed`; absent means both.'),
     })
     .meta({
       description: 'Deliveries of a period. Those that repeat another one are left out.',
@@ -118,7 +118,7 @@ const ResentType = builder.objectRef<{ count: number }>('ResentWebhookDeliveries
 
 builder.mutationFields((t) => ({
   testWebhookEndpoint: t.field({
-    description: `Sends the event \`webhook_endpoint.tested\` to an endpoint at once, and returns its delivery with the answer. It is sent whatever types the endpoint has chosen, also while it is disabled, and is not repeated after a failure. The call takes at most ${answerBounds.timeoutMs / 1_000} seconds; another test during this time gets a 409.`,
+    description: `Sends the event \`webhook_endpoint.tested\` to an endpoint at once, and returns its delivery with the response. It is sent regardless of the endpoint’s event types, and even while the endpoint is disabled; it is not sent again after a failure. The call takes at most ${answerBounds.timeoutMs / 1_000} seconds; another test during this time gets a 409.`,
     scope: 'webhooks:write',
     rest: { route: 'POST /webhook-endpoints/{endpointId}/test', status: 201, errors: [409] },
     type: DeliveryType,
@@ -126,7 +126,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => testEndpoint(caller, args.endpointId),
   }),
   resendWebhookDelivery: t.field({
-    description: 'Sends an event once more, as a new delivery with the same `webhook-id`.',
+    description: 'Sends an event again, as a new delivery with the same `webhook-id`.',
     scope: 'webhooks:write',
     rest: { route: 'POST /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId}/resend', status: 201 },
     type: DeliveryType,
@@ -134,7 +134,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => deliveries.resend(caller, args.endpointId, args.webhookDeliveryId),
   }),
   resendWebhookDeliveries: t.field({
-    description: `Sends the events of a period again, each as a new delivery with the same \`webhook-id\`. At most ${webhookCounts.waiting} deliveries of an endpoint wait: more are a 409, and nothing is sent.`,
+    description: `Sends the events of a period again, each as a new delivery with the same \`webhook-id\`. An endpoint can have at most ${webhookCounts.waiting} waiting deliveries: more are a 409, and nothing is sent.`,
     scope: 'webhooks:write',
     rest: 'POST /webhook-endpoints/{endpointId}/resend',
     type: ResentType,

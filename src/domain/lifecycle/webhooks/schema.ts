@@ -26,18 +26,18 @@ import * as operations from './operations.ts';
 
 const DisabledReason = wordSet('WebhookDisabledReason', disabledReasons, 'Why an endpoint gets no events.', {
   person: 'A person has disabled it.',
-  gone: 'Its receiver has answered 410.',
-  failing: 'Every attempt of five days has failed.',
+  gone: 'Its receiver answered with 410.',
+  failing: 'Every attempt in five days failed.',
 });
 
 export const EndpointType = builder.modelType(WebhookEndpoint, 'WebhookEndpoint').implement({
-  description: 'An address that gets events of the organization, signed as in Standard Webhooks.',
+  description: 'A URL that gets events of the organization, signed as in Standard Webhooks.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `whk_`.'),
       orgId: string('The organization of the endpoint.'),
       name: string(`The name, ${range(webhookText.name)} characters.`),
-      url: string('The address that gets a POST for each event.'),
+      url: string('The URL that gets a POST for each event.'),
       types: strings('Types of events that are sent; empty for all.'),
       projectIds: strings('Projects whose events are sent; empty for all events of the organization.'),
       ordered: boolean('Whether events are sent one after the other, in the order of their numbers.'),
@@ -48,9 +48,9 @@ export const EndpointType = builder.modelType(WebhookEndpoint, 'WebhookEndpoint'
       disabledAt: epochMsOrNull('When the endpoint was disabled; null while it is enabled.'),
       disabledReason: typedOrNull(DisabledReason.type, 'Why the endpoint was disabled; null while it is enabled.'),
       failingSince: epochMsOrNull('When the attempts began to fail; null after a success.'),
-      lastNumber: safeInt('The last number of the log that was read for the endpoint.'),
+      lastNumber: safeInt('Number of the last event in the log that was read for the endpoint.'),
       createdByUserId: stringOrNull(
-        'The person who created the endpoint; null when a program did, and once the account is deleted.',
+        'The person who created the endpoint; null when a program created it, and once the account is deleted.',
       ),
       createdAt: epochMs('When the endpoint was created.'),
       updatedAt: epochMs('When the endpoint was last changed.'),
@@ -68,13 +68,13 @@ const EndpointPage = pageOf('WebhookEndpointPage', EndpointType);
 const DeleteEndpointResponse = okIdAnswer('DeleteWebhookEndpointResponse');
 
 const name = nameText(webhookText.name).describe(`The name, ${range(webhookText.name)} characters.`);
-const url = boundedText(webhookText.url).describe('An https address of a public host.');
+const url = boundedText(webhookText.url).describe('An https URL of a public host.');
 const types = z
   .array(boundedText(eventTypes.length).refine(isEventType, eventTypeRule))
   .max(eventTypes.max)
   .optional()
   .describe(
-    `At most ${eventTypes.max} types, such as \`run.completed\`, or a noun and \`.*\` for all of its types. Empty for all.`,
+    `At most ${eventTypes.max} types, such as \`run.completed\`, or a kind of record and \`.*\` for all of its types. Empty for all.`,
   );
 const projectIds = z
   .array(boundedText(text.pathId))
@@ -107,7 +107,7 @@ const endpointId = { ...pathId, description: 'The id of the endpoint.' } as cons
 
 builder.queryFields((t) => ({
   webhookEndpoints: t.field({
-    description: 'Addresses that get events of the organization, newest first.',
+    description: 'URLs that get events of the organization, newest first.',
     scope: 'webhooks:read',
     rest: 'GET /webhook-endpoints',
     tool: 'list_webhook_endpoints',
@@ -147,7 +147,7 @@ builder.mutationFields((t) => ({
   }),
   replaceWebhookSecret: t.field({
     description:
-      'Replaces the secret of an endpoint and returns the new one once. For a day, the earlier secret signs, too.',
+      'Replaces the secret of an endpoint and returns the new one once. For a day, messages are also signed with the earlier secret.',
     scope: 'webhooks:write',
     rest: 'PUT /webhook-endpoints/{endpointId}/secret',
     type: EndpointWithSecret,

@@ -74,7 +74,7 @@ const EnterpriseOffer = builder.objectRef<{ contactUrl: string | null; blurb: st
   description: 'The offer for larger organizations, agreed with the operator of the service.',
   fields: (t) =>
     members(t, {
-      contactUrl: stringOrNull('The address for requests of this plan; null when the operator has set none.'),
+      contactUrl: stringOrNull('The URL at which to ask for this plan; null when the operator has set none.'),
       blurb: string('Summary of the offer, in one sentence.'),
     }),
 });
@@ -126,7 +126,7 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
     withdrawalDays: t.int({
       graphOnly: true,
       description:
-        'The days within which an order can be withdrawn; without consent to start now, its credits begin after them.',
+        'Number of days within which an order can be withdrawn. Without consent to an immediate start, its credits can be spent only afterwards.',
       resolve: () => billing.withdrawalMs / days(1),
     }),
     limits: t.field({

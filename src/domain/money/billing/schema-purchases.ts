@@ -37,7 +37,7 @@ const SubscriptionStatus = wordSet(
   },
 );
 const CreditRequestStatus = wordSet('CreditRequestStatus', ['open'], 'The state of a request for credits.', {
-  open: 'The request waits for an answer of the owners.',
+  open: 'The request waits for an answer from the owners.',
 });
 const WithdrawalStatus = wordSet('WithdrawalStatus', ['completed'], 'The state of a withdrawal.', {
   completed: 'Credits and order are changed; the refund is in progress.',
@@ -100,7 +100,7 @@ export const TeamSubscription = builder.objectRef<BillingSubscription>('TeamSubs
   fields: (t) =>
     members(t, {
       plan: typed(TeamPlanId.type, 'The plan of the current period.'),
-      status: typed(SubscriptionStatus.type, 'State of the subscription, which says whether it renews.'),
+      status: typed(SubscriptionStatus.type, 'State of the subscription, which tells whether it renews.'),
       currentPeriodEnd: epochMs('When the subscription renews or ends.'),
       cancelAtPeriodEnd: t.boolean({
         description: 'Whether the subscription ends when its period ends.',

@@ -47,7 +47,7 @@ const CreateCheckoutSessionRequest = request(
         .boolean()
         .optional()
         .describe(
-          'True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise credits can be spent when the 14 days of withdrawal are over.',
+          'True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise the credits can be spent after the withdrawal period of 14 days.',
         ),
     })
     .meta({ description: 'The order.', examples: [{ offer: 'pack', quantity: 2, startNowConsent: true }] }),
@@ -112,7 +112,7 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createCreditRequest: t.field({
     description:
-      'Asks the owners of the organization for credits. While a request is open, the message is added to it.',
+      'Asks the owners of the organization for credits. If a request is already open, the message is added to it.',
     scope: 'missions:run',
     rest: { route: 'POST /billing/credit-requests', status: 201, errors: [404, 409] },
     tool: 'request_credits',

@@ -15,7 +15,7 @@ import * as records from './records.ts';
 const GroupRole = wordSet(
   'DirectoryGroupRole',
   groupRoles,
-  'A role that a group can give. Owners are appointed by owners only.',
+  'A role that a group can give. Only owners can make somebody an owner.',
   {
     admin: 'Everything except changes of owners.',
     member: 'Works with projects, agents and missions.',
@@ -40,7 +40,7 @@ const DirectoryUserType = builder.objectRef<records.ListedUser>('DirectoryUser')
     members(t, {
       id: string('The id, which starts with `scu_`: the id of the user at the SCIM endpoint.'),
       userName: string('Name of the user at the identity provider.'),
-      externalId: stringOrNull('Id of the user at the identity provider; null when it sends none.'),
+      externalId: stringOrNull('Id of the user at the identity provider; null when the provider sends none.'),
       email: string('The email address, which identifies the account of the person.'),
       displayName: stringOrNull('The name at the identity provider; the account of the person keeps its own.'),
       active: boolean('Whether the identity provider lets the person be a member.'),
@@ -53,7 +53,7 @@ const DirectoryUserType = builder.objectRef<records.ListedUser>('DirectoryUser')
 const groupFields = {
   id: string('The id, which starts with `scg_`: the id of the group at the SCIM endpoint.'),
   displayName: string('Name of the group at the identity provider.'),
-  externalId: stringOrNull('Id of the group at the identity provider; null when it sends none.'),
+  externalId: stringOrNull('Id of the group at the identity provider; null when the provider sends none.'),
   role: typedOrNull(GroupRole.type, 'The role that the group gives to its members; null when it gives none.'),
   createdAt: epochMs('When the identity provider created the group.'),
   updatedAt: epochMs('When the group was last changed.'),
@@ -61,7 +61,8 @@ const groupFields = {
 
 const DirectoryGroupType = builder.objectRef<records.ListedGroup>('DirectoryGroup').implement({
   description: 'A group that the identity provider of the organization maintains.',
-  fields: (t) => members(t, { ...groupFields, memberCount: int('Number of its users, inactive ones included.') }),
+  fields: (t) =>
+    members(t, { ...groupFields, memberCount: int('Number of users in the group, including inactive ones.') }),
 });
 
 const ChangedDirectoryGroup = builder.objectRef<DirectoryGroup>('ChangedDirectoryGroup').implement({
@@ -100,13 +101,13 @@ builder.queryFields((t) => ({
 builder.mutationField('setDirectoryGroupRole', (t) =>
   t.field({
     description:
-      'Sets the role that a group gives to its members, which applies to them at once. A user in several groups gets the highest of ' +
+      'Sets the role that a group gives to its members; it applies at once. A user in several groups gets the highest of ' +
       'their roles, and without such a role the role `member`; owners keep their role. Only an owner may do this.',
     scope: 'members:write',
     type: ChangedDirectoryGroup,
     args: {
       directoryGroupId: t.arg.string({ ...pathId, description: 'The `id` of the group.' }),
-      role: t.arg({ type: GroupRole.type, description: 'The role; null to give none.' }),
+      role: t.arg({ type: GroupRole.type, description: 'The role; null means that the group gives none.' }),
     },
     resolve: (_, { directoryGroupId, role }, { caller }) => setGroupRole(caller, directoryGroupId, role ?? null),
   }),

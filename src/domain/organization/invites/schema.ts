@@ -22,7 +22,7 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `inv_`.'),
-      email: string('The email address: only its account can accept the invite.'),
+      email: string('The email address. Only the account with this address can accept the invite.'),
       role: typed(OrgRole.type, 'The role of the person after accepting.'),
       orgId: string('The organization that the person is invited to.'),
       status: t.field({
@@ -35,7 +35,8 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
       ),
       expiresAtSec: t.field({
         type: 'EpochSec',
-        description: 'End of the invite, seven days after its creation, in seconds; an expired one cannot be accepted.',
+        description:
+          'When the invite expires, seven days after its creation, in seconds; an expired invite cannot be accepted.',
         resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000),
       }),
       createdAt: epochMs('When the invite was created.'),

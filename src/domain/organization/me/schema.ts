@@ -42,7 +42,7 @@ const Me = builder.objectRef<Caller>('Me').implement({
       ),
       capabilities: t.field({
         description:
-          'The actions that the caller may take. A credential that is bound to a project has `missions.run` at most.',
+          'The actions that the caller may take. A credential that is bound to a project has at most `missions.run`.',
         type: [Capability.type],
         resolve: capabilitiesOf,
       }),

@@ -12,7 +12,7 @@ const AllowedNetworksType = builder.objectRef<AllowedNetworks>('AllowedNetworks'
     'The networks from which an organization accepts its credentials. Requests from elsewhere are refused with the code `address_not_allowed`.',
   fields: (t) =>
     members(t, {
-      networks: strings('The networks in CIDR notation; none when requests may come from everywhere.'),
+      networks: strings('The networks in CIDR notation; empty when requests may come from any address.'),
       address: stringOrNull('The address of the present request, as the service sees it; null when it is unknown.'),
     }),
 });
@@ -29,8 +29,8 @@ const SetAllowedNetworksRequest = request(
         .array(network)
         .max(allowedNetworks.max)
         .describe(
-          `The networks in CIDR notation, IPv4 and IPv6, at most ${allowedNetworks.max}; a single address is a network, too. Must contain ` +
-            'the address of this request; none allows requests from everywhere.',
+          `The networks in CIDR notation, IPv4 and IPv6, at most ${allowedNetworks.max}; a single address is also allowed. Must contain ` +
+            'the address of this request; an empty list allows requests from any address.',
         ),
     })
     .meta({ description: 'The whole list.', examples: [{ networks: ['203.0.113.0/24', '2001:db8:1::/48'] }] }),

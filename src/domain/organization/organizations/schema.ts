@@ -25,7 +25,7 @@ const cell = z
   .max(32)
   .regex(slugPattern, 'must contain only lower-case letters, digits and hyphens')
   .describe(
-    'Name of the cell that stores its data, 1 to 32 characters; by default the cell of the request. In another cell, the person has the account of the same email address.',
+    'Name of the cell that stores its data, 1 to 32 characters; by default the cell of the request. In another cell, the person gets the account with the same email address.',
   );
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
@@ -34,14 +34,14 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
     members(t, {
       id: string('The id, which starts with `org_`.'),
       name: string(`The name, ${range(text.organizationName)} characters; not unique.`),
-      slug: string('A unique name, which is part of console addresses.'),
+      slug: string('A unique name, which is part of console URLs.'),
       createdByUserId: string('The person who created the organization and became its first owner.'),
       createdAt: epochMs('When the organization was created.'),
       namePending: boolean('Not used yet: always false, since a person chooses every name.'),
       consoleUrl: t.string({
         beyondRest: true,
         description:
-          'The address of the organization’s pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
+          'The URL of the organization’s pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
           'under Tokens, and a session sends its id in `X-Org-Id`.',
         resolve: ({ slug, cell }) => (cell ? addressOfCell(cell) + organizationPath(slug) : pageOfSlug(slug, '')),
       }),
