@@ -47,7 +47,7 @@ export function openEvents(
     await journal.room();
   }
 
-  /** Forwards the orders of heartbeats to the harness, its models and its questions. */
+  /** Forwards the orders in heartbeat responses to the harness, its models and its questions. */
   function steerWith(harness: Harness, { models, questions, replay }: Steered) {
     const talk = openConversation(harness, {
       prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),

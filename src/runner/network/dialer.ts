@@ -49,7 +49,7 @@ export function readRoutes(env: NodeJS.ProcessEnv): RouteSettings {
   });
   const proxy = env.HTTPS_PROXY || env.https_proxy || '';
   if (proxy && !(URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)))
-    throw new Error('HTTPS_PROXY: must be an http or https address.');
+    throw new Error('HTTPS_PROXY: must be an http or https URL.');
   return { privateHosts: new Set(privateHosts), upstream: proxy ? new URL(proxy) : null, roots: readRoots(env) };
 }
 

@@ -103,7 +103,7 @@ async function checkIsBundle(file: string): Promise<void> {
     throw new Error('the file is not a git bundle');
 }
 
-/** Fetches the bundle into a repository of the runner. @throws when that lacks commits which the bundle is based on */
+/** Fetches the bundle into a repository of the runner. @throws when the repository lacks commits on which the bundle is based */
 export async function unpack(repository: string, bundle: Bundle): Promise<void> {
   await checkIsBundle(bundle.file);
   const refs = [`+refs/checkpoint/work:${workOf(bundle)}`, `+refs/checkpoint/sessions:${sessionsOf(bundle)}`];

@@ -66,8 +66,8 @@ export function findSsoPage(
 }
 
 /**
- * Starts a sign-in by GET, because `form-action` forbids a form here. An administrator of a provider can choose the account that it signs
- * in without asking the person, so a link from another site shows a page first.
+ * Starts a sign-in by GET, because `form-action` forbids a form here. The administrator of a provider decides which account it signs in,
+ * without asking the person. Therefore a link from another site shows a page first.
  */
 async function start(exchange: Exchange, id: string): Promise<void> {
   await throttle.take(networkOf(exchange.address));
