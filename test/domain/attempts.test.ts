@@ -240,7 +240,9 @@ it('failed calls to the source host after a choice of an attempt are retried unt
   await choose(one.runId);
   github.disturb('pulls/create', 'lose the answer');
   github.disturb('git/delete-ref', { status: 503 });
-  await expect(settleAttempts({ groupId })).rejects.toThrow('2 effects of a decision failed');
+  await expect(settleAttempts({ groupId })).rejects.toThrow(
+    '2 calls to the source host failed after a decision about attempts',
+  );
   expect([...repository().heads.keys()]).toEqual([`mission/${one.runId}`, `mission/${two.runId}`]);
   await settleAttempts({ groupId });
   await settleAttempts({ groupId });

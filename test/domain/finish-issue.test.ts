@@ -132,7 +132,7 @@ describe('trackers that fail at the end of a run', () => {
     expect(await waiting()).toEqual([]);
     expect((await runOf(held)).lastError.split('\n')).toEqual([
       'exit code 1',
-      'The tracker could not be told that the run has ended: Linear rejected the request: Could not find referenced Issue.',
+      'The tracker was not informed that the run has ended: Linear rejected the request: Could not find referenced Issue.',
     ]);
   });
 

@@ -145,7 +145,7 @@ describe('connectors of trackers and source hosts', () => {
     const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
     expect(await disconnect(one.id)).toMatchObject({
       code: 'conflict',
-      description: 'The connector is in use: 1 projects have it as their scm.',
+      description: 'The connector is in use: it is the scm connector of 1 project.',
     });
     expect(await disconnect(elsewhere.id)).toEqual({ ok: true, id: elsewhere.id });
     const two = await connectVendor(code);

@@ -191,7 +191,10 @@ export const disconnectIntegration = (id: string, detachesProjects = false): Pro
     const using = { orgId, [member]: id };
     if (vendorKind !== 'llm' && !detachesProjects) {
       const projects = await Project.query(trx).where(using).resultSize();
-      if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
+      if (projects > 0) {
+        const users = projects === 1 ? '1 project' : `${projects} projects`;
+        throw conflict(`The connector is in use: it is the ${vendorKind} connector of ${users}.`);
+      }
     }
     // A tracker can only be replaced by a tracker of the same vendor, because existing issues stay at their tracker.
     const like = vendorKind === 'tracker' ? { orgId, vendorKind, vendor } : { orgId, vendorKind };

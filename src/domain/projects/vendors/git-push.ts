@@ -109,7 +109,7 @@ function overHttp({ url, username, password }: RepositoryAccess): Transport {
       const status = response.statusCode!;
       if (status === 200) return Buffer.concat(chunks);
       if (status >= 500 || status === 429) throw badGateway(`The source host failed (status ${status}).`);
-      throw conflict(`The source host refuses the push with these credentials (status ${status}).`);
+      throw conflict(`The source host refused the push with these credentials (status ${status}).`);
     } catch (error) {
       if (error instanceof Error && error.name === 'OutboundError') throw badGateway('The source host is unreachable.');
       throw error;

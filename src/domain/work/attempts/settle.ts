@@ -35,7 +35,10 @@ export async function settleAttempts({ groupId }: { groupId: string }): Promise<
       }
     }
   }
-  if (errors.length > 0) throw new Error(`${errors.length} effects of a decision failed`, { cause: errors[0] });
+  if (errors.length > 0)
+    throw new Error(`${errors.length} calls to the source host failed after a decision about attempts`, {
+      cause: errors[0],
+    });
 }
 
 /** Opens the pull request for the branch that the attempt pushed before the choice. */

@@ -42,7 +42,7 @@ export async function admitEvent(
   match: RuleMatch,
   approvedBy: Approver,
 ): Promise<Ready> {
-  // Events of a source host name a linked account; events of some trackers name the person.
+  // Some trackers identify the member in the event itself. Source hosts only identify an account, which may be linked to a member.
   const member =
     event.author?.userId ?? (event.repository === null ? null : await memberBehind(match.project, event.author));
   const plain: Ready = {

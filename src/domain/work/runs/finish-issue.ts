@@ -47,7 +47,7 @@ export async function finishIssue(
   } catch (error) {
     if (!isFinal(error)) throw error;
     const what = isOpen({ status }) ? 'started' : 'ended';
-    await appendError(run.id, `The tracker could not be told that the run has ${what}: ${error.body.description}`);
+    await appendError(run.id, `The tracker was not informed that the run has ${what}: ${error.body.description}`);
   }
 }
 

@@ -15,9 +15,7 @@ export interface LinearApp {
 
 const prefix = 'linear-app:';
 
-/**
- * Encodes the application as credentials for a connector, which are one text like any other credentials; null when there is no application.
- */
+/** Encodes the application as one text, the form in which a connector stores credentials; null when there is no application. */
 export const credentialsOfLinearApp = (app: LinearApp | null | undefined): AppCredentials | null =>
   app
     ? {
