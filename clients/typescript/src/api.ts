@@ -59,7 +59,7 @@ export interface CatalogHarness {
   id: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** Name for people; programs use the id. */
   label: string;
-  /** Whether missions may be given to agents with this harness. */
+  /** Whether missions may be assigned to agents with this harness. */
   executable: boolean;
   /** The models that an agent with this harness can use. */
   models: CatalogModel[];
@@ -217,7 +217,7 @@ export interface ShareDifference {
   low: number;
   /** Upper bound of the 95 % confidence interval of the difference. */
   high: number;
-  /** Whether the interval excludes that the versions do not differ. */
+  /** Whether the interval excludes 0, so that the versions differ by more than chance. */
   isMoreThanChance: boolean;
 }
 /** One page of a list of AgentVersion records. */
@@ -1193,7 +1193,7 @@ export interface ChangedFileParameters {
   /** The version of the file. */
   side: 'old' | 'new';
 }
-/** A chat channel whose missions work in one project. */
+/** A chat channel that is bound to a project. */
 export interface ChatChannel {
   /** The connector of the chat. */
   integrationId: string;
@@ -3534,7 +3534,7 @@ export interface OutsideEffect {
   kind: 'push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call';
   /** State of the effect. */
   state: 'staged' | 'approved' | 'committing' | 'committed' | 'rejected' | 'failed';
-  /** The effect in words. */
+  /** Description of the effect. */
   title: string;
   /** Text that others would read, or the arguments of a call as JSON; empty without one. */
   text: string;
@@ -3840,9 +3840,9 @@ export interface RecordedModelCall {
   /** Whether its content is left out, because it exceeds the limits of a recording. */
   isOmitted: boolean;
 }
-/** Recorded calls of models, 200 at once. */
+/** A page of at most 200 recorded model calls. */
 export interface RecordedModelCalls {
-  /** The calls by steps, in the order of their beginning. */
+  /** The calls, grouped by step, in the order in which they began. */
   data: RecordedModelCall[];
   /** Whether there are further calls. */
   hasMore: boolean;
@@ -3851,7 +3851,7 @@ export interface RecordedModelCalls {
 export interface RecordedModelCallsParameters {
   /** The id of the run. */
   runId: string;
-  /** Number of calls to leave out from the beginning. */
+  /** Number of calls to skip. */
   after?: number;
 }
 /** The model and tool calls of a run as its gateway has carried them, as JSON lines. */
@@ -4224,7 +4224,7 @@ export interface RunGroupsParameters {
   kind?: 'scheduled' | 'manual';
   /** Only runs that were started for this agent; `none` for those that any agent may work on. */
   agentId?: string;
-  /** Only runs of this person, as `personId` of a run; `none` for those of nobody. */
+  /** Only runs of this person, as `personId` of a run; `none` for runs without a responsible person. */
   personId?: string;
   /** Only runs that were created at this time or later, to the year 9999. */
   createdFrom?: number;
@@ -6750,7 +6750,7 @@ export interface Operations {
   deleteMissionView: { input: DeleteMissionViewParameters; output: DeleteMissionViewResponse };
   /** Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. All attempts at one task, and runs that continue it, are followed too. The person responsible for a run gets them without following it. Requires the scope `missions:read`. */
   followRun: { input: FollowRunParameters; output: Run };
-  /** Ends the news of a run, and of the other attempts at its task, for a person who follows it. Requires the scope `missions:read`. */
+  /** Makes the caller unfollow a run and the other attempts at its task. Requires the scope `missions:read`. */
   unfollowRun: { input: UnfollowRunParameters; output: Run };
   /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. The first decision counts: after another one the answer is 409. Requires the scope `missions:run`. */
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };

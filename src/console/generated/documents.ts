@@ -1173,7 +1173,7 @@ export type OutsideEffectKind =
   | 'mcp_call'
   /** A pull request at the source host. */
   | 'pull_request'
-  /** A push of commits to the source host. Its pull request waits with it. */
+  /** A push of commits to the source host. If it waits, its pull request waits too. */
   | 'push'
   /** A move of an issue in a tracker outside of the platform. */
   | 'tracker';

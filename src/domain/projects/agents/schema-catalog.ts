@@ -58,7 +58,7 @@ const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').impl
     members(t, {
       id: typed(Harness.type, 'Value for `harness` of an agent.'),
       label: string('Name for people; programs use the id.'),
-      executable: boolean('Whether missions may be given to agents with this harness.'),
+      executable: boolean('Whether missions may be assigned to agents with this harness.'),
       models: t.field({
         type: [CatalogModelType],
         resolve: ({ models }) => [...models],

@@ -12,7 +12,7 @@ export const OutsideEffectKind = wordSet(
   effectKinds,
   'Kind of an effect of a mission outside of the platform.',
   {
-    push: 'A push of commits to the source host. Its pull request waits with it.',
+    push: 'A push of commits to the source host. If it waits, its pull request waits too.',
     pull_request: 'A pull request at the source host.',
     comment: 'The comment of a mission on an issue or pull request.',
     tracker: 'A move of an issue in a tracker outside of the platform.',

@@ -25,7 +25,7 @@ export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect
       runId: string('The run; the newest one if several runs work on one branch or issue.'),
       kind: typed(OutsideEffectKind.type, 'Kind of effect.'),
       state: typed(OutsideEffectState.type, 'State of the effect.'),
-      title: t.string({ description: 'The effect in words.', resolve: (effect) => describeEffect(effect).title }),
+      title: t.string({ description: 'Description of the effect.', resolve: (effect) => describeEffect(effect).title }),
       text: t.string({
         description: 'Text that others would read, or the arguments of a call as JSON; empty without one.',
         complexity: weightOf(effectBounds.payload),

@@ -11,7 +11,7 @@ const connectorOf = toOne(connectorsOfChats, ({ id }) => id);
 const channelsOf = toMany(channelsOfChats, ({ integrationId }) => integrationId);
 
 export const ChatChannelType = builder.modelType(ChatChannel, 'ChatChannel').implement({
-  description: 'A chat channel whose missions work in one project.',
+  description: 'A chat channel that is bound to a project.',
   fields: (t) => ({
     integrationId: t.exposeString('integrationId', { description: 'The connector of the chat.' }),
     channelId: t.exposeString('channelId', { description: 'The vendor’s id of the channel.' }),

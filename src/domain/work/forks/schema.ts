@@ -74,10 +74,10 @@ const RecordedModelCall = builder.objectRef<operations.ForkableCall>('RecordedMo
 const RecordedModelCalls = builder
   .objectRef<{ data: operations.ForkableCall[]; hasMore: boolean }>('RecordedModelCalls')
   .implement({
-    description: `Recorded calls of models, ${forkBounds.calls} at once.`,
+    description: `A page of at most ${forkBounds.calls} recorded model calls.`,
     fields: (t) =>
       members(t, {
-        data: typed([RecordedModelCall], 'The calls by steps, in the order of their beginning.', {
+        data: typed([RecordedModelCall], 'The calls, grouped by step, in the order in which they began.', {
           complexity: { field: 1, multiplier: forkBounds.calls },
         }),
         hasMore: boolean('Whether there are further calls.'),
@@ -95,7 +95,7 @@ builder.queryField('recordedModelCalls', (t) =>
       runId: t.arg.string({ ...pathId, description: 'The id of the run.' }),
       after: t.arg.int({
         defaultValue: 0,
-        description: 'Number of calls to leave out from the beginning.',
+        description: 'Number of calls to skip.',
         validate: { schema: z.int().min(0).max(call.max) },
       }),
     },

@@ -129,7 +129,7 @@ const ShareDifferenceType = builder.objectRef<ShareDifference>('ShareDifference'
       low: float('Lower bound of the 95 % confidence interval of the difference.'),
       high: float('Upper bound of the 95 % confidence interval of the difference.'),
       isMoreThanChance: t.boolean({
-        description: 'Whether the interval excludes that the versions do not differ.',
+        description: 'Whether the interval excludes 0, so that the versions differ by more than chance.',
         resolve: isMoreThanChance,
       }),
     }),

@@ -28,7 +28,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { runId }, { caller }) => startFollowing(caller, runId),
   }),
   unfollowRun: t.field({
-    description: 'Ends the news of a run, and of the other attempts at its task, for a person who follows it.',
+    description: 'Makes the caller unfollow a run and the other attempts at its task.',
     scope: 'missions:read',
     tool: { name: 'unfollow_run', idempotent: true },
     type: RunType,

@@ -152,7 +152,7 @@ const filterArguments = () =>
     }),
     personId: t.string({
       ...filter,
-      description: 'Only runs of this person, as `personId` of a run; `none` for those of nobody.',
+      description: 'Only runs of this person, as `personId` of a run; `none` for runs without a responsible person.',
     }),
     createdFrom: t.field({
       ...time,
