@@ -80,7 +80,7 @@ export async function accessTokenOf(binding: McpBinding): Promise<string | null>
   return isDue(kept) ? refreshed(binding) : grantOf(binding.id, kept).tokens.access_token;
 }
 
-/** A new token in place of one that the server has rejected before its expiry; null when the binding has no valid grant. */
+/** A new token that replaces one that the server rejected before its expiry; null when the binding has no valid grant. */
 export const replacedToken = (binding: McpBinding, rejected: string): Promise<string | null> =>
   refreshed(binding, rejected);
 

@@ -115,7 +115,7 @@ async function changeBinding(
   const isRead = configStatus === 'ok' || configStatus === 'missing';
   const drift = isRead ? driftOf(before, declared) : before.drift;
   const isElsewhere = declared !== undefined && declared.url !== before.pinnedUrl;
-  // Credentials and grants belong to the bound address. When the address changes, only the credentials in this request are stored.
+  // Credentials and grants belong to the bound URL. When the URL changes, only the credentials in this request are stored.
   if (isElsewhere) await forgetGrant(trx, before.id);
   const kept = isElsewhere ? {} : (await unsealed(before.id)).credentials;
   const snapshot = isElsewhere ? [] : before.toolSnapshot;

@@ -15,7 +15,7 @@ import {
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { performEffect } from './perform.ts';
 
-/** Maximum attempts to carry out an effect; after the last one, a person has to decide about it again. */
+/** Maximum number of attempts to carry out an effect; after the last one, a person has to decide about it again. */
 const maxAttempts = 8;
 
 /** Carries out the next approved effect of the run. @throws an error if another attempt may succeed */

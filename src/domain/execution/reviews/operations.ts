@@ -134,7 +134,7 @@ async function requestChanges(
   const id = await continueFrom(trx, newest, { prompt: request }, (mission, issue) =>
     writeMission(trx, caller, mission, issue),
   );
-  // The new run pushes to the branch of the pull request only while it is not merged or closed.
+  // The new run pushes to the branch of the pull request only while the pull request is open.
   if (newest.prState === null || newest.prState === 'open')
     await workOnPullRequest(trx, id, { ...newest, originDeliveryId: null, originNumber: null });
   return id;

@@ -37,7 +37,7 @@ export interface ClaimedRun {
   /** The branch that the change will be merged into; null means the default branch of the repository. */
   baseBranch: string | null;
   branch: string;
-  /** Whether the runtime merges the pull request once the change is approved. */
+  /** Whether the platform merges the pull request once a reviewer of the run has approved the change. */
   autoMerge: boolean;
   instanceType: InstanceTypeId;
   /** Memory for the sandbox of the first step, in MiB. */

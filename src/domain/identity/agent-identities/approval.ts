@@ -46,7 +46,7 @@ async function lockClaim(trx: Transaction, attemptToken: string): Promise<Claim>
   return registration && attempt ? { registration, attempt } : ClaimAttempt.refuse();
 }
 
-/** Rejects a claim that can no longer be decided. @throws 410 for a claim that has ended, 403 for another account */
+/** Checks that the person may still decide the claim. @throws 410 for a claim that has ended, 403 for another account */
 function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): void {
   const at = now();
   const state = stateOf(registration, at);

@@ -93,7 +93,7 @@ export function stateOf(registration: Registration, at: number): RegistrationSta
   return registration.claimExpiresAt <= at ? 'expired' : 'unclaimed';
 }
 
-/** The grant of a claimed registration, until it ends. */
+/** The grant of a claimed registration; null once it has ended. */
 export function lentGrantOf(registration: Registration, at: number): LentGrant | null {
   const { userId, orgId, projectId, scopes, grantExpiresAt } = registration;
   if (stateOf(registration, at) !== 'claimed' || grantExpiresAt! <= at) return null;

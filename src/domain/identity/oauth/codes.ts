@@ -17,7 +17,7 @@ export class AuthorizationCode extends table('authorization_codes', {
   digest: column<Buffer>(),
   clientId: column<string>(),
   clientName: column<string | null>(),
-  /** The redirect URI of the request, with the port of a program on the person's machine. */
+  /** The redirect URI of the request, including the port if it leads to a program on the person's machine. */
   redirectUri: column<string>(),
   codeChallenge: column<string>(),
   userId: column<Id<'person'>>(),

@@ -34,6 +34,6 @@ interface Value {
   value: string;
 }
 
-/** The digests of this installation, by the digests in a file. */
+/** Maps the digests in a file to this installation's digests of the same addresses. */
 export const digestsHere = (orgId: string, found: Addresses): [inFile: string, here: string][] =>
   Object.entries(found).map(([digest, address]) => [digest, subjectOfAddress(orgId, address).id]);

@@ -159,6 +159,6 @@ export async function deleteEndpoint(caller: Caller, endpointId: string): Promis
   return { ok: true, id: endpointId };
 }
 
-/** Endpoints that the service has disabled, for a notice. */
+/** Endpoints that the service has disabled, for notices about them. */
 export const listDisabledEndpoints = (orgId: WebhookEndpoint['orgId']): Promise<WebhookEndpoint[]> =>
   WebhookEndpoint.findByKeys('disabledReason', ['gone', 'failing'], { orgId });

@@ -20,8 +20,8 @@ export const placeOfMove = async (orgId: string): Promise<Pick<CellOrganization,
 
 const movedSql = `select org_id, other_cell from cell_organizations where slug = $1 and state = 'moved' order by changed_at desc limit 1`;
 /**
- * The cell to which the organization with this slug has moved. Null for an unknown slug, and for a slug that now belongs to an organization
- * of this cell, as is possible once the moved one was closed in the other cell.
+ * The cell to which the organization with this slug has moved. Null for an unknown slug, and for a slug that an organization of this cell
+ * has taken since: the moved one was then closed in the other cell.
  */
 export async function cellOfSlug(slug: string): Promise<string | null> {
   const [moved] = await sql<Pick<CellOrganization, 'orgId' | 'otherCell'>>(movedSql, [slug]);

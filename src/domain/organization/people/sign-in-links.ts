@@ -13,7 +13,7 @@ import { ensurePerson } from './operations.ts';
 
 /** The browser that requested a mail, and its return path after sign-in. */
 interface Origin {
-  /** The digest of the secret in that browser's cookie. */
+  /** The digest of the secret in the requesting browser's cookie. */
   binding: Buffer;
   returnTo: string | null;
 }

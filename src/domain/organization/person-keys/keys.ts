@@ -14,7 +14,7 @@ import { joinErasureSql } from './join.ts';
 export interface Subject {
   /** The id of the person, or a keyed digest of an email address that may have no account. */
   id: string;
-  /** The email address; null for the id of a person. */
+  /** The email address; null if the subject is a person's id. */
   address: string | null;
 }
 

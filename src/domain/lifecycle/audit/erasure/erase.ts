@@ -25,7 +25,7 @@ export interface PersonErasure {
   /** The id in the event of the erasure: the person's id, or a digest of an email address without an account. */
   personId: string;
   erasedAt: number;
-  /** Number of invites, and number of missions whose recordings were deleted, by this call. */
+  /** Number of invites that this call deleted, and number of missions whose recordings it deleted. */
   invites: number;
   recordings: number;
 }

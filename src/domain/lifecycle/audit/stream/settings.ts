@@ -129,7 +129,7 @@ export async function deleteAuditStream(caller: Caller): Promise<{ ok: true }> {
 
 const retrySql = 'update audit_streams set due_at = 0 where org_id = $1 and failures > 0 returning org_id';
 
-/** Makes a delivery that is waiting after a failure due at once. Returns null without a destination. */
+/** Retries at once: ends the wait of a delivery after a failure. Returns null without a destination. */
 export async function retryAuditStream(caller: Caller): Promise<AuditStream | null> {
   await sql(retrySql, [mayStream(caller, 'retryAuditStream')]);
   return findAuditStream(caller);
