@@ -281,7 +281,7 @@ describe('slow answers of the orchestrator’s model', () => {
     await explainWaits();
     expect(await look(slowRun)).toMatchObject({
       status: 'dispatching',
-      reason: 'The orchestrator’s model is being asked which agents suit the task.',
+      reason: 'The orchestrator’s model is choosing agents for the task.',
       missionActivity: 'Choosing the agents',
     });
     world.clock.turn(seconds(30) - 1);

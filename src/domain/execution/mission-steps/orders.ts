@@ -110,7 +110,7 @@ export async function orderForClaim(
   const canRun = await canRunWith(trx, run.orgId, offer);
   const choice = await chooseAgents(trx, run, project, prompt, canRun);
   if ('ask' in choice) {
-    const reason = 'The orchestrator’s model is being asked which agents suit the task.';
+    const reason = 'The orchestrator’s model is choosing agents for the task.';
     return { ask: choice.ask, waiting: { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' } };
   }
   const { sandboxTemplateId } = run;

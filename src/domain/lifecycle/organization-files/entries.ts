@@ -44,7 +44,9 @@ export async function readAll(content: AsyncIterable<Buffer>): Promise<Buffer> {
 export async function readNamed(entries: EntryCursor, name: string): Promise<Buffer> {
   const entry = await entries.take();
   if (entry?.name !== name || entry.size > maxTextBytes)
-    throw new OrganizationFileError(`the file is damaged or is not an organization file: ${name} is not at its place`);
+    throw new OrganizationFileError(
+      `the file is damaged or is not an organization file: ${name} is missing or in the wrong place`,
+    );
   return readAll(entry.content);
 }
 
@@ -54,7 +56,7 @@ export async function* rowsIn(entries: EntryCursor, table: string): AsyncGenerat
   for (let number = 1; (await entries.peek())?.name.startsWith(folder); number++) {
     const { name, size, content } = (await entries.take())!;
     if (name !== pieceName(table, number) || size > maxPieceBytes)
-      throw new OrganizationFileError(`the file is damaged: ${name} is not where it belongs`);
+      throw new OrganizationFileError(`the file is damaged: ${name} is in the wrong place`);
     yield await decompress(await readAll(content), { maxOutputLength: maxPieceBytes });
   }
 }

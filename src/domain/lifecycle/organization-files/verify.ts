@@ -53,7 +53,7 @@ function compareManifest({ tables, manifest, counts, contents }: Arrived): strin
   if (files !== contents.files || bytes !== contents.bytes || sha256 !== contents.sha256)
     findings.push('the contents differ from the manifest');
   if (JSON.stringify([...missing].sort()) !== JSON.stringify([...contents.missing].sort()))
-    findings.push('contents of the manifest are missing');
+    findings.push('contents that the manifest lists are missing');
   return findings;
 }
 

@@ -31,7 +31,7 @@ export const disabledWebhooks = async (caller: Caller): Promise<Condition[]> =>
     id: `webhook_disabled:${id}:${disabledAt}`,
     kind: 'action',
     title: `The webhook ${inQuotes(name)} is disabled`,
-    body: `${disabledReason === 'gone' ? 'Its receiver has answered 410.' : 'All attempts of five days have failed.'} Enable it once the receiver works: it continues where it stopped.`,
+    body: `${disabledReason === 'gone' ? 'Its receiver answered with 410.' : 'All attempts in five days failed.'} Enable it once the receiver works: it continues where it stopped.`,
     page: `/webhooks/${id}`,
     createdAt: disabledAt!,
   }));

@@ -55,7 +55,7 @@ export const failingMetadata = async (caller: Caller): Promise<Condition[]> =>
       id: `sign_in_metadata:${id}:${since}`,
       kind: 'action',
       title: `The metadata of the provider ${inQuotes(name)} cannot be used`,
-      body: `Since ${isoTime(since)} its address does not answer, or describes another provider or sign-in address. Replace the metadata: until then new certificates of the provider do not arrive.`,
+      body: `Since ${isoTime(since)}, its URL has not responded, or has described another provider or sign-in URL. Replace the metadata: until then, new certificates of the provider are not read.`,
       page: '/sign-in',
       createdAt: since,
     }),
