@@ -199,7 +199,11 @@ describe('webhook endpoints', () => {
   it.each([
     [{ url: 'http://10.0.0.1/' }, 400, 'url: must be an https URL of a public host.'],
     [{ url: 'no address' }, 400, 'url: must be an https URL of a public host.'],
-    [{ types: ['rnu.completed'] }, 400, 'types.0: must be `noun.verb`, or a noun of the audit log and `.*`.'],
+    [
+      { types: ['rnu.completed'] },
+      400,
+      'types.0: must be a type such as `run.completed`, or a kind of record and `.*`, such as `run.*`.',
+    ],
     [{ name: '' }, 400, 'name: must be at least 1 character.'],
     [{ projectIds: ['prj_none'] }, 404, 'No such project.'],
   ])('a webhook endpoint is refused with %j, and nothing is written', async (changes, status, description) => {

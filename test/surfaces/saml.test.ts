@@ -255,7 +255,7 @@ describe('Refused SAML responses: a page, and an event in the audit log', () => 
     [
       'signed with SHA-1',
       attack({}, { signatureAlgorithm: 'http://www.w3.org/2000/09/xmldsig#rsa-sha1' }),
-      'Its response uses the algorithm http://www.w3.org/2000/09/xmldsig#rsa-sha1.',
+      'Its response uses the unsupported algorithm http://www.w3.org/2000/09/xmldsig#rsa-sha1.',
     ],
     [
       'changed after it was signed',

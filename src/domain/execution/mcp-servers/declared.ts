@@ -58,7 +58,7 @@ export function parseConfig(text: string): Declarations {
   if (!(root instanceof Map)) invalid('The file must be a mapping.');
   const declared = root.get('mcpServers') ?? new Map();
   if (!(declared instanceof Map)) invalid('mcpServers: must be a mapping of names to servers.');
-  if (declared.size > maxServers) invalid(`mcpServers: must be at most ${maxServers} servers.`);
+  if (declared.size > maxServers) invalid(`mcpServers: must have at most ${maxServers} servers.`);
   const servers = [...declared].map(([name, server]) => readServer(name, server, warnings));
   return { servers, warnings: warnings.slice(0, maxWarnings) };
 }

@@ -127,7 +127,7 @@ function listOf(json: string | null | undefined): unknown[] {
   } catch {
     // Invalid JSON causes the same error as JSON other than a list.
   }
-  throw invalid.field('tools', 'must be a list in JSON');
+  throw invalid.field('tools', 'must be a JSON list');
 }
 
 export interface AskedCall extends OfServer {

@@ -88,7 +88,8 @@ export async function oidcUser(
   const config = await configurationOf(provider);
   const tokens = await exchangeCode(config, returnAddressOf(provider), search, binding);
   const algorithm = decodeProtectedHeader(tokens.id_token!).alg;
-  if (!algorithms.includes(algorithm ?? '')) rejectAnswer(`Its ID token is signed with ${algorithm}.`);
+  if (!algorithms.includes(algorithm ?? ''))
+    rejectAnswer(`Its ID token is signed with the unsupported algorithm ${algorithm}.`);
   const claims = tokens.claims()!;
   const { email, email_verified, name } = await userClaims(config, tokens);
   if (email_verified === false || email_verified === 'false') rejectAnswer('It has not verified the email address.');

@@ -87,7 +87,8 @@ function refuseUnsafe(xml: string): void {
   if (xml.includes('<!')) rejectAnswer('Its response contains a document type, a comment or CDATA.');
   for (const [, double, single] of xml.matchAll(/\bAlgorithm\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
     const algorithm = double ?? single!;
-    if (!algorithms.has(algorithm)) rejectAnswer(`Its response uses the algorithm ${algorithm.slice(0, 100)}.`);
+    if (!algorithms.has(algorithm))
+      rejectAnswer(`Its response uses the unsupported algorithm ${algorithm.slice(0, 100)}.`);
   }
 }
 
@@ -124,7 +125,7 @@ function checkConfirmation(provider: IdentityProvider, assertion: Parsed): strin
       )
     : [];
   const data = bearers.length === 1 ? children(bearers[0]!, 'SubjectConfirmationData')[0] : undefined;
-  if (!data) return rejectAnswer('Its assertion needs one bearer confirmation.');
+  if (!data) return rejectAnswer('Its assertion must have exactly one bearer confirmation.');
   if (attribute(data, 'Recipient') !== acsAddressOf(provider))
     rejectAnswer('Its assertion is for a different recipient.');
   if (attribute(data, 'NotOnOrAfter') === undefined || !isNow(data)) rejectAnswer('Its assertion has expired.');
