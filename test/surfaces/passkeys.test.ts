@@ -134,7 +134,7 @@ describe('Creating a passkey', () => {
     const console = browser(await world.session(person));
     const answers = await Promise.all(Array.from({ length: 23 }, () => console.create()));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-    expect(answers.find(({ status }) => status === 409)!.body).toContain('An account has at most 20 passkeys.');
+    expect(answers.find(({ status }) => status === 409)!.body).toContain('An account can have at most 20 passkeys.');
   });
 
   it('creating a passkey is a 403 without the form token, a 400 with an invalid credential, and a 303 without a session', async () => {
