@@ -1,10 +1,10 @@
-// `npm run bench:held [-- --missions=2000] [--seconds=30] [--action=10] [--harness=claude-code]`: missions that runners execute at the
-// same time, on one process of the service: cost and delay of their heartbeats. bench/README.md explains the figures, and has the last
-// ones.
+// `npm run bench:held [-- --missions=2000] [--seconds=30] [--action=10] [--price=0] [--harness=claude-code]`: missions that runners execute
+// at the same time, on one process of the service: cost and delay of their heartbeats. bench/README.md explains the figures, and has the
+// last ones.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import { unrecorded } from '#foundation/postgres/origin.ts';
 import { idOf } from './database.ts';
 import { readCounters } from './database-counters.ts';
 import { openDispatchDatabase } from './dispatch-database.ts';
-import { createRunners, type HeldMission } from './held-runners.ts';
+import { createRunners, places, runnerName } from './held-runners.ts';
 import { at } from './measure.ts';
 import { openPostgresMeter } from './postgres-cpu.ts';
 import { start } from './process.ts';
@@ -25,14 +25,15 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '30' },
     samples: { type: 'string', default: '5000' },
     action: { type: 'string', default: '10' },
+    price: { type: 'string', default: '0' },
     harness: { type: 'string', default: 'claude-code' },
   },
 });
 const [missions, lasts] = [Number(options.missions), Number(options.seconds)];
 const { harness } = options;
-/** Time in which missions begin their heartbeats, and in which caches and prepared statements are filled. */
-const rampUpMs = 10_000;
-const claimsAtOnce = 24;
+/** Time after the last claim in which intervals of heartbeats grow, and caches and prepared statements are filled. */
+const settleMs = 15_000;
+const claimsAtOnce = 4;
 /** The service runs from its sources, so that this module can count its statements. */
 const statementCount = new URL('./servers/statement-count.ts', import.meta.url).href;
 
@@ -41,8 +42,19 @@ const secretKey = randomBytes(32);
 const database = await openDispatchDatabase(secretKey);
 await unrecorded(() => seed());
 const postgresCpu = await openPostgresMeter();
-const launch = service({ databaseUrl: database.url, folder, secretKey, fromSources: true });
-const server = await start({ ...launch, node: [...launch.node!, '--import', statementCount] });
+const launch = service(
+  { databaseUrl: database.url, folder, secretKey, fromSources: true },
+  { INSTANCE_PRICES: JSON.stringify({ 'standard-1': Number(options.price) }) },
+);
+const server = await start({
+  ...launch,
+  node: [
+    ...launch.node!,
+    '--import',
+    statementCount,
+    ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/heldprof'] : []),
+  ],
+});
 const runners = createRunners(server.url, database.runtime, harness, {
   samplesMs: Number(options.samples),
   actionMs: Number(options.action) * 1_000,
@@ -50,42 +62,44 @@ const runners = createRunners(server.url, database.runtime, harness, {
 
 /** Counts of the database and CPU times in microseconds. */
 async function read() {
-  const cpu = { service: await server.cpu(), postgres: postgresCpu() };
+  const { user, system } = process.cpuUsage();
+  const cpu = { service: await server.cpu(), postgres: postgresCpu(), client: user + system };
   return { ...(await readCounters()), ...cpu, statements: await server.statements(), time: performance.now() };
 }
 
 console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
 try {
   const begun = performance.now();
-  const held: HeldMission[] = [];
-  for (let n = 0; n < missions; n += claimsAtOnce) {
-    const some = Array.from({ length: Math.min(claimsAtOnce, missions - n) }, (_, i) => runners.claim(n + i));
-    held.push(...(await Promise.all(some)));
-  }
+  let claimed = 0;
+  // A mission sends heartbeats from its claim on, as it does with a runner.
+  const claimSome = async () => {
+    while (claimed < missions) runners.hold(await runners.claim(claimed++));
+  };
+  await Promise.all(Array.from({ length: claimsAtOnce }, claimSome));
+  runners.askForOrders(Array.from({ length: Math.ceil(missions / places) }, (_, n) => runnerName(n)));
   console.log(`${missions} missions of ${harness} claimed in ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
-  runners.hold(held, rampUpMs);
-  await wait(rampUpMs + 5_000);
-  runners.times.length = 0;
-  runners.refusals.clear();
-  const [before, reportsBefore] = [await read(), runners.reports()];
+  await wait(settleMs);
+  runners.reset();
+  const before = await read();
   await wait(lasts * 1_000);
-  const [after, times] = [await read(), [...runners.times].sort((a, b) => a - b)];
-  const reports = runners.reports() - reportsBefore;
+  const [after, { times, reports, longestGapMs, refusals, lost }] = [await read(), runners.read()];
   const rss = await server.rss();
-  const lost = runners.lost();
-  const refused = [...runners.refusals].map(([code, count]) => `${count} ${code}`).join(', ') || 'no';
+  const refused = refusals.map(([code, count]) => `${count} ${code}`).join(', ') || 'no';
   const took = (after.time - before.time) / 1_000;
   const each = (figure: keyof typeof after, digits = 0) =>
     ((after[figure] - before[figure]) / times.length).toFixed(digits);
   const perSecond = (figure: keyof typeof after) => ((after[figure] - before[figure]) / took).toFixed(0);
-  const percent = (figure: 'service' | 'postgres') => ((after[figure] - before[figure]) / took / 1e4).toFixed(0);
+  const percent = (figure: 'service' | 'postgres' | 'client') =>
+    ((after[figure] - before[figure]) / took / 1e4).toFixed(0);
+  const [load] = loadavg();
   console.log(
-    `${(times.length / took).toFixed(0)} heartbeats and ${(reports / took).toFixed(0)} reports a second: p50 ${at(times, 0.5).toFixed(1)} ms, p99 ${at(times, 0.99).toFixed(1)} ms for a heartbeat; ${refused} refusals`,
+    `${took.toFixed(0)} s, ${(times.length / took).toFixed(0)} heartbeats and ${(reports / took).toFixed(0)} other requests a second: p50 ${at(times, 0.5).toFixed(1)} ms, p99 ${at(times, 0.99).toFixed(1)} ms for a heartbeat, at most ${(longestGapMs / 1_000).toFixed(1)} s between two of a mission; ${refused} refusals, ${lost} missions lost`,
   );
   console.log(
     `service: ${percent('service')} % of one core, ${each('service')} us for a heartbeat with its share of reports, ${(rss / 1e6).toFixed(0)} MB`,
   );
   console.log(`PostgreSQL: ${percent('postgres')} % of one core, ${each('postgres')} us for a heartbeat`);
+  console.log(`this client: ${percent('client')} % of one core; load of the machine ${load!.toFixed(1)}`);
   console.log(
     `a second: ${perSecond('statements')} statements, ${perSecond('transactions')} transactions, ${perSecond('rowsWritten')} rows written, ${perSecond('walBytes')} bytes of WAL`,
   );
@@ -94,7 +108,7 @@ try {
   );
   assert.equal(lost, 0, 'no mission is lost');
 } finally {
-  await runners.end();
+  runners.end();
   await server.stop();
   await database.close();
   rmSync(folder, { recursive: true });

@@ -1,6 +1,4 @@
 // Simulated runners of bench/held-missions.ts: they send the operations of src/runner at its intervals, and work on nothing.
-import { setMaxListeners } from 'node:events';
-import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   appendFragments,
@@ -12,15 +10,18 @@ import {
   reportSession,
   runtimeOrders,
 } from '../src/runner/generated/operations.ts';
+import { createPlainHttp } from './plain-http.ts';
 
 /** Missions of one runner. */
-const places = 8;
+export const places = 8;
+export const runnerName = (n: number): string => `bench-${n}`;
 /** Intervals of a runner: samples, and orders for the runner. */
 const [sampleMs, ordersMs] = [1_000, 10_000];
 const longestHeartbeatMs = 10_000;
+/** Connections of all runners together, about as many as there are runners of 2,000 missions. */
+const connections = 256;
 
 export interface HeldMission {
-  runner: string;
   lease: { runId: string; leaseId: string };
   session: { sandboxId: string; leaseId: string; role: 'builder'; sessionId: string };
 }
@@ -28,46 +29,45 @@ export interface HeldMission {
 export interface Pace {
   /** Interval at which a heartbeat contains the samples since the last one. */
   samplesMs: number;
-  /** Interval of the actions of an agent, each with its log. */
+  /** Interval of the actions of an agent, each with its log; 0 means none. */
   actionMs: number;
 }
 
 export function createRunners(url: string, token: string, harness: string, { samplesMs, actionMs }: Pace) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 500 });
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const ending = new AbortController();
-  setMaxListeners(0, ending.signal);
+  const http = createPlainHttp(url, connections, {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+  });
+  let isEnding = false;
   /** Milliseconds of each heartbeat. */
   const times: number[] = [];
-  let [lost, reports] = [0, 0];
-  /** Temporary errors by code; these requests were repeated. */
+  let [lost, reports, longestGapMs] = [0, 0, 0];
+  /** Temporary errors by operation and code; these requests were repeated. */
   const refusals = new Map<string, number>();
-  const loops: Promise<void>[] = [];
 
-  function ask<Answer, Variables>(
-    { text: query }: Operation<{ answer: Answer }, Variables>,
+  /** Sends an operation until it succeeds or is refused for good, and returns the body of the response. */
+  async function send<Variables>(
+    name: string,
+    { text: query }: Operation<unknown, Variables>,
     variables: Variables,
-    pauseMs = 250,
-  ): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const sent = request(`${url}/graphql`, { method: 'POST', headers, agent }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (text: string) => (body += text));
-        response.on('error', reject).on('end', () => {
-          const { data, errors } = JSON.parse(body);
-          if (data) return resolve(data.answer);
-          if (!errors?.[0]?.extensions?.problem?.retryable) return reject(new Error(body));
-          const { code } = errors[0].extensions.problem;
-          refusals.set(code, (refusals.get(code) ?? 0) + 1);
-          resolve(wait(pauseMs).then(() => ask({ text: query }, variables, Math.min(2 * pauseMs, 5_000))));
-        });
-      });
-      sent.on('error', reject).end(JSON.stringify({ query, variables }));
-    });
+  ): Promise<string> {
+    const request = JSON.stringify({ query, variables });
+    for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, 5_000)) {
+      const { body } = await http.post(request);
+      if (body.startsWith('{"data":{')) return body;
+      const { errors } = JSON.parse(body);
+      const { code, retryable } = errors?.[0]?.extensions?.problem ?? {};
+      if (!retryable) throw new Error(body);
+      refusals.set(`${name} ${code}`, (refusals.get(`${name} ${code}`) ?? 0) + 1);
+      await wait(pauseMs);
+    }
   }
 
+  const ask = async <Answer, Variables>(operation: Operation<{ answer: Answer }, Variables>, variables: Variables) =>
+    JSON.parse(await send('claim', operation, variables)).data.answer as Answer;
+
   async function claim(n: number): Promise<HeldMission> {
-    const runner = `bench-${Math.floor(n / places)}`;
+    const runner = runnerName(Math.floor(n / places));
     const input = { runtime: runner, harnesses: [harness], places, isolation: 'cell' };
     const run = await ask(claimRun, { input: input as never });
     if (!run) throw new Error('no mission waits');
@@ -77,32 +77,30 @@ export function createRunners(url: string, token: string, harness: string, { sam
     const { sandboxId } = await ask(registerSandbox, { input: { ...lease, ...box } });
     const session = { sandboxId, leaseId: lease.leaseId, role: 'builder' as const, sessionId: 'session' };
     await ask(reportSession, { input: session });
-    return { runner, lease, session };
+    return { lease, session };
   }
 
   /** Repeats the work at its interval until the end. The result of the work can change the interval. */
   function every(ms: number, delayMs: number, work: () => Promise<number | undefined>): void {
-    const { signal } = ending;
-    const loop = async () => {
-      await wait(delayMs, undefined, { signal });
-      for (let next = ms; !signal.aborted; ) {
-        const begun = performance.now();
+    let next = ms;
+    const step = async () => {
+      if (isEnding) return;
+      const begun = performance.now();
+      try {
         next = (await work()) ?? next;
-        await wait(Math.max(0, next - (performance.now() - begun)), undefined, { signal });
+        setTimeout(step, Math.max(0, next - (performance.now() - begun)));
+      } catch (error) {
+        if (!isEnding) [lost] = [lost + 1, console.error((error as Error).message)];
       }
     };
-    loops.push(
-      loop().catch((error) => {
-        if (!signal.aborted) [lost] = [lost + 1, console.error((error as Error).message)];
-      }),
-    );
+    setTimeout(step, delayMs);
   }
 
   /** Sends heartbeats and reports of a mission, as `startHeartbeat` and `openJournal` of the runner do. */
-  function holdOne({ lease, session }: HeldMission, delayMs: number): void {
+  function hold({ lease, session }: HeldMission): void {
     const { sandboxId, leaseId } = session;
-    let [samplesFrom, seq] = [Date.now() + delayMs, 0];
-    every(1_000, delayMs, async () => {
+    let [samplesFrom, renewedAt, seq] = [Date.now(), performance.now(), 0];
+    every(1_000, Math.random() * 1_000, async () => {
       const at = Date.now();
       const isDue = at - samplesFrom >= samplesMs;
       const metrics = isDue
@@ -111,17 +109,21 @@ export function createRunners(url: string, token: string, harness: string, { sam
       if (isDue) samplesFrom = at;
       const run = { ...lease, progress: null, activity: `Action ${seq}`, acknowledged: [] };
       const begun = performance.now();
-      const answer = await ask(heartbeat, {
+      const answer = await send('heartbeat', heartbeat, {
         input: { runs: [run], sandboxes: [{ sandboxId, leaseId, metrics }], environments: [] },
       });
-      times.push(performance.now() - begun);
-      if (answer.runs[0]!.desired !== 'run' || answer.sandboxes[0]!.desired !== 'run') throw new Error('told to stop');
-      return Math.min(longestHeartbeatMs, answer.nextHeartbeatMs);
+      const answered = performance.now();
+      times.push(answered - begun);
+      longestGapMs = Math.max(longestGapMs, answered - renewedAt);
+      renewedAt = answered;
+      if (answer.includes('"desired":"stop"')) throw new Error(`told to stop: ${answer}`);
+      return Math.min(longestHeartbeatMs, Number(/"nextHeartbeatMs":(\d+)/.exec(answer)![1]));
     });
-    every(actionMs, delayMs + Math.random() * actionMs, async () => {
-      reports += 2;
+    if (actionMs === 0) return;
+    every(actionMs, Math.random() * actionMs, async () => {
       const content = `${'ok 1 - returns the order and its items (12 ms)\n'.repeat(5)}`;
-      await ask(appendLog, { input: { ...session, part: 'session', seq, content } });
+      await send('appendLog', appendLog, { input: { ...session, part: 'session', seq, content } });
+      reports++;
       const fragment = {
         t: Date.now(),
         kind: 'action' as const,
@@ -129,34 +131,36 @@ export function createRunners(url: string, token: string, harness: string, { sam
         parameter: 'npm test',
         result: content,
       };
-      await ask(appendFragments, { input: { sandboxId, leaseId, seq, fragments: [fragment] } });
+      await send('appendFragments', appendFragments, { input: { sandboxId, leaseId, seq, fragments: [fragment] } });
+      reports++;
       seq++;
       return undefined;
     });
   }
 
   return {
-    times,
     claim,
-    lost: () => lost,
-    refusals,
-    /** Number of reports other than heartbeats. */
-    reports: () => reports,
-    /** Begins the heartbeats of the missions, spread over the time. */
-    hold(held: readonly HeldMission[], overMs: number): void {
-      for (const [i, one] of held.entries()) holdOne(one, (i / held.length) * overMs);
-      for (const runtime of new Set(held.map(({ runner }) => runner))) {
+    hold,
+    /** Begins to ask for the orders of runners, as each runner does beside its missions. */
+    askForOrders(runners: Iterable<string>): void {
+      for (const runtime of runners) {
         every(ordersMs, Math.random() * ordersMs, async () => {
+          await send('runtimeOrders', runtimeOrders, { runtime });
           reports++;
-          await ask(runtimeOrders, { runtime });
           return undefined;
         });
       }
     },
-    async end(): Promise<void> {
-      ending.abort();
-      await Promise.all(loops);
-      agent.destroy();
+    /** Begins a measurement. */
+    reset(): void {
+      [times.length, reports, longestGapMs] = [0, 0, 0];
+      refusals.clear();
+    },
+    /** What happened since the last `reset`; `lost` since the beginning. `reports` are the requests other than heartbeats. */
+    read: () => ({ times: [...times].sort((a, b) => a - b), reports, longestGapMs, refusals: [...refusals], lost }),
+    end(): void {
+      isEnding = true;
+      http.close();
     },
   };
 }
