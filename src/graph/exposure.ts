@@ -50,6 +50,7 @@ export interface RootExposure {
   scope: Rule;
   rest?: RestExposure;
   tool?: ToolExposure;
+  urgent?: true;
 }
 
 interface RootOptions {
@@ -59,6 +60,8 @@ interface RootOptions {
   rest?: Route | RestExposure;
   /** The name as an MCP tool, with annotations where the defaults (an addition inside this service) are wrong. */
   tool?: string | ToolExposure;
+  /** Whether a mutation goes before others of its caller in GraphQL, and is executed when these have used up its rate. */
+  urgent?: true;
 }
 
 export interface MemberOptions {
@@ -96,7 +99,8 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       if (!options.scope) throw new Error(`${field.parentType}.${field.name} declares no scope`);
       const rest = typeof options.rest === 'string' ? { route: options.rest } : options.rest;
       const tool = typeof options.tool === 'string' ? { name: options.tool } : options.tool;
-      const exposure: RootExposure = { scope: options.scope, ...(rest && { rest }), ...(tool && { tool }) };
+      const { scope, urgent } = options;
+      const exposure: RootExposure = { scope, ...(rest && { rest }), ...(tool && { tool }), ...(urgent && { urgent }) };
       const resolve =
         field.kind === 'Mutation' ? audited(field.name, field.resolve!) : noting(field.name, field.resolve!);
       return { ...field, resolve, extensions: { ...field.extensions, exposure, resolveAdmitted: resolve } };

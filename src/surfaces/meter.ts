@@ -1,5 +1,6 @@
 // Counts requests against the rates of their credential and of its organization, and reports the remaining allowance in the response.
 // Runtimes have rates of their own: their requests grow with the missions that they execute, and take nothing from people and programs.
+// Their heartbeats have another one, so that a runtime cannot lose its missions by the rate of its reports.
 import { createThrottle, rateLimitHeaders } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
@@ -35,8 +36,18 @@ export function createMeter({
       'The runtimes of the organization have made too many requests.',
     ),
   };
-  return async ({ res }, { credentialId, orgId, scopes }, count) => {
-    const { ofCredential, ofOrganization } = scopes.has('runtime:report') ? runtimes : others;
+  const urgent = {
+    ofCredential: createThrottle('runtime-heartbeats', requestsPerMinuteRuntime, 60),
+    ofOrganization: createThrottle(
+      'runtime-heartbeats-of-organization',
+      requestsPerMinuteRuntime,
+      60,
+      'The runtimes of the organization have sent too many heartbeats.',
+    ),
+  };
+  return async ({ res }, { credentialId, orgId, scopes }, count, isUrgent = false) => {
+    const isRuntime = scopes.has('runtime:report');
+    const { ofCredential, ofOrganization } = isRuntime ? (isUrgent ? urgent : runtimes) : others;
     const headers = rateLimitHeaders(await ofCredential.take(credentialId, count));
     for (const name in headers) res.setHeader(name, headers[name]!);
     // Requests above the credential's own rate do not count against its organization.

@@ -53,6 +53,24 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
+  it('admits urgent callers before the others of their key, with a queue of their own', async () => {
+    const lengths = { ...queue, perKey: 1, urgent: { perKey: 2, all: 2 } };
+    const capacity = createCapacity({ all: 1, perKey: 1, queue: lengths, description });
+    const admitted: string[] = [];
+    const take = async (name: string, isUrgent: boolean) => {
+      const hold = await capacity.take('a', 1, { isUrgent });
+      admitted.push(name);
+      hold.release();
+    };
+    const hold = await capacity.take('a');
+    const waiting = [take('one', false), take('urgent one', true), take('urgent two', true)];
+    await expect(take('another', false)).rejects.toMatchObject(refused);
+    await expect(take('urgent three', true)).rejects.toMatchObject(refused);
+    hold.release();
+    await Promise.all(waiting);
+    expect(admitted).toEqual(['urgent one', 'urgent two', 'one']);
+  });
+
   it('reduces a request above the share to the whole share, and admits others when a reserved amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);

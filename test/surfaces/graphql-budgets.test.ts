@@ -26,7 +26,7 @@ const schema = createSchema({
   typeDefs: /* GraphQL */ `
     type Query { hello: String rows(limit: Int! = 10): [Row!]! text(bytes: Int!): String held: String }
     type Row { id: String! }
-    type Mutation { write(text: String!): String }
+    type Mutation { write(text: String!): String beat: String }
     type Subscription { changes: String texts: String }
   `,
   resolvers: {
@@ -46,6 +46,7 @@ const schema = createSchema({
         written.push(text);
         return text;
       },
+      beat: () => void written.push('beat'),
     },
     Subscription: {
       texts: {
@@ -65,6 +66,7 @@ const schema = createSchema({
     },
   },
 });
+schema.getMutationType()!.getFields().beat!.extensions = { exposure: { scope: 'any-caller', urgent: true } };
 for (const field of Object.values(schema.getSubscriptionType()!.getFields())) {
   field.extensions = { exposure: { scope: 'any-caller' } };
 }
@@ -244,6 +246,22 @@ test('503 · operations of a busy organization wait and are then refused, while 
   const statuses = async (answers: typeof held) => (await Promise.all(answers)).map(({ status }) => status).sort();
   expect(await statuses(held)).toEqual(held.map(() => 200));
   expect(await statuses(more)).toEqual([200, 200, 200, 503]);
+});
+
+test('an urgent operation is queued before the others of its organization, even when their queue is full', async () => {
+  const held = Array.from({ length: 32 }, () => ask('{ held }'));
+  await arrived(32);
+  asked = 0;
+  const others = [1, 2, 3, 4].map((n) => ask(`mutation { write(text: "${n}") }`));
+  expect((await Promise.race(others)).status).toBe(503);
+  const urgent = [ask('mutation { beat }'), post([{ query: 'mutation { beat }' }, { query: 'mutation { beat }' }])];
+  // Together with an operation that is not urgent, it is not urgent either.
+  expect((await post([{ query: 'mutation { beat }' }, { query: '{ hello }' }])).status).toBe(503);
+  await expect.poll(() => asked).toBe(7);
+  proceed();
+  for (const { status } of await Promise.all([...held, ...urgent])) expect(status).toBe(200);
+  await Promise.all(others);
+  expect(written.map((text) => text === 'beat')).toEqual([true, true, true, false, false, false]);
 });
 
 test('an event of a subscription waits while its organization’s slots and the queue are full', async () => {

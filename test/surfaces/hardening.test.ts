@@ -371,4 +371,22 @@ describe('Request rates of an organization', () => {
       await own.close();
     }
   });
+
+  it('429 · serves heartbeats of a runtime over the rate of its other requests, up to a rate of their own', async () => {
+    const own = await openWorld({ requestsPerMinuteRuntime: 2 });
+    try {
+      const runtime = await createRuntime(own, await own.found(await own.person('Alice'), 'Acme'));
+      const ask = async (query: string) =>
+        (await own.request('POST', '/graphql', { token: runtime.token, body: { query } })).status;
+      const beat = 'mutation { heartbeat(input: {}) { nextHeartbeatMs } }';
+      for (const status of [200, 200, 429]) expect(await ask('{ __typename }')).toBe(status);
+      for (const status of [200, 200]) expect(await ask(beat)).toBe(status);
+      // Neither the name alone nor a second field makes an operation a heartbeat.
+      for (const other of ['{ heartbeat: __typename }', beat.replace('{ heart', '{ __typename heart')])
+        expect(await ask(other)).toBe(429);
+      for (const status of [429, 429]) expect(await ask(beat)).toBe(status);
+    } finally {
+      await own.close();
+    }
+  });
 });

@@ -1,14 +1,20 @@
 // A capacity shared by callers: a total, a maximum share per key, and a short queue while it is full. The queue alternates between keys,
-// so that a key at its maximum share never delays another.
+// so that a key at its maximum share never delays another. Urgent callers go before the others of their key, and have a queue length of
+// their own, so that the others cannot fill it.
 import { tooBusy } from '../problem.ts';
+
+interface QueueLength {
+  perKey: number;
+  all: number;
+}
 
 export interface CapacitySettings {
   /** Name of the capacity in the metrics, unique in a process; a capacity without a name is not measured. */
   name?: string;
   all: number;
   perKey: number;
-  /** The queue: its length per key and in total, and the maximum wait in milliseconds. Absent means no queue. */
-  queue?: { perKey: number; all: number; waitMs: number };
+  /** The queue: its length, that of urgent callers (absent: the same), and the maximum wait in milliseconds. Absent means no queue. */
+  queue?: QueueLength & { urgent?: QueueLength; waitMs: number };
   /** First sentence of the error when the capacity is exhausted. */
   description: string;
 }
@@ -20,17 +26,23 @@ export interface Hold {
   release(): void;
 }
 
+export interface Taking {
+  /** The caller waits until the signal is aborted, and does not count towards the length of the queue. */
+  signal?: AbortSignal | undefined;
+  isUrgent?: boolean | undefined;
+}
+
 export interface Capacity {
   /**
-   * Occupies an amount of the capacity for the key. An amount above the share of one key is reduced to that share. With a signal, the
-   * caller waits until the signal is aborted, and does not count towards the length of the queue. @throws 503 with `Retry-After` when the
-   * capacity stays full; the signal's reason when the signal is aborted
+   * Occupies an amount of the capacity for the key. An amount above the share of one key is reduced to that share. @throws 503 with
+   * `Retry-After` when the capacity stays full; the signal's reason when the signal is aborted
    */
-  take(key: string, amount?: number, signal?: AbortSignal): Promise<Hold>;
+  take(key: string, amount?: number, taking?: Taking): Promise<Hold>;
 }
 
 interface Waiter {
   amount: number;
+  isUrgent: boolean;
   /** Whether the waiter counts towards the length of the queue. */
   counts: boolean;
   admit(hold: Hold): void;
@@ -78,13 +90,14 @@ export function createCapacity({ name, all, perKey, queue, description }: Capaci
     }
   }
 
-  function wait(key: string, amount: number, signal?: AbortSignal): Promise<Hold> {
+  function wait(key: string, amount: number, { signal, isUrgent = false }: Taking): Promise<Hold> {
     const busy = () => tooBusy(description, retryAfterSeconds);
-    if (!signal && (!queue || waiting.isFull(key, queue))) throw busy();
+    const length = isUrgent ? (queue?.urgent ?? queue) : queue;
+    if (!signal && (!length || waiting.isFull(key, isUrgent, length))) throw busy();
     signal?.throwIfAborted();
     const waits = signal ? { signal } : { waitMs: queue!.waitMs, busy };
     return inQueue(
-      amount,
+      { amount, isUrgent },
       waits,
       (waiter) => waiting.enter(key, waiter),
       (waiter) => waiting.leave(key, waiter),
@@ -92,9 +105,9 @@ export function createCapacity({ name, all, perKey, queue, description }: Capaci
   }
 
   return {
-    async take(key, wanted = 1, signal) {
+    async take(key, wanted = 1, taking = {}) {
       const amount = Math.min(wanted, perKey);
-      return !waiting.has(key) && held.fits(key, amount) ? hold(key, amount) : wait(key, amount, signal);
+      return !waiting.has(key) && held.fits(key, amount) ? hold(key, amount) : wait(key, amount, taking);
     },
   };
 }
@@ -119,20 +132,25 @@ function createHeld(all: number, perKey: number) {
 /** Waiters by key, in the order in which the keys are served. */
 function createWaiting() {
   const waiting = new Map<string, Waiter[]>();
-  let counted = 0;
+  const counted = { urgent: 0, others: 0 };
+  const kindOf = ({ isUrgent }: Pick<Waiter, 'isUrgent'>) => (isUrgent ? 'urgent' : 'others');
   return {
     has: (key: string): boolean => waiting.has(key),
     count: (): number => [...waiting.values()].reduce((sum, { length }) => sum + length, 0),
-    isFull: (key: string, queue: { perKey: number; all: number }): boolean =>
-      counted >= queue.all || (waiting.get(key) ?? []).filter(({ counts }) => counts).length >= queue.perKey,
+    isFull(key: string, isUrgent: boolean, length: QueueLength): boolean {
+      const ofKey = (waiting.get(key) ?? []).filter((one) => one.counts && one.isUrgent === isUrgent);
+      return counted[kindOf({ isUrgent })] >= length.all || ofKey.length >= length.perKey;
+    },
     firsts: (): [string, Waiter][] => [...waiting].map(([key, [first]]) => [key, first!]),
     enter(key: string, waiter: Waiter): void {
-      waiting.set(key, [...(waiting.get(key) ?? []), waiter]);
-      if (waiter.counts) counted++;
+      const before = waiting.get(key) ?? [];
+      const place = waiter.isUrgent ? before.findIndex(({ isUrgent }) => !isUrgent) : -1;
+      waiting.set(key, before.toSpliced(place < 0 ? before.length : place, 0, waiter));
+      if (waiter.counts) counted[kindOf(waiter)]++;
     },
     leave(key: string, waiter: Waiter, toTheEnd = false): void {
       const rest = waiting.get(key)!.filter((one) => one !== waiter);
-      if (waiter.counts) counted--;
+      if (waiter.counts) counted[kindOf(waiter)]--;
       if (toTheEnd || rest.length === 0) waiting.delete(key);
       if (rest.length > 0) waiting.set(key, rest);
     },
@@ -141,7 +159,7 @@ function createWaiting() {
 
 /** Waits in the queue until it is admitted or its signal is aborted. Without a signal, the wait has a time limit. */
 const inQueue = (
-  amount: number,
+  wanted: Pick<Waiter, 'amount' | 'isUrgent'>,
   waits: { signal: AbortSignal } | { waitMs: number; busy: () => Error },
   enter: (waiter: Waiter) => void,
   leave: (waiter: Waiter) => void,
@@ -156,7 +174,7 @@ const inQueue = (
     const late = 'signal' in waits ? undefined : setTimeout(() => giveUp(waits.busy()), waits.waitMs);
     signal?.addEventListener('abort', abort);
     const waiter: Waiter = {
-      amount,
+      ...wanted,
       counts: !signal,
       admit(granted) {
         clearTimeout(late);

@@ -3,7 +3,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
-import { type Capacity, createCapacity, type Hold } from '#foundation/http/capacity.ts';
+import {
+  type Capacity,
+  type CapacitySettings,
+  createCapacity,
+  type Hold,
+  type Taking,
+} from '#foundation/http/capacity.ts';
 import { deliveryMs, disconnectAfter, type Exchange } from '#foundation/http/http.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
@@ -16,18 +22,21 @@ const capacity = { all: 128_000, perKey: 32_000 };
  */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
 
-export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
+/** The queue. That of urgent operations has room for those of thousands of missions, which all come after an interruption. */
+const queueLengths = { perKey: 200, all: 1_000, urgent: { perKey: 2_000, all: 8_000 }, waitMs: seconds(5) };
+
+export const createExecutions = (queue: CapacitySettings['queue'] = queueLengths): Capacity =>
   createCapacity({
     ...{ name: 'executions', ...capacity, queue },
     description: 'Too many operations of this organization are being executed.',
   });
 
-/** Reserves capacity for an execution of this cost; with a signal, waits for it. @throws 503 */
-export const takeExecution = (executions: Capacity, caller: Caller, cost: number, signal?: AbortSignal) =>
+/** Reserves capacity for an execution of this cost. @throws 503 */
+export const takeExecution = (executions: Capacity, caller: Caller, cost: number, taking?: Taking) =>
   executions.take(
     caller.orgId ?? caller.userId ?? caller.credentialId,
     Math.min(Math.max(place.least, cost), place.most),
-    signal,
+    taking,
   );
 
 export interface RequestBudget {
@@ -36,7 +45,7 @@ export interface RequestBudget {
   /** The problem with which the whole request is refused (429, 503); undefined while it is not. */
   readonly refusal: Problem | undefined;
   /** Prices one operation and waits until the request is admitted. Returns false when it is refused, or costs more than the maximum. */
-  admit(cost: number): Promise<boolean>;
+  admit(cost: number, isUrgent?: boolean): Promise<boolean>;
   /** Prices a subscription: it counts against the rate limit, while each of its events is admitted separately. */
   count(cost: number): Promise<boolean>;
   /** Records the size of the response in bytes; called before it is sent. */
@@ -47,29 +56,43 @@ export interface BudgetSettings {
   /** Number of operations of the request, each of which has counted one point of the rate already. */
   operations: number;
   executions: Capacity;
-  /** Counts points against the caller's rate; throws 429. */
-  meter(exchange: Exchange, caller: Caller, points: number): Promise<void>;
+  /** Counts points against the caller's rate, or the one of its urgent operations; throws 429. */
+  meter(exchange: Exchange, caller: Caller, points: number, isUrgent?: boolean): Promise<void>;
+  /** The refusal of the request, unless it is urgent; absent while the caller is within its rate. */
+  over?: Problem | undefined;
 }
 
 export function createQueryBudget(
   exchange: Exchange,
   caller: Caller,
-  { operations, executions, meter }: BudgetSettings,
+  { operations, executions, meter, over }: BudgetSettings,
 ): RequestBudget {
   let cost = 0;
+  let isUrgent = true;
   let points = 0;
   let hold: Hold | undefined;
   let refusal: Problem | undefined;
   let decided: Promise<boolean> | undefined;
+
+  /** Counts the points of the request. Urgent operations beyond the caller's rate have a rate of their own. */
+  async function count(): Promise<void> {
+    try {
+      if (over) throw over;
+      if (points > operations) await meter(exchange, caller, points - operations);
+    } catch (error) {
+      if (!isUrgent || !(error instanceof Problem)) throw error;
+      await meter(exchange, caller, points, true);
+    }
+  }
 
   async function decide(executes: boolean): Promise<boolean> {
     // The turn of the event loop ends first, so that yoga has priced all operations of the batch.
     if (operations > 1) await nextTurn();
     if (cost > graphql.cost) return false;
     try {
-      if (points > operations) await meter(exchange, caller, points - operations);
+      await count();
       if (!executes) return true;
-      hold = await takeExecution(executions, caller, cost);
+      hold = await takeExecution(executions, caller, cost, { isUrgent });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refusal = error;
@@ -80,8 +103,9 @@ export function createQueryBudget(
     return true;
   }
 
-  function price(more: number, executes: boolean): Promise<boolean> {
+  function price(more: number, executes: boolean, urgent = false): Promise<boolean> {
     cost += more;
+    isUrgent &&= urgent;
     points += Math.max(1, Math.ceil(more / graphql.costPerRatePoint));
     decided ??= decide(executes);
     return decided;
@@ -94,7 +118,7 @@ export function createQueryBudget(
     get refusal() {
       return refusal;
     },
-    admit: (more) => price(more, true),
+    admit: (more, urgent) => price(more, true, urgent),
     count: (more) => price(more, false),
     answer(size) {
       hold?.resize(size / 1_024);

@@ -20,6 +20,7 @@ import { refusedVariables } from '#graph/variables.ts';
 import { graphql } from '#limits.ts';
 import type { RequestBudget } from './budget.ts';
 import { pricedSchema } from './introspection.ts';
+import { isUrgent } from './urgent.ts';
 
 export interface Cost {
   requested: number;
@@ -89,7 +90,7 @@ export function costPlugin(schema: GraphQLSchema): Plugin<{ budget: RequestBudge
   }
   return {
     async onExecute({ args, setResultAndStopExecution }) {
-      const { cost, refusal } = await weigh(args, (budget, points) => budget.admit(points));
+      const { cost, refusal } = await weigh(args, (budget, points) => budget.admit(points, isUrgent(schema, args)));
       if (refusal) return setResultAndStopExecution(refusal as never);
       if (!cost) return undefined;
       return {

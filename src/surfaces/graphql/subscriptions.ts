@@ -108,7 +108,7 @@ async function* resultsOf(
   for await (const rootValue of source) {
     const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
     // While the organization is at its capacity, events wait, so that open pages are not disconnected.
-    const hold = await takeExecution(executions, context.caller, context.budget.cost, session.signal);
+    const hold = await takeExecution(executions, context.caller, context.budget.cost, { signal: session.signal });
     const late = setTimeout(() => context.exchange.res.destroy(), deliveryMs);
     try {
       yield await execute({ ...args, rootValue, contextValue });

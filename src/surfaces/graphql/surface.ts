@@ -7,12 +7,12 @@ import { type Plugin, YogaServer } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
 import type { Capacity } from '#foundation/http/capacity.ts';
 import { answer, type Exchange, type Headers } from '#foundation/http/http.ts';
-import { invalid, notFound } from '#foundation/problem.ts';
+import { invalid, notFound, Problem } from '#foundation/problem.ts';
 import { type Context, createContext } from '#graph/context.ts';
 import { printGraph } from '#graph/print.ts';
 import { perSchema } from '#graph/projection/per-schema.ts';
 import { bytes, graphql } from '#limits.ts';
-import { allowMethods, type CallerSettings, framed, identify, type Report } from '../frame.ts';
+import { allowMethods, type CallerSettings, framed, type Report } from '../frame.ts';
 import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schemaIsClosed } from './bounds.ts';
 import { createExecutions, createQueryBudget, type RequestBudget } from './budget.ts';
 import { costPlugin, pricePages } from './cost.ts';
@@ -26,6 +26,7 @@ import { acceptable, acceptsEvents, readOperations, wantsPage } from './requests
 import { knownResultPlugin, PlainResponse, type Request, respond } from './respond.ts';
 import { subscriptionPlugin } from './subscriptions.ts';
 import { tracePlugin } from './trace.ts';
+import { mayBeUrgent } from './urgent.ts';
 
 export interface GraphqlSettings extends CallerSettings {
   schema: GraphQLSchema;
@@ -97,19 +98,32 @@ export function createGraphql(settings: GraphqlSettings) {
 
   async function answerOperations(exchange: Exchange): Promise<void> {
     const accept = acceptable(exchange);
+    const caller = await settings.authenticate(exchange);
     // One operation is counted before the body is read, so that malformed bodies count too; the rest of a batch is counted once its size is
     // known.
-    const caller = await identify(settings, exchange);
+    const over = await countFirst(exchange, caller);
     const operations = await readOperations(exchange);
+    if (over && !mayBeUrgent(schema, operations)) throw over;
     const size = Array.isArray(operations) ? operations.length : 1;
     if (size > 1) await settings.meter(exchange, caller, size - 1);
-    const budget = createQueryBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
+    const budget = createQueryBudget(exchange, caller, { operations: size, executions, meter: settings.meter, over });
     const keyed = idempotencyKeyOf(exchange, operations);
     const response = await respond(yoga, answerKnown, accept, { exchange, caller, operations, budget, keyed });
     const refusal = budget.refusal ?? keyed?.refusal;
     if (refusal) throw refusal;
     if (keyed?.replayed) response.headers['idempotency-replayed'] = 'true';
     await send(exchange, response, budget);
+  }
+
+  /** Counts an operation. Returns the refusal of a runtime beyond its rate, because an urgent operation is executed nevertheless. */
+  async function countFirst(exchange: Exchange, caller: Caller): Promise<Problem | undefined> {
+    try {
+      await settings.meter(exchange, caller, 1);
+    } catch (error) {
+      if (error instanceof Problem && caller.scopes.has('runtime:report')) return error;
+      throw error;
+    }
+    return undefined;
   }
 
   async function answerSchema(exchange: Exchange): Promise<void> {

@@ -67,6 +67,7 @@ builder.mutationFields((t) => ({
     description:
       'Renews the leases of a runtime and reports its runs and sandboxes; the response names those that must stop.',
     scope,
+    urgent: true,
     type: HeartbeatResponse,
     args: {
       input: t.arg({ type: requests.HeartbeatRequest, required: true, description: 'The state of the runtime.' }),
