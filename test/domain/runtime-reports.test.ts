@@ -4,7 +4,7 @@ import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { announce, watch } from '#foundation/postgres/changes.ts';
-import { transaction } from '#foundation/postgres/database.ts';
+import { transaction, watchStatements } from '#foundation/postgres/database.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
@@ -147,6 +147,28 @@ describe('reports of a runtime', () => {
     expect(refused(await append(4, 'e'))[1]).toBe('seq: must be 3, the next number: 4 would leave a gap.');
     const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('the next entries are appended in one statement without a transaction, and one of two different reports of them is stored', async () => {
+    const { place, session } = await sitting();
+    const thoughts = (...bodies: string[]) => bodies.map((body) => ({ kind: 'thought', t: present(), body }));
+    const append = (seq: number, ...bodies: string[]) =>
+      runtime.ask('appendFragments', { ...place, seq, fragments: thoughts(...bodies) }, '{ nextSeq }');
+    const statements: string[] = [];
+    const stop = watchStatements((text) => statements.push(text));
+    await append(0, 'a', 'b');
+    await runtime
+      .ask('appendLog', { ...session, part: 'session', seq: 0, content: 'one' }, '{ nextSeq }')
+      .finally(stop);
+    const sent = (start: RegExp) => statements.filter((text) => start.test(text)).length;
+    expect([sent(/^begin/i), sent(/^(with|insert|update)/), sent(/from "?sandbox/)]).toEqual([0, 2, 2]);
+    const answers = await Promise.all([append(2, 'c', 'd'), append(2, 'C', 'D', 'E')]);
+    expect(answers.map((one) => one.nextSeq ?? refused(one)[1])).toContain(
+      'seq: 2 already exists with different content.',
+    );
+    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
+    const bodies = body.liveFragments.map(({ body }: { body: string }) => body).join('');
+    expect(['abcd', 'abCDE']).toContain(bodies);
   });
 
   it('a later fragment with the same id shows how a tool call ended; REST records stay unchanged', async () => {

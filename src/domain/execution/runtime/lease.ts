@@ -6,7 +6,8 @@ import { leaseIsLost, reportableStates, serviceReach } from '../../work/runs/loc
 import { lockSandbox } from '../../work/sandboxes/append.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
 
-const isReported = isRunHeld('s.run_id', 's.lease_id', reportableStates);
+/** SQL condition on a sandbox `s`: its run is held under its lease, or was until it was canceled. */
+export const isReported = isRunHeld('s.run_id', 's.lease_id', reportableStates);
 
 /**
  * Locks the sandbox. An ended sandbox is accepted while the runtime holds its run, because its last reports may still arrive. @throws 404,

@@ -19,10 +19,11 @@ import { recordCall } from '../../work/runs/spans.ts';
 import type { Tokens } from '../../work/runs/step-model.ts';
 import { addStepUsage, isScript, placeStep } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
+import { appendNextFragments, appendNextPiece } from '../../work/sandboxes/append-next.ts';
 import { endRunningSandbox } from '../../work/sandboxes/end.ts';
 import type { Sandbox } from '../../work/sandboxes/model.ts';
 import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
-import { lockHeldSandbox } from './lease.ts';
+import { isReported, lockHeldSandbox } from './lease.ts';
 import { priceOfCall } from './models.ts';
 
 /** Counts a cost once: for the run, for its session, and for the organization's day. */
@@ -152,6 +153,10 @@ export const reportSession = (
 
 /** Appends a piece of a log. @throws 409 for a gap, or for a sequence number stored with different content */
 export async function appendLog(caller: Caller, input: SessionReport & LogPiece): Promise<{ nextSeq: number }> {
+  if (await appendNextPiece(caller, input, input, isReported)) {
+    announceCommitted(input.sandboxId);
+    return { nextSeq: input.seq + 1 };
+  }
   const { id, nextSeq } = await transaction(async (trx) => {
     const locked = lockHeldSandbox(trx, caller, input);
     const nextSeq = await appendLogPiece(trx, locked, input, input);
@@ -172,6 +177,10 @@ export interface FragmentsReport {
 /** Appends thoughts, actions and messages of an agent. @throws 409 for a gap, or for a sequence number stored with different content */
 export async function appendFragments(caller: Caller, input: FragmentsReport): Promise<{ nextSeq: number }> {
   const { sandboxId, seq, fragments } = input;
+  if (await appendNextFragments(caller, input, isReported)) {
+    announceCommitted(sandboxId);
+    return { nextSeq: seq + fragments.length };
+  }
   const { nextSeq, added } = await transaction(async (trx) => {
     const locked = lockHeldSandbox(trx, caller, input);
     const inserted = await insertFragments(trx, locked, sandboxId as Sandbox['id'], seq, fragments);
