@@ -32,7 +32,7 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
       chunkFileNames: '[name]-[hash].js',
       // Without this group v8-flags.ts would run after the files that `main` shares.
       codeSplitting: { groups: [{ name: 'first', test: /foundation.v8-flags/ }] },
-      // Names are kept for stack traces.
+      // Identifiers are not renamed, so that stack traces show them.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true,
       // A single character beyond Latin-1 doubles the memory of a file.

@@ -237,7 +237,7 @@ describe('While scheduled tasks and automations become one table', () => {
       knexFactory({ client: 'pg', connection: fresh.connection }),
       new pg.Pool({ ...fresh.connection, max: 3 }),
     ];
-    // The end of a pool does not wait for its connections, which the drop of the database then terminates.
+    // `pool.end()` does not wait until its connections are closed, so dropping the database terminates them.
     pool.on('connect', (client) => client.on('error', () => {}));
     try {
       await migrateUpTo(knex, '20261122_49');
@@ -264,7 +264,7 @@ describe('While scheduled tasks and automations become one table', () => {
       expect(rows).toEqual([
         { kind: 'automation', missions, runs: missions, of_tasks: 0, of_automations: missions },
         { kind: 'scheduled_task', missions, runs: missions, of_tasks: missions, of_automations: 0 },
-        // Runs whose mission was deleted.
+        // The runs of a deleted mission.
         { kind: null, missions: 0, runs: expect.any(Number), of_tasks: 0, of_automations: 0 },
       ]);
     } finally {

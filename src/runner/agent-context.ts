@@ -28,7 +28,7 @@ import { installSkills, type Skills } from './workspace/skills.ts';
 
 interface Shared {
   gateway: Gateway;
-  /** Sessions whose files are in the place. */
+  /** Sessions whose files are in the folder of the place. */
   sessions: Set<string>;
 }
 
@@ -92,7 +92,10 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   return { prepare };
 }
 
-/** Answers of the platform, requested while the repository is checked out. A failure is thrown when they are awaited. */
+/**
+ * Responses of the platform that are requested while the repository is checked out. A failed request throws when its response is
+ * awaited.
+ */
 function askEarly({ platform, lease }: RunSettings, models: ReturnType<typeof openModels>) {
   const asked = Promise.all([platform.mcpServers(lease), platform.mcpCommands(lease), models.begin()]);
   asked.catch(() => {});

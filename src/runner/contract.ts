@@ -28,7 +28,7 @@ export interface Pace {
   heartbeat: number;
   sample: number;
   flush: number;
-  /** Time from the request that a harness ends until it is killed. */
+  /** Time between asking a harness to end and killing it. */
   grace: number;
   timeout: number;
   /** Interval between checkpoints of a running step. */

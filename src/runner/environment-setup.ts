@@ -18,7 +18,7 @@ const maxTailCharacters = 4_000;
 /** Maximum characters of a note, and number of notes, in a report. */
 const maxNote = { characters: 1_000, count: 20 };
 
-/** Prepares the place once, then opens the network of agents. @returns the reason for a failure; empty on success */
+/** Prepares the environment once, then applies the agents' network policy. @returns the reason for a failure; empty on success */
 export async function setUp(
   settings: RunSettings,
   runPlace: RunPlace,
@@ -204,7 +204,7 @@ async function startServices(
   return '';
 }
 
-/** Makes the environment's image available to the containers of the place. @returns an error; empty on success */
+/** Makes the environment's image available to the containers of the step. @returns an error; empty on success */
 async function chooseImage(
   { capabilities }: RunSettings,
   { plan, containers, isolation }: RunPlace,

@@ -153,5 +153,5 @@ function withinOf(most: Limits, { cpus, memoryMb, diskMb, processes }: Environme
   };
 }
 
-/** Writes the script of a step into its place. */
+/** Writes the script of a step to the script file of the run. */
 export const writeScript = ({ place }: RunPlace, script: string): Promise<void> => writeFile(place.file, script);

@@ -9,7 +9,7 @@ import { errorsPath } from '#foundation/problem-codes.ts';
 /** Records a failure of the service (5xx) with its cause. */
 export type Report = (exchange: Exchange, error: unknown) => void;
 
-/** Settings of a surface with callers. */
+/** Settings of an API that authenticates its callers. */
 export interface CallerSettings {
   /** Identifies the caller by the credential. @throws 401 */
   authenticate(exchange: Exchange): Promise<Caller>;

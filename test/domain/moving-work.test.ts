@@ -65,7 +65,7 @@ const freeze = () =>
 const scheduled = (work: () => Promise<unknown>) => asService('system', 'scheduler', 'test', work);
 const runsOf = ({ orgId }: Place) => world.knex('runs').where({ orgId }).orderBy('id');
 
-/** Runs of a project, which have ended or whose runtime has been silent. */
+/** Inserts runs that have ended, or whose runtime has stopped sending heartbeats. */
 async function insertRuns({ orgId, projectId }: Place, ids: string[], more: object): Promise<void> {
   const times = { scheduledFor: 1, createdAt: 1, updatedAt: 1, startedAt: 1 };
   const row = { orgId, projectId, kind: 'manual', missionTitle: 'Check', ...times, ...more };

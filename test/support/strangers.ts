@@ -22,7 +22,9 @@ export interface Stranger {
   /** Texts that must not be in any response to this caller. */
   unseen?: () => string[];
   /**
-   * The reason why a share of the calls is enough. `unknown`: the credential is rejected before the request is read, as is a missing credential, which the tests try with every field on each surface. `role`: the caller lacks the scope, as does the token without exactly this scope, which the tests also try with every field.
+   * Set when this caller is tested with only a share of the fields, because a similar caller is tested with all of them. `unknown`: an
+   * invalid credential is rejected before the request is read. So is a missing credential, which is tested with every field in each API.
+   * `role`: the caller's role does not include the scope. A token without the scope gets the same refusal and is tested with every field.
    */
   like?: 'unknown' | 'role';
   /** Service to call; by default the world's own, whose REST responses are checked against the OpenAPI document. */

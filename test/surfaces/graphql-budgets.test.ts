@@ -16,7 +16,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 let written: string[] = [];
 let introspected = 0;
-/** Lets the waiting fields continue. */
+/** Resumes the `held` fields that are waiting. */
 let proceed: () => void;
 let gate: Promise<void>;
 /** Resolves when that many fields wait. */

@@ -215,7 +215,8 @@ it('clients keep writing while an organization moves and the command is killed a
     'removing',
   ]) {
     await expect.poll(() => killedAt(eu, step), { timeout: 60_000 }).toContain(step);
-    // The receiving service is killed while it may be joining the organization, and the forwarding service while clients wait for responses.
+    // The receiving service is killed while it may be importing the organization. The forwarding service is killed while clients wait for
+    // responses.
     const killed = { sending: us, removing: eu }[step];
     await killed?.kill();
     await killed?.start();

@@ -60,7 +60,7 @@ export async function packWork(folder: string, bundle: FetchedBundle, file: stri
   return { commitSha, head, isKnown };
 }
 
-/** The references of the bundle are written in a separate repository, so that two pushes from a checkout do not share them. */
+/** The git refs of the bundle are created in a separate repository, so that two pushes from one checkout do not share them. */
 async function writeBundle(folder: string, commitSha: string, { sessions, bases }: FetchedBundle, file: string) {
   const refs = [
     ['refs/checkpoint/work', commitSha],

@@ -23,7 +23,7 @@ const needStates: typeof needWords = {
 export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragment): string {
   if (needs) return needStates[needs];
   if (interruptedAt !== null) return 'interrupted';
-  // Whether the mission completed without any change.
+  // A completed mission without changes has its own label.
   return status === 'completed' && outcome?.result === 'no_changes' ? 'no changes' : status;
 }
 

@@ -1,4 +1,4 @@
-// The transcript of a mission: its steps in order, each with the fragments of its agent; steps can be folded.
+// The transcript of a mission: its steps in order, each with the output of its agent. Steps can be collapsed.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type RunPartsFragment, type RunStepFragment, sandboxFragments } from '../generated/documents.ts';
 import { may, pageAt } from '../kit/page.ts';

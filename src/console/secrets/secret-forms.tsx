@@ -1,4 +1,4 @@
-// Forms that create a secret or variable and that replace its value, which is never read, stored in the tab or shown.
+// Forms that create a secret or variable and that replace its value. The console never loads, stores or shows the existing value.
 import { createSecret, type SecretScope, type SecretsQuery, updateSecret } from '../generated/documents.ts';
 import { OneOf } from '../kit/choices.tsx';
 import { mutate } from '../kit/client.ts';

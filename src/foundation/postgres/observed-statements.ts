@@ -73,7 +73,7 @@ export function observeStatements(client: pg.Client): void {
     const observed: Callback = (error, result) => {
       if (span && error) failWith(span, error);
       span?.end();
-      // The callback is called outside of the async context.
+      // The driver calls this function outside the caller's async context, so `origin` was read before.
       noteDuration(text, 1, sentAt, origin, span);
       done(error, result);
     };

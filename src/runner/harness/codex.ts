@@ -71,7 +71,7 @@ export function codex(task: Task, on: Listener): Harness {
 
 const input = (text: string) => [{ type: 'text', text, text_elements: [] }];
 
-/** The call that begins or resumes the thread of the task. */
+/** The request that starts the task's thread in Codex, or resumes it. */
 function openingOf(task: Task): [method: string, params: object] {
   const { cwd, model, instructions, resume } = task;
   // The isolation is the runtime's. Codex' own sandbox cannot be created within a cell or a container, and

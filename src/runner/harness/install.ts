@@ -22,7 +22,7 @@ export interface Installation {
   pinned: Pinned;
   /** Tests the installed program. @throws the reason why the program cannot be used */
   check(program: string): Promise<unknown>;
-  /** Reports the progress in percent. */
+  /** Reports the progress of the installation in percent. */
   progress(percent: number): void;
   signal: AbortSignal;
   env: NodeJS.ProcessEnv;

@@ -17,8 +17,9 @@ const readLine = (from, done) => {
 };`;
 
 /**
- * The first line of a connection says what it is: \`hold\`, whose end ends the container; \`start\`, whose end kills the program; the output
- * or the errors of a program that was started; or a signal. A program ends with everything that it has started: every process of the
+ * The first line of a connection states its purpose. `hold`: the container ends with the connection. `start`: the program is killed when
+ * the connection ends. Other lines request the output or the errors of a started program, or send it a signal. A program ends with
+ * everything that it has started: every process of the
  * container ends unless its parents or a variable show that it belongs to another program.
  */
 export const starterProgram = `

@@ -33,7 +33,7 @@ export interface ClusterMissions {
 /** The result for a mission that people have canceled, or that another runtime has claimed, before its pod has started. */
 const stopped = 'stopped';
 
-/** Pause after a refusal of the cluster, because the next mission would be refused too. */
+/** Pause after the cluster has refused a mission, because it would refuse the next one too. */
 const refusedMs = 30_000;
 
 /** Hands back the run, so that another runtime may claim it. Does nothing when the runner of the pod has already ended the run. */

@@ -6,7 +6,7 @@ import { type KubernetesObject, missionSelector } from './objects.ts';
 export interface Kind {
   apiVersion: string;
   kind: string;
-  /** The name of the kind in addresses of the API server, such as `jobs`. */
+  /** The name of the kind in URLs of the API server, such as `jobs`. */
   plural: string;
 }
 

@@ -58,7 +58,8 @@ export function templateOf(cluster: ClusterSettings, tokens: MissionTokens, purp
     metadata: { name: poolNameOf(podToken), labels: missionLabel },
     spec: {
       podTemplate: { metadata: { labels: missionLabel }, spec: podSpecOf(cluster, { ...purpose, env }) },
-      // Policies add up, and that of the controller would open the internet. The policy of missions selects these pods by their label.
+      // Network policies add up, and the controller's own policy would allow the whole internet. The policy of missions selects these pods
+      // by their label.
       networkPolicyManagement: 'Unmanaged',
       envVarsInjectionPolicy: 'Disallowed',
       service: false,

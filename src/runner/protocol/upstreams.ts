@@ -14,7 +14,7 @@ export interface Upstream {
   agent?: Agent;
   /** Aborts pending requests. */
   signal?: AbortSignal;
-  /** Reason for which no request may be sent to the server; null when requests may. */
+  /** Reason why no request may be sent to the server; null when requests are allowed. */
   refusal?: string | null;
   /** Called with the status of each response. */
   answered?(status: number): void;

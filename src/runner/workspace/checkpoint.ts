@@ -112,7 +112,7 @@ export async function unpack(repository: string, bundle: Bundle): Promise<void> 
   if (commit !== bundle.commitSha) throw new Error('the bundle contains a different commit than expected');
 }
 
-/** Removes the bundle and its references in the repository. */
+/** Removes the bundle and its git refs in the repository. */
 export async function forget(repository: string | null, bundle: Bundle): Promise<void> {
   await rm(bundle.file, { force: true });
   if (!repository) return;

@@ -18,7 +18,7 @@ import { type Origin, openWorkspace, type StagedCommits, type Workspace } from '
 export interface Checkout {
   /** Description of the repository, for the log. */
   description: string;
-  /** Harness sessions whose files are in the place. */
+  /** Harness sessions whose files are in the folder of the run. */
   sessions: string[];
   /** The repository's instructions for agents; null if it has none. */
   instructions: string | null;

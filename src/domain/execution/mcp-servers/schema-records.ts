@@ -1,4 +1,4 @@
-// The records of MCP servers on every surface (docs/contract.md#mcp-servers).
+// The records of MCP servers in all APIs (docs/contract.md#mcp-servers).
 import { builder } from '#graph/builder.ts';
 import {
   boolean,

@@ -1,4 +1,4 @@
-// MCP servers of a project on every surface (docs/contract.md#mcp-servers).
+// MCP servers of a project in all APIs (docs/contract.md#mcp-servers).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { ifUpdatedAt, pathId } from '#graph/input.ts';

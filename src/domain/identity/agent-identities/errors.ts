@@ -1,5 +1,5 @@
 // Errors of the agent endpoints: the contract's `AgentAuthError` (auth.md v0.6; docs/contract.md#agent-errors). An error contains its HTTP
-// status; a surface only prints it.
+// status; the endpoint only sends it.
 import { lifetimesMs } from '#limits.ts';
 
 export class AgentAuthError extends Error {

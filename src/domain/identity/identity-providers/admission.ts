@@ -81,7 +81,7 @@ export const admitUser = (
     await lockSettings(trx, provider);
     const known = await requireServed(trx, provider, user);
     const found = await findPerson(trx, provider, known);
-    // The account with this identifier may have another address than the response.
+    // The account with this identifier may have a different email address than the response.
     if (found) await requireServedDomain(trx, provider, found.email);
     if (found?.disabledAt != null) throw forbidden('This account is disabled.');
     if (present && present.id !== found?.id)

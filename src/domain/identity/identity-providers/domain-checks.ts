@@ -1,4 +1,4 @@
-// Regular checks of verified domains: a domain whose record is missing for a week no longer counts as verified.
+// Regular checks of verified domains: a domain whose record has been missing for a week no longer counts as verified.
 import { now } from '#foundation/clock.ts';
 import { OutboundError } from '#foundation/http/outbound.ts';
 import { sql } from '#foundation/postgres/database.ts';

@@ -8,7 +8,7 @@ import { ServiceToken } from './service-tokens.ts';
 /** Maximum number of draining runtimes per token. */
 export const maxDraining = 100;
 
-// Each name is in the list only once, so a repeated call changes nothing.
+// A runtime's name is stored only once, so a repeated call changes nothing.
 const drainSql = `update service_tokens set draining = array_append(draining, $2)
   where id = $1 and not $2 = any(draining) and cardinality(draining) < ${maxDraining}`;
 const resumeSql = `update service_tokens set draining = array_remove(draining, $2) where id = $1 and $2 = any(draining)`;

@@ -1,4 +1,4 @@
-// Checkpoints and proofs of the audit log on every surface.
+// Checkpoints and proofs of the audit log in all APIs.
 import { z } from 'zod';
 import { verifierKey } from '#foundation/merkle/checkpoints.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,4 +1,4 @@
-// The retention of the audit log on every surface.
+// The retention of the audit log in all APIs.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { int, members } from '#graph/members.ts';

@@ -1,4 +1,4 @@
-// The audit log on every surface.
+// The audit log in all APIs.
 import { z } from 'zod';
 import { actorTypes } from '#foundation/postgres/origin.ts';
 import { builder } from '#graph/builder.ts';

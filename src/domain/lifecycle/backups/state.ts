@@ -19,7 +19,7 @@ export interface BackupAttempt {
 
 let plan: BackupPlan | null = null;
 
-/** Binds the plan of this installation; null without scheduled backups. */
+/** Sets the backup plan of this installation; null without scheduled backups. */
 export function bindBackupPlan(bound: BackupPlan | null): void {
   plan = bound;
 }

@@ -41,7 +41,7 @@ export function writeBackup(source: BackupSource, target: string, signal?: Abort
     async complete(partial) {
       await writeManifest(partial, version, (await migrationStatus(database())).applied);
       if (ownSecretKey) await copyFile(secretKeyFile(dataDir), secretKeyFile(partial));
-      // Contents are copied after the rows: a content is written before its row and never changes, so every content named by a row exists.
+      // Contents are copied after the rows. They are written before their rows and never change, so the copy has the content of every row.
       if (contentsFolder) await copyContents(contentsFolder, contentsIn(partial));
     },
   });

@@ -1,4 +1,4 @@
-// The billing summary and settings on every surface (docs/contract.md#billing).
+// The billing summary and settings in all APIs (docs/contract.md#billing).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

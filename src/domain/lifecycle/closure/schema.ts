@@ -1,4 +1,4 @@
-// The closure of an organization on every surface (docs/contract.md#closure).
+// The closure of an organization in all APIs (docs/contract.md#closure).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -24,7 +24,7 @@ type OrgId = OrgClosure['orgId'];
 interface Closing {
   orgId: OrgId;
   closedAt: number;
-  /** The provider's reference of the subscription that a previous step has ended; null when there was none. */
+  /** The payment provider's id of the subscription that an earlier step ended; null when there was none. */
   ended: string | null;
 }
 /** Runs a step and returns its settlements; null means that the step cannot be completed yet. */

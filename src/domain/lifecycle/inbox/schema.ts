@@ -1,4 +1,4 @@
-// The inbox of a person on every surface.
+// The inbox of a person in all APIs.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

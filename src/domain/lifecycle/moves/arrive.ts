@@ -56,7 +56,7 @@ const isOwn = async (id: OrgId): Promise<boolean> => {
 export const newestMigration = async (): Promise<string | undefined> =>
   (await migrationStatus(database())).applied.at(-1);
 
-/** Checks that an organization can join. @throws 409 */
+/** Checks that this cell can receive the organization. @throws 409 */
 export async function checkArrival({
   orgId,
   slug,
@@ -163,7 +163,7 @@ export async function discardArrival({ orgId, moveId, from }: ArrivingMove & { f
     const state = await moveStateOf(orgId);
     if (!state && (await exists(orgId))) throw conflict('This cell already serves the organization.');
     if (state?.moveId !== moveId) return false;
-    // A join that is still running finds this state and commits nothing.
+    // An import that is still running finds this state and commits nothing.
     await putState(trx, { ...state, state: 'moved', otherCell: from, file: null, jobs: [] });
     return true;
   });

@@ -62,7 +62,7 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
     state = (await moveStateOf(id))!;
   }
   if (state.state === 'frozen') {
-    // Takes the jobs that were written while the last ones ended; the guard made them fail, or they have not begun.
+    // Takes the jobs that were queued while the last running jobs ended. They have not begun, or the guard made them fail.
     await holdJobs(id, state.moveId);
     state = (await moveStateOf(id))!;
     tell('all writes have ended; packing the organization');

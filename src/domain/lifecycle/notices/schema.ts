@@ -1,4 +1,4 @@
-// Notices on every surface (docs/contract.md#setup-and-notices).
+// Notices in all APIs (docs/contract.md#setup-and-notices).
 import { z } from 'zod';
 import { ownOrganization } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';

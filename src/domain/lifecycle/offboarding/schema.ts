@@ -1,4 +1,4 @@
-// Changes of memberships on every surface: another role, and removal together with the credentials that act for the person.
+// Changes of memberships in all APIs: another role, and removal together with the credentials that act for the person.
 import { z } from 'zod';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,5 +1,5 @@
 // Some personal values are about an email address without an account. Their keys are found by a keyed digest of the address, which differs
-// in each installation. Therefore a file contains the addresses themselves, so that the installation that the organization joins can find
+// in each installation. Therefore a file contains the addresses themselves, so that the installation that imports the organization can find
 // the keys.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';

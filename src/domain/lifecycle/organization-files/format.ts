@@ -14,7 +14,7 @@ export const pieceBytes = 1024 ** 2;
 /** Maximum size of the header and of the manifest. */
 export const maxTextBytes = 16 * 1024 ** 2;
 
-/** Error for a defect of a file, or for a reason why its organization cannot join. */
+/** Error for a defect of a file, or for a reason why its organization cannot be imported. */
 export class OrganizationFileError extends Error {}
 
 /** Maximum memory of scrypt in blocks of 128 bytes: twice as many as new files need. */

@@ -1,4 +1,5 @@
-// Joins the organization of a file to this installation, in one transaction that commits only after everything in the file was verified.
+// Imports the organization in a file into this installation, in one transaction that commits only after everything in the file was
+// verified.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { ArchiveError, readArchive } from '#foundation/archive/tar.ts';
@@ -34,7 +35,7 @@ export interface Joined {
 }
 
 /**
- * Adds the organization of a file to this installation. A join that fails changes nothing. @param settle Runs at the end of its transaction
+ * Imports the organization in a file. A failed import changes nothing. @param settle Runs at the end of its transaction
  * @throws OrganizationFileError for a file that is damaged, has another schema or was encrypted with another secret, and for an
  * organization that this installation already has
  */
@@ -74,7 +75,7 @@ export async function organizationIn(file: string, secret: string): Promise<Head
   }
 }
 
-/** Reads the header of the file of an organization. @throws OrganizationFileError for any other file. */
+/** Reads the header of an organization's file. @throws OrganizationFileError for any other file. */
 function readHeader(text: Buffer): Header {
   try {
     return headerSchema.parse(JSON.parse(text.toString()));
@@ -88,7 +89,7 @@ interface Joining {
   header: Header;
   headerText: Buffer;
   key: Buffer;
-  /** Storage keys of contents that this join has stored so far. */
+  /** Storage keys of contents that this import has stored so far. */
   received: string[];
 }
 

@@ -1,5 +1,5 @@
 // Stores the contents of a file in the storage of this installation. As for every upload, a row is written before the bytes arrive, so that
-// the sweep removes the contents of a join that was killed.
+// the sweep removes the contents of an import that was killed.
 import { createHash } from 'node:crypto';
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import { storage } from '#foundation/storage/storage.ts';
@@ -71,7 +71,7 @@ export async function adoptContents(loading: Loading, table: PackedTable): Promi
 }
 
 /**
- * Removes the contents of a join that has failed. If the join was in fact committed and only the database's answer was lost, the contents
- * are kept.
+ * Removes the contents of a failed import. If the import was in fact committed and only the database's answer was lost, the contents are
+ * kept.
  */
 export const removeUnused = (received: readonly string[]): Promise<void> => removeReservedContents(received);

@@ -1,5 +1,5 @@
-// Columns whose values are sealed with the service key. In a file, they are sealed with the file's key instead; the installation that the
-// organization joins seals them with its own service key.
+// Columns whose values are sealed with the service key. In a file, they are sealed with the file's key instead; the installation that
+// imports the organization seals them with its own service key.
 import { keyedAnswerPurpose } from '#foundation/postgres/idempotency.ts';
 import { seal, sealWith, unseal, unsealWith } from '#foundation/secrets/secrets.ts';
 import { grantPurpose } from '../../execution/mcp-servers/grants.ts';

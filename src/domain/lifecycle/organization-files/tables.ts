@@ -12,7 +12,7 @@ export interface PackedTable {
   columns: string[];
   /** Columns with JSON or arrays. */
   nested: string[];
-  /** The identity column, which the database numbers; joined rows get new numbers in the same order. */
+  /** The identity column, which the database numbers; imported rows get new numbers in the same order. */
   identity: string | null;
   /** Collations of columns with text. */
   collations: Record<string, string>;
@@ -74,7 +74,7 @@ const tablesSql = `select c.relname as name,
   order by c.relname`;
 
 /**
- * All tables of the file. People come first, because their ids may be different in the installation that the organization joins. @throws
+ * All tables of the file. People come first, because their ids may be different in the installation that imports the organization. @throws
  * when a table is neither in the file nor left out
  */
 export async function packedTables(trx: Transaction): Promise<PackedTable[]> {

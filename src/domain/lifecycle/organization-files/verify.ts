@@ -1,4 +1,4 @@
-// Checks a joined organization before the commit: everything listed in the manifest must have arrived and be consistent.
+// Checks an imported organization before the commit: everything listed in the manifest must have arrived and be consistent.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { verifyLedger } from '../../money/credits/verify.ts';

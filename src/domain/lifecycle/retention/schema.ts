@@ -1,4 +1,4 @@
-// The retention of missions on every surface.
+// The retention of missions in all APIs.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { intOrNull, members } from '#graph/members.ts';

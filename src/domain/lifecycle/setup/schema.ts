@@ -1,4 +1,4 @@
-// Setup on every surface (docs/contract.md#setup-and-notices).
+// Setup in all APIs (docs/contract.md#setup-and-notices).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

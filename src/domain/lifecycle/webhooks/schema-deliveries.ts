@@ -1,4 +1,4 @@
-// Deliveries of webhooks on every surface: what was sent, and what the receiver answered.
+// Deliveries of webhooks in all APIs: what was sent, and what the receiver answered.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// Webhook endpoints on every surface. Their secret is shown when it is set, and never again.
+// Webhook endpoints in all APIs. Their secret is shown when it is set, and never again.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

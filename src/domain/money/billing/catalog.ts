@@ -73,7 +73,7 @@ export const trialCredits: number = credits.trial;
 
 let contactUrl: string | null = null;
 
-/** Binds the URL at which people can ask the operator for the plan `enterprise` (CONTACT_URL). */
+/** Sets the URL at which people can ask the operator for the plan `enterprise` (CONTACT_URL). */
 export function bindContactUrl(url: string | null): void {
   contactUrl = url;
 }

@@ -27,7 +27,7 @@ export class BillingOrder extends table('billing_orders', {
   orgId: column<Id<'organization'>>(),
   offer: column<CheckoutOffer>(),
   teamPlan: column<TeamPlanId | null>(),
-  /** Number of purchased credits, a whole number. */
+  /** Number of purchased credits; an integer. */
   credits: column<number>(),
   amountCents: column<number>(),
   status: column<(typeof orderStatuses)[number]>(),

@@ -92,7 +92,7 @@ export const testPayment = ({ id, orgId, amountCents, offer }: BillingCheckout, 
 
 let bound: PaymentProvider = builtinProvider;
 
-/** Binds the provider of new checkouts for the process. */
+/** Sets the payment provider for new checkouts; called once at startup. */
 export function bindPaymentProvider(provider: PaymentProvider = builtinProvider): void {
   bound = provider;
 }

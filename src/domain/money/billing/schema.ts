@@ -1,4 +1,4 @@
-// Offers and purchases on every surface (docs/contract.md#billing; docs/decisions/0035-test-money-and-events.md).
+// Offers and purchases in all APIs (docs/contract.md#billing; docs/decisions/0035-test-money-and-events.md).
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { builder } from '#graph/builder.ts';

@@ -9,7 +9,7 @@ import { reviewExhausted } from './reviews.ts';
 
 export interface CreditGrant {
   lot: CreditIssue['lot'];
-  /** Number of granted credits, a whole number. */
+  /** Number of granted credits; an integer. */
   credits: number;
   note?: string | null;
 }

@@ -1,4 +1,4 @@
-// The ledger of an organization on every surface (docs/contract.md#billing).
+// The ledger of an organization in all APIs (docs/contract.md#billing).
 import type { Page } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { epochMs, members, string, stringOrNull } from '#graph/members.ts';

@@ -30,7 +30,7 @@ const recordOmittedSql = `with ended as (delete from audit_refusals where hour <
   select org_id, 'omitted_refusals', ${originSql}, jsonb_build_object('id', actor_id, 'omitted', count - ${recordedPerHour},
     'kind', replace(kind, 'refused_', ''), 'since', hour::bigint * ${hours(1)}) from ended where count > ${recordedPerHour}`;
 
-/** Records in the log, for each past hour, how many refusals were only counted; called periodically. */
+/** Records in the audit log how many refusals of each past hour were counted but not recorded one by one. Called periodically. */
 export async function recordOmittedRefusals(): Promise<void> {
   await sql(recordOmittedSql, [hourOf(now())]);
 }

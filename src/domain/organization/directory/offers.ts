@@ -1,5 +1,5 @@
-// Offers of a directory: a person whom an identity provider has provisioned, but who is not a member yet, can join with one click. The
-// sign-in before has proved that the address is theirs (docs/decisions/0075-a-directory-manages-memberships.md).
+// Offers of a directory: a person whom an identity provider has provisioned, but who is not a member yet, can join with one click. By
+// signing in, the person has proved that the address is theirs (docs/decisions/0075-a-directory-manages-memberships.md).
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { notFound } from '#foundation/problem.ts';

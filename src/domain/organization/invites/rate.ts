@@ -8,7 +8,7 @@ import type { Invite } from './model.ts';
 
 let perOrganization: number = invitesPerDay.organization;
 
-/** Binds the daily limit of an organization, once at start. One person may send half of it. */
+/** Sets the daily limit of an organization; called once at startup. One person may send half of that number. */
 export function bindInvitesPerDay(limit: number): void {
   perOrganization = limit;
 }

@@ -1,4 +1,4 @@
-// Invites on every surface (docs/contract.md#invites).
+// Invites in all APIs (docs/contract.md#invites).
 import { z } from 'zod';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,4 +1,4 @@
-// Memberships and organization roles on every surface (docs/contract.md#members).
+// Memberships and organization roles in all APIs (docs/contract.md#members).
 import { z } from 'zod';
 import { orgRoles } from '#access/roles.ts';
 import { builder } from '#graph/builder.ts';

@@ -15,7 +15,7 @@ export class Organization extends table('organizations', {
   namePending: column<boolean>(),
   /** When the organization was closed; null while it is open. A closed one is erased after thirty days. */
   closedAt: column<number | null>(),
-  /** Former slugs of the organization, latest first; console addresses with them redirect. */
+  /** Former slugs of the organization, latest first; console URLs with them redirect. */
   formerSlugs: column<string[]>(),
 }) {
   static override noun = 'organization';

@@ -68,7 +68,7 @@ async function isTaken({ slug, orgId }: Wanted): Promise<boolean> {
   return found !== undefined && found.id !== orgId;
 }
 
-/** Conflicts in this cell with an organization that is being created in, or joins, another cell. */
+/** Conflicts in this cell with an organization that is being created in another cell, or imported into it. */
 export const findWanted = async (wanted: Wanted): Promise<{ isTaken: boolean; isHere: boolean }> => ({
   isTaken: await isTaken(wanted),
   isHere: (await Organization.find({ id: wanted.orgId as Organization['id'] })) !== undefined,
@@ -81,7 +81,10 @@ async function findIn(cell: string, wanted: Wanted): ReturnType<typeof findWante
   return body as Awaited<ReturnType<typeof findWanted>>;
 }
 
-/** Reserves the slug of an organization that joins this cell from a file. @throws 409 when another cell has the organization or the slug */
+/**
+ * Reserves the slug of an organization that is imported into this cell from a file. @throws 409 when another cell has the organization
+ * or the slug
+ */
 export async function reserveForJoin({ id: orgId, slug }: { id: string; slug: string }): Promise<void> {
   for (const cell of otherCells()) {
     const { isTaken, isHere } = await findIn(cell, { slug, orgId });

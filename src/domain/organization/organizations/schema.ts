@@ -1,4 +1,4 @@
-// Organizations on every surface (docs/contract.md#organizations).
+// Organizations in all APIs (docs/contract.md#organizations).
 import { z } from 'zod';
 import { organizationPath } from '#foundation/http/addresses.ts';
 import { addressOfCell, ownCell } from '#foundation/http/cells.ts';

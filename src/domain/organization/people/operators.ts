@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 
 let operators: ReadonlySet<string> = new Set();
 
-/** Binds the email addresses of the operators, in lower case. */
+/** Sets the email addresses of the operators, in lower case. */
 export function bindOperators(emails: readonly string[]): void {
   operators = new Set(emails);
 }

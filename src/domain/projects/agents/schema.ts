@@ -1,4 +1,4 @@
-// Agents and their catalog on every surface (docs/contract.md#agents).
+// Agents and their catalog in all APIs (docs/contract.md#agents).
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,4 +1,4 @@
-// Integrations on every surface (docs/contract.md#integrations).
+// Integrations in all APIs (docs/contract.md#integrations).
 import { builder } from '#graph/builder.ts';
 import {
   belongsTo,

@@ -1,4 +1,4 @@
-// Projects on every surface (docs/contract.md#projects).
+// Projects in all APIs (docs/contract.md#projects).
 import { z } from 'zod';
 import { ownOrganization } from '#access/reach.ts';
 import { okIdAnswer } from '#graph/acknowledgement.ts';

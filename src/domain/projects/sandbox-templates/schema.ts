@@ -1,4 +1,4 @@
-// Sandbox templates on every surface.
+// Sandbox templates in all APIs.
 import { z } from 'zod';
 import { missionLimits } from '#foundation/settings/mission-settings.ts';
 import { builder } from '#graph/builder.ts';

@@ -30,7 +30,7 @@ interface Place {
   projectId: string;
   /** Id of the sandbox template; null means the built-in template, which has no secrets. */
   templateId: string | null;
-  /** Whether the step gets only the secrets of the template, not the secrets of the organization and the project. */
+  /** Whether the step gets only the template's secrets, without those of the organization and the project. */
   isNarrow: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Secrets and variables on every surface. No surface returns their values.
+// Secrets and variables in all APIs. No API returns their values.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

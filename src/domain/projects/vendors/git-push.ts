@@ -1,5 +1,5 @@
 // Pushes the commits of a git bundle to a repository: the pack in the bundle is sent by git's own protocol (gitprotocol-pack,
-// gitprotocol-http), over HTTP or to the git program for a folder of this machine. The host moves the branch only from the commit that is
+// gitprotocol-http), over HTTP, or to the git program for a folder on this machine. The host moves the branch only from the commit that is
 // expected, so a repeated push changes nothing.
 import { execFile, spawn } from 'node:child_process';
 import path from 'node:path';

@@ -54,7 +54,10 @@ const holdRenewalMs = seconds(30);
 /** Retention of content that no artifact and no recording uses. */
 const unclaimedMs = days(1);
 
-/** The exclusive hold of one upload on its content. Its end identifies the hold: a later hold on the same content ends later. */
+/**
+ * The exclusive hold of one upload on its content. `until` also identifies the hold, because a later hold on the same content ends
+ * later.
+ */
 interface Hold {
   key: string;
   until: number;

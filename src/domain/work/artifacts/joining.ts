@@ -1,5 +1,5 @@
-// Stored contents of an organization that moves here from another installation. They are reserved while the organization joins, and belong
-// to it once the join has committed.
+// Stored contents of an organization that moves here from another installation. They are reserved during the import of the organization,
+// and belong to it once the import has committed.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { storage } from '#foundation/storage/storage.ts';
@@ -10,8 +10,8 @@ const reserveSql = () => `insert into stored_contents as c (key, created_at) val
     where c.org_id is null and (c.size_bytes is null or not ${isUsedSql()}) returning key`;
 
 /**
- * Reserves the key of stored content, which is removed after a day unless the organization has joined by then. A key can be reserved again
- * after an interrupted join, or when the organization moved away and returns before the sweep. Returns false for a key in use.
+ * Reserves the key of stored content, which is removed after a day unless the organization is imported by then. A key can be reserved again
+ * after an interrupted import, or when the organization moved away and returns before the sweep. Returns false for a key in use.
  */
 export const reserveJoiningContent = async (key: string): Promise<boolean> =>
   (await sql(reserveSql(), [key, now()])).length > 0;

@@ -1,4 +1,4 @@
-// Artifacts on every surface (docs/contract.md#artifacts). Records contain the URL of the content, not the content itself.
+// Artifacts in all APIs (docs/contract.md#artifacts). Records contain the URL of the content, not the content itself.
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';

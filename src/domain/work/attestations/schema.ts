@@ -1,4 +1,4 @@
-// Attestations of commits on every surface.
+// Attestations of commits in all APIs.
 import type { Envelope } from '#foundation/merkle/envelope.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';

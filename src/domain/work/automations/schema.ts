@@ -1,4 +1,4 @@
-// Automations on every surface (docs/contract.md#scheduled-tasks-and-automations). ../recurring implements them.
+// Automations in all APIs (docs/contract.md#scheduled-tasks-and-automations). ../recurring implements them.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// Budgets of organizations, projects and people on every surface.
+// Budgets of organizations, projects and people in all APIs.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

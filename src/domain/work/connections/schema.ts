@@ -1,4 +1,4 @@
-// Connections of a run on every surface.
+// Connections of a run in all APIs.
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';

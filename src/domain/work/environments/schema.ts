@@ -1,4 +1,4 @@
-// Preview environments on every surface (docs/contract.md#environments).
+// Preview environments in all APIs (docs/contract.md#environments).
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { belongsTo, epochMs, epochMsOrNull, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';

@@ -1,4 +1,5 @@
-// The steps of a fork: copies of the steps of its source up to the step with the call, then a step that continues the session of that step.
+// The steps of a fork: copies of its source's steps up to the step with the call at which the mission was forked, then a step that
+// continues the session of that step.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { createRecordingAddress } from '../artifacts/address.ts';
 import type { Run, RunAgent } from '../runs/model.ts';
@@ -31,7 +32,7 @@ export async function replayOrder(trx: Transaction, fork: RunFork, step: RunStep
   return { url, runId, stepId: source.id, call: endsAtCall(fork, step) ? call : null };
 }
 
-/** The copy of a step of the source. @param own The steps of the fork, whose sessions have other ids */
+/** The copy of a step of the source. @param own The steps of the fork, whose sessions have different ids */
 export function repeatedStep(source: readonly RunStep[], seq: number, own: readonly RunStep[]): NewStep {
   const { agent, round, prompt, hasSchema, isRepeated, resumeSessionId } = source[seq]!;
   const begun = resumeSessionId === null ? null : source.find(({ sessionId }) => sessionId === resumeSessionId);

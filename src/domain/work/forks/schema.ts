@@ -1,4 +1,4 @@
-// Forks of missions on every surface.
+// Forks of missions in all APIs.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toMany, toOne } from '#graph/context.ts';

@@ -1,4 +1,4 @@
-// Inbound hooks on every surface. Their secret is shown when it is set, and never again.
+// Inbound hooks in all APIs. Their secret is shown when it is set, and never again.
 import { z } from 'zod';
 import { addresses } from '#foundation/http/addresses.ts';
 import { okIdAnswer } from '#graph/acknowledgement.ts';

@@ -1,4 +1,4 @@
-// Deliveries of inbound hooks on every surface: the events that arrived, and their outcomes.
+// Deliveries of inbound hooks in all APIs: the events that arrived, and their outcomes.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { belongsTo, epochMs, epochMsOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';

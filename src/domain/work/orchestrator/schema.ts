@@ -1,4 +1,4 @@
-// The orchestrator's settings on every surface (docs/contract.md#orchestrator).
+// The orchestrator's settings in all APIs (docs/contract.md#orchestrator).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// Preparations of the environments of a run on every surface.
+// Preparations of the environments of a run in all APIs.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, floatOrNull, members, safeIntOrNull, string, stringOrNull, strings, typed } from '#graph/members.ts';

@@ -1,4 +1,4 @@
-// The difference of two shares, with its confidence interval (Newcombe, Statistics in Medicine 17 (1998), method 10).
+// The difference between two shares, with its confidence interval (Newcombe, Statistics in Medicine 17 (1998), method 10).
 
 export interface Share {
   count: number;

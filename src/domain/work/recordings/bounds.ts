@@ -1,4 +1,4 @@
-// Limits for recordings, which src/runner/protocol/recorder.ts observes.
+// Limits for recordings, which src/runner/protocol/recorder.ts keeps to.
 
 export const recordingBounds = {
   /** Number of days for which a recording is kept. */

@@ -43,7 +43,7 @@ interface PartKey {
 const findSql = `select sealed_key, '' as user_id from recording_keys where org_id = $1
   union all select sealed_key, user_id from recording_person_keys where org_id = $1 and user_id = any($2) order by user_id`;
 
-/** The key of a part; null when a key from which it is derived is destroyed. */
+/** The key of a part; null when a key from which it is derived was destroyed. */
 export async function keyOfPart(
   { id, orgId, personIds }: Pick<RecordingPart, 'id' | 'orgId' | 'personIds'>,
   trx?: Transaction,

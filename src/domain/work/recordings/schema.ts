@@ -1,4 +1,4 @@
-// Recordings of runs and the consent to them, on every surface.
+// Recordings of runs and the consent to them in all APIs.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

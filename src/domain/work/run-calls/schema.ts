@@ -1,4 +1,4 @@
-// The calls of a run on every surface.
+// The calls of a run in all APIs.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { int, members, string, typed } from '#graph/members.ts';

@@ -8,7 +8,7 @@ import type { Attributes } from '#foundation/tracing/tracing.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import type { Tokens } from './step-model.ts';
 
-/** Boundaries in seconds and in tokens, as the conventions recommend them. */
+/** Bucket boundaries of histograms, in seconds and in tokens, as the conventions recommend. */
 const durations = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const stepDurations = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400];
 const tokenCounts = Array.from({ length: 14 }, (_, power) => 4 ** power);

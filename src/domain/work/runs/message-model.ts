@@ -23,7 +23,7 @@ export class RunMessage extends table('run_messages', {
   /** The sandbox with the answered question, and the number of the fragment that contains the question. */
   sandboxId: column<string | null>(),
   fragmentSeq: column<number | null>(),
-  /** Whether a tool call was approved; null for entries that are no decision about a tool call. */
+  /** Whether a tool call was approved; null for entries other than decisions about a tool call. */
   approved: column<boolean | null>(),
   createdAt: column<number>(),
   /** When a runtime first received the message, and when its agent read it. */

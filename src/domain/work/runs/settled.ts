@@ -37,7 +37,7 @@ export type RunPosition = Pick<Run, 'id'> & { finishedAt: number };
 const agedSql = `select id, finished_at from runs where org_id = $1 and finished_at <= $2 and kept is null and (finished_at, id) > ($3, $4)
   order by finished_at, id limit $5`;
 
-/** Runs of the organization with details that ended until a time, oldest first, after a position. */
+/** The organization's runs that still have details and ended by the given time, oldest first, starting after a position. */
 export const runsWithDetails = (
   orgId: string,
   { until, after, limit }: { until: number; after: RunPosition | undefined; limit: number },

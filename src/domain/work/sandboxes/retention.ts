@@ -27,7 +27,7 @@ export const runOfSandboxSql = (sandboxId: string): string => `select run_id fro
 
 const archivedSql = `select run_id from log_archives where org_id = $1 and ended_at <= $2 order by ended_at, run_id limit ${batch}`;
 
-/** Some runs with archives that ended before a time, oldest first. */
+/** Some runs that have archives and ended before a time, oldest first. */
 export const oldArchivedRuns = (orgId: string, at: number): Promise<{ runId: string }[]> =>
   sql<{ runId: string }>(archivedSql, [orgId, at]);
 

@@ -1,4 +1,4 @@
-// Sandboxes on every surface (docs/contract.md#sandboxes).
+// Sandboxes in all APIs (docs/contract.md#sandboxes).
 import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';

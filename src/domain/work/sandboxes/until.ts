@@ -28,7 +28,7 @@ const newestFirst = (a: Dated, b: Dated): number =>
 
 /**
  * The newest entries up to a given time: rows of the database, which must have been read before, and entries of archives. Blocks are read
- * from the latest on, as long as they may contain one of the newest.
+ * from the latest to the earliest, as long as they may contain one of the newest entries.
  */
 async function newest<B extends LogBlock | FragmentBlock, T extends Dated>(
   rows: readonly T[],

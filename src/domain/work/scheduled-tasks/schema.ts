@@ -1,4 +1,4 @@
-// Scheduled tasks on every surface (docs/contract.md#scheduled-tasks-and-automations). ../recurring implements them.
+// Scheduled tasks in all APIs (docs/contract.md#scheduled-tasks-and-automations). ../recurring implements them.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';

@@ -14,7 +14,7 @@ const cooldownMs = seconds(30);
 
 let trusted: ReadonlyMap<string, TrustedIssuer> = new Map();
 
-/** Binds the trust list, at start, and drops all cached keys. */
+/** Sets the trust list at startup, and drops all cached keys. */
 export function bindTrustedIssuers(list: readonly TrustedIssuer[]): void {
   trusted = new Map(list.map((entry) => [entry.issuer, entry]));
   known.clear();

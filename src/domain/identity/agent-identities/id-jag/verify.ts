@@ -58,7 +58,7 @@ export const issuerOf = ({ claims }: Parsed): TrustedIssuer =>
 
 const algorithms = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA'];
 
-/** Keys come only from the provider's published set: a key or its address in the header is ignored. */
+/** Keys come only from the provider's published set: a key in the header, or the URL of one, is ignored. */
 export async function checkSignature({ jws, header }: Parsed, provider: TrustedIssuer): Promise<void> {
   if (!algorithms.includes(header.alg as string)) {
     reject('wrong algorithm', `alg: must be one of ${algorithms.join(', ')}.`);

@@ -1,5 +1,5 @@
-// Keys of other installations that signed the checkpoints of an organization before it joined this installation. They are valid for that
-// organization only, and for checkpoints from before it joined.
+// Keys of other installations that signed the checkpoints of an organization before it was imported here. They are valid only for that
+// organization, and only for checkpoints from before the import.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 
@@ -11,7 +11,7 @@ export interface JoinedKey {
   /** The 32 bytes of the public key in base64. */
   publicKey: string;
   createdAt: number;
-  /** When the organization joined. */
+  /** When the organization was imported. */
   retiredAt: number;
 }
 
@@ -34,7 +34,10 @@ export const insertJoinedKey = async (
 const columns = 'id, algorithm, public_key, created_at, retired_at';
 const findSql = `select ${columns}, sealed_public_key from audit_joined_keys where org_id = $1 order by id`;
 
-/** The keys that a join has added, and separately the ids of all others, which somebody wrote to the database without the service key. */
+/**
+ * The keys that an import has added, and separately the ids of all others, which somebody wrote to the database without the service
+ * key.
+ */
 export async function joinedKeysOf(
   orgId: string,
   trx?: Transaction,

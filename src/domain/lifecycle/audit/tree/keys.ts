@@ -78,7 +78,10 @@ export interface PublishedKey {
 export const installationKeys = async (): Promise<PublishedKey[]> =>
   (await sql<AuditKey>(findSql)).map(({ sealedPrivateKey: _, ...key }) => key);
 
-/** All keys: the keys of this installation, and keys of other installations that have signed checkpoints of organizations that joined it. */
+/**
+ * All keys: the keys of this installation, and keys of other installations that have signed checkpoints of organizations that were
+ * imported into it.
+ */
 export async function publishedKeys(): Promise<PublishedKey[]> {
   const own = await installationKeys();
   const joined = (await allJoinedKeys()).filter(({ id }) => own.every((key) => key.id !== id));
