@@ -213,7 +213,7 @@ describe('The manifests of the runner', () => {
     ]);
   });
 
-  it('let KEDA scale runners by a figure of the API, read with the token of these runners', () => {
+  it('let KEDA scale runners by a number that the API returns for the token of these runners', () => {
     const scaling = ofRunner('runner-scaling.yaml');
     const authentication = scaling.get('TriggerAuthentication/aep-runner')!;
     const scaled = scaling.get('ScaledObject/aep-runner')!;

@@ -160,7 +160,7 @@ describe('models of tables', () => {
     }
   });
 
-  test('every model is found by this test', () => {
+  test('these tests cover every model class', () => {
     const texts = Object.values(tree).join('\n');
     expect(declared.length).toBe([...texts.matchAll(/\bextends table\(/g)].length);
     expect(declared.length).toBeGreaterThan(25);

@@ -319,7 +319,7 @@ describe('commands for missions', () => {
     expect((await aep('inbox', 'undo', item.id)).stdout).toBe(`${item.id} is in the inbox again.\n`);
   });
 
-  it('list agents and issues, try and restore versions of an agent, and print the URL of the page of a mission', async () => {
+  it('list agents and issues, try and restore versions of an agent, and print the URL of a mission’s page', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const sandbox = { kind: 'existing', templateId: 'standard' };
@@ -339,7 +339,7 @@ describe('commands for missions', () => {
     expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
-  it('open an organization file with the program of the service', async () => {
+  it('open an organization file by running the program of the service', async () => {
     const packed = path.join(folder, 'acme.aep');
     writeFileSync(packed, '');
     const missing = await start(['open', packed], { PATH: folder }).ended;

@@ -228,7 +228,7 @@ describe('when the orchestrator’s model is asked', () => {
     expect(agentChoice).toMatchObject({ way: 'rules', reason: why, askedAt: null, model: null, inputTokens: null });
     expect(models.seen).toEqual([]);
   };
-  it('the orchestrator’s model is not asked without inference, key or choice, and the run shows the reason', async () => {
+  it('the orchestrator’s model is not asked when inference is off, its key is missing or there is no choice, and the run shows the reason', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
     await unasked('The orchestrator may not ask its model, because inferenceEnabled is false.');

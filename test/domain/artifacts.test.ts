@@ -395,7 +395,7 @@ describe('expired and orphaned artifacts', () => {
   });
 });
 
-it('GraphQL links artifacts to their projects and sandboxes, and back, 20 at most', async () => {
+it('GraphQL links an artifact to its project and sandbox, and each of these to at most 20 artifacts', async () => {
   const sandbox = await startSandbox(other);
   for (let i = 0; i < 21; i++) await leaveArtifact(other, `${i}`, { sandboxId: sandbox.id });
   const query = `{

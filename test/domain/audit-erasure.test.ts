@@ -156,7 +156,7 @@ describe('erasure of a former member’s personal values', () => {
     });
   });
 
-  it('only an owner can erase a person, after the membership has ended, and only a person whom the organization knows', async () => {
+  it('only an owner can erase a person, and only after the membership has ended; an unknown person is not found', async () => {
     expect(await erase(bob.id)).toMatchObject({ code: 'conflict', fields: [{ path: 'person' }] });
     expect(await erase(bob.email)).toMatchObject({ code: 'conflict' });
     await remove(bob);

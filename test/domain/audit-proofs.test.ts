@@ -218,7 +218,7 @@ describe('aep audit verify', () => {
     expect([code, stdout.split('\n')]).toEqual([1, expect.arrayContaining([finding])]);
   });
 
-  it('`aep audit verify` finds that a log was truncated with its checkpoints, given a checkpoint that was stored elsewhere', async () => {
+  it('`aep audit verify` detects that a log and its checkpoints were truncated, given a checkpoint that was stored elsewhere', async () => {
     const cut = exported.filter((line) => numberOf(line) <= 300).slice(0, -2);
     expect((await check(cut)).code).toBe(0);
     writeFileSync(files.kept, log.notes[2]!);

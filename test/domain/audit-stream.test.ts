@@ -213,7 +213,7 @@ describe('collectors of audit events', () => {
     expect(numbersOf(slow.lines).length).toBeGreaterThan(0);
   });
 
-  it('the audit stream is not marked as failing when a collector refuses a delivery that another one has overtaken', async () => {
+  it('the audit stream is not marked as failing when a collector refuses a delivery after a concurrent one has succeeded', async () => {
     const collector = await openCollector();
     const held: ServerResponse[] = [];
     const { answer } = collector;
@@ -317,7 +317,7 @@ describe('the destination of an audit stream', () => {
     return [code, fields?.[0]?.path, fields?.[0]?.message];
   };
 
-  it('400 · the destination of audit events must be a public https URL or a bucket, and start at a number in the log', async () => {
+  it('400 · the destination of audit events must be a public https URL or a bucket, and `after` at most the last number of the log', async () => {
     const format =
       'must be an https URL, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style';
     expect(await problemOf({ address: 'ftp://logs.example/' })).toEqual(['invalid_request', 'address', format]);

@@ -115,7 +115,7 @@ describe('events of the audit log', () => {
     expect(event.changes).toContainEqual({ path: 'body', before: null, after: `${'a'.repeat(999)}\uFFFD…` });
   });
 
-  it('recording the audit event of a run does not plan the body of a function again', async () => {
+  it('the SQL function for the audit event of a run is inlined, so its body is not planned at each call', async () => {
     const { rows } = await world.knex.raw('explain (verbose, format json) select audit_run(r) from runs r');
     expect(rows[0]['QUERY PLAN'][0].Plan.Output[0]).toMatch('jsonb_build_object');
   });

@@ -215,7 +215,7 @@ describe('packs of credits', () => {
     },
   );
 
-  it('400 · a checkout of credits is refused with members of another offer or missing ones; 404 for another organization', async () => {
+  it('400 · a checkout of credits is refused when members are missing or belong to another offer; 404 for another organization', async () => {
     expect((await post('/checkout-sessions', { offer: 'pack', teamPlan: 'team-5' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'team' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'pack', orgId: 'org_other' })).status).toBe(404);

@@ -142,7 +142,7 @@ describe('models that a connector lists', () => {
     expect((await name(own, [qwen], mallory.token)).errors[0].extensions.code).toBe('not_found');
   });
 
-  it('one of two connectors that list a model concurrently gets it', async () => {
+  it('only one of two connectors that list the same model concurrently gets it', async () => {
     const answers = await Promise.all([name(own, [qwen]), name(compatible, [qwen])]);
     expect(answers.filter(({ errors }) => errors)).toHaveLength(1);
   });

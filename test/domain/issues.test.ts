@@ -248,7 +248,7 @@ describe('issues assigned to an agent', () => {
     expect(await comments(id)).toHaveLength(2);
   });
 
-  it('comments of one minute continue the mission as one step, while the issue is open or when one mentions the agent', async () => {
+  it('comments of one minute continue the mission as one step if the issue is open or one of them mentions the agent', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await checkpoint(first);

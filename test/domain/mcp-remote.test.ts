@@ -328,7 +328,7 @@ it('a disabled MCP server is not contacted, and is ready again when it is enable
   expect((await project.put('issues', { roles: ['builder'], enabled: true })).body.status).toBe('ready');
 });
 
-it('200, 404 · the binding of an MCP server is deleted once, and then has no tools to refresh', async () => {
+it('200, 404 · the binding of an MCP server is deleted once; its tools can then no longer be refreshed', async () => {
   const project = await bound();
   expect((await project.ask('DELETE', '/servers/issues')).body).toEqual({ deleted: true });
   expect((await project.ask('DELETE', '/servers/issues')).status).toBe(404);

@@ -112,7 +112,7 @@ it('missions of other organizations are settled while one organization is moving
   expect(await world.knex('credit_reviews').select('orgId')).toEqual([{ orgId: acme.orgId }]);
 });
 
-it('a runtime of all organizations gets no mission of one that is moving', async () => {
+it('a shared runtime gets no mission of an organization that is moving', async () => {
   const start = ({ account: { token }, taskId }: Place) =>
     world.rest('POST', `/scheduled-tasks/${taskId}/run`, { token });
   await start(acme);

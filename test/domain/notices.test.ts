@@ -94,7 +94,7 @@ describe('causes of notices', () => {
     ]);
   });
 
-  it('an expiring token causes a notice 14, 7 and 1 days before its end; a token of one day never does', async () => {
+  it('an expiring token causes a notice 14, 7 and 1 days before it expires; a token that is valid for one day causes none', async () => {
     const acme = await found();
     const create = async (expiresInDays: number) => {
       const body = { name: `For ${expiresInDays}`, scopes: ['projects:read'], expiresInDays };
@@ -117,7 +117,7 @@ describe('causes of notices', () => {
     expect((await ids(acme)).filter((one) => one.startsWith('token_'))).toEqual([`token_expiring:${other}:7`]);
   });
 
-  it('a token sees its own notice and none of another token', async () => {
+  it('a token sees the notice about itself, and none about another token', async () => {
     const acme = await found();
     const token = await world.token(owner, acme.organization, { scopes: ['setup:read'] });
     await world.token(owner, acme.organization, { scopes: ['projects:read'] });

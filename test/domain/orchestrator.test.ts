@@ -127,7 +127,7 @@ describe('PATCH /orchestrator', () => {
     expect((await change({ model: null })).body).toMatchObject({ model: 'claude-opus-4-5', isBuiltin: true });
   });
 
-  it('200 · the orchestrator’s connector is usable when it is of the model’s vendor, which accepts its credentials', async () => {
+  it('200 · the orchestrator’s connector is usable when it belongs to the model’s vendor and the vendor accepts its credentials', async () => {
     const { organization, change } = await found();
     const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
       connectIntegration({
@@ -158,7 +158,7 @@ describe('PATCH /orchestrator', () => {
   });
 
   it.each(['another organization’s', 'an unknown', 'a tracker’s'])(
-    '400 · the orchestrator refuses %s connector, and writes nothing',
+    '400 · the orchestrator cannot have %s connector, and nothing is written',
     async (whose) => {
       const [home, other] = [await found(), await found()];
       const connect = (orgId: Place['orgId'], vendorKind: 'llm' | 'tracker') =>

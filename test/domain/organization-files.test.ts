@@ -133,7 +133,7 @@ const filesIn = (folder: string) => {
 };
 const isHere = async () => (await there.knex('organizations').where({ id: orgId() })).length > 0;
 
-describe('organization files that cannot be joined', () => {
+describe('organization files that cannot be imported', () => {
   it('an organization file with a wrong key, damaged bytes or a missing end is refused with the reason, and leaves nothing behind', async () => {
     expect(await messageOf(join(locked, 'another passphrase'))).toBe('the passphrase does not open this file');
     expect(await messageOf(join(bytes, keyThere.toString('base64')))).toBe('the key does not open this file');
@@ -157,7 +157,7 @@ describe('organization files that cannot be joined', () => {
     expect(await there.knex('people').where({ id: sample.owner.id })).toEqual([]);
   });
 
-  it('an organization file of another database schema is refused with the names of both schemas', async () => {
+  it('an organization file from another database schema is refused, and the error names both schemas', async () => {
     const [last] = await there.knex('knex_migrations').orderBy('id', 'desc').limit(1);
     await there.knex('knex_migrations').where({ id: last.id }).update({ name: '20991231_01_later.sql' });
     const message = await messageOf(join(bytes)).finally(() =>
@@ -278,7 +278,7 @@ describe('organization files crafted by the owner of their key', () => {
 });
 
 describe('two installations with one storage', () => {
-  it('joining an organization file is refused when both installations use one storage, and the sweep will not remove its contents', async () => {
+  it('importing an organization file is refused when both installations use one storage, and the sweep does not remove the file’s contents', async () => {
     openStorage(folderStorage(path.join(top, 'here')));
     expect(await messageOf(join(bytes))).toMatch('each installation needs its own bucket or prefix');
     openStorage(folderStorage(path.join(top, 'there')));
@@ -286,8 +286,8 @@ describe('two installations with one storage', () => {
   });
 });
 
-describe('killed joins of organization files', () => {
-  it('a killed join of an organization file leaves no row; its contents stay for the next join', async () => {
+describe('killed imports of organization files', () => {
+  it('a killed import of an organization file leaves no row; its contents stay for the next import', async () => {
     const pipe = path.join(top, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const env = {
@@ -334,8 +334,8 @@ describe('killed joins of organization files', () => {
   });
 });
 
-describe('organizations that joined from a file', () => {
-  it('a joined organization has every row and content, its ledger, and its audit log with the checkpoints', async () => {
+describe('imported organizations', () => {
+  it('an imported organization has every row and content, its ledger, and its audit log with the checkpoints', async () => {
     const joined = await join(locked, passphrase);
     expect(joined).toMatchObject({
       organization: { id: orgId(), slug: sample.organization.slug },
@@ -371,7 +371,7 @@ describe('organizations that joined from a file', () => {
     expect(event).toMatchObject({ targetId: orgId() });
   });
 
-  it('the secrets of a joined organization are sealed with the service key of the installation', async () => {
+  it('the secrets of an imported organization are sealed with the service key of the installation', async () => {
     let found = 0;
     for (const table of tables) {
       for (const [column, purposeOf] of Object.entries(sealedColumns[table.name] ?? {})) {
@@ -405,7 +405,7 @@ describe('organizations that joined from a file', () => {
     for (const plain of ['xoxb-sample', 'a-signing-secret']) expect(text).not.toContain(plain);
   });
 
-  it('members of a joined organization can read its projects and artifacts', async () => {
+  it('members of an imported organization can read its projects and artifacts', async () => {
     const session = await there.session(sample.owner, orgId());
     const { body } = await there.rest('GET', `/projects/${sample.ids.projectId}`, { session });
     expect(body).toMatchObject({ id: sample.ids.projectId, orgId: orgId() });
@@ -413,11 +413,11 @@ describe('organizations that joined from a file', () => {
     expect(artifact.status).toBe(200);
   });
 
-  it('an organization cannot join an installation twice', async () => {
+  it('an organization cannot be imported into an installation twice', async () => {
     expect(await messageOf(join(bytes))).toBe(`the organization ${orgId()} is already in this installation`);
   });
 
-  it('the operator’s command packs a joined organization again with a key, and never overwrites a file', async () => {
+  it('`org:pack` writes an imported organization to a file again, with a key, and never overwrites a file', async () => {
     const env = {
       DATABASE_URL: databaseUrl(there.connection),
       SECRET_KEY: keyThere.toString('base64'),
@@ -445,7 +445,7 @@ describe('organizations that joined from a file', () => {
 });
 
 describe('tables in organization files', () => {
-  it('each sealed column of a packed table is declared', async () => {
+  it('each sealed column of a table in organization files is declared', async () => {
     const { rows } = await there.knex.raw(
       `select table_name as name, column_name as column from information_schema.columns where table_schema = 'public' and column_name ~ '^sealed'`,
     );

@@ -25,7 +25,7 @@ const kills = pairs.flatMap(([early, late]) =>
 );
 
 it.each(kills)(
-  'approved changes at the source host happen once when the process is killed %s the request %s, and again at %s',
+  'approved changes at the source host happen once although the process is killed %s the request %s, and again at %s',
   async (when, early, late) => {
     const { requests, repository } = staged;
     const held = await staged.startMission('Mend the dates.');

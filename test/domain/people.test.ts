@@ -167,7 +167,7 @@ describe('console sessions', () => {
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('a console session works in the organization of the request header, else in the chosen one; 404 for one of others', async () => {
+  it('a console session works in the organization of the request header, else in the chosen one; 404 for an organization of other people', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });

@@ -50,7 +50,7 @@ const encrypted = (key: string, text: string) => encryptPart(Buffer.from(key, 'b
 const report = (part: string, keyId: string, contentKey: string, sizeBytes: number) =>
   runtime.ask('reportRecordingPart', { ...held, part, keyId, contentKey, calls: 1, omitted: 0, sizeBytes });
 
-it('a part of a recording is refused when it is larger than reported, and lines that are larger are not returned', async () => {
+it('a part of a recording is refused when it is larger than reported; a part whose lines are larger than reported cannot be read', async () => {
   const { key, keyId } = await open('one');
   const most = 100 + 16 * 1024;
   expect(await report('one', keyId, await upload(Buffer.alloc(most + 1)), 100)).toMatchObject({

@@ -307,7 +307,7 @@ describe('repositories on the machine of the service', () => {
     ['..', 'acme'],
     ['.', '.'],
     ['a\\..\\..\\secret', 'acme'],
-  ])('409 · the folder has no repository %s of %s', async (repository, owner) => {
+  ])('409 · no repository is found in the folder for the name %s and the owner %s', async (repository, owner) => {
     expect(await problemOf(readRepositoryFile(of(repository, owner), 'README.md'))).toEqual([
       409,
       false,

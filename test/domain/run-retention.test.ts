@@ -56,7 +56,7 @@ async function tablesOf(work: () => Promise<unknown>) {
   return { gone: names(gone), come: names(come) };
 }
 
-it('each table with ids of runs is deleted with the details of a run, or kept with a reason', async () => {
+it('each table with run ids is listed: its rows are deleted with the details of a run, or kept for a stated reason', async () => {
   const { rows } =
     await world.knex.raw(`select distinct c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and a.attname ~ '(^|_)run_id$' and not a.attisdropped`);

@@ -107,13 +107,13 @@ describe('claiming a run', () => {
     expect(await claim({ runId: first }, service)).toMatchObject({ runId: first });
   });
 
-  it('a run goes to runtimes of its own organization or of all organizations, and to no other', async () => {
+  it('a run goes to a runtime of its own organization or to a shared one, and to no other', async () => {
     const runId = await runNow();
     expect(await claim({}, foreign)).toBeNull();
     expect(await claim({}, await world.service())).toMatchObject({ runId });
   });
 
-  it('a runtime of all organizations also serves an organization with three waiting runs while another has 300', async () => {
+  it('a shared runtime also serves an organization with three waiting runs while another has 300', async () => {
     const [row] = await world.knex('runs').where({ id: await runNow() });
     const mass = Array.from({ length: 300 }, () => ({ ...row, id: newId('run') }));
     await world.knex('runs').insert(mass);

@@ -36,7 +36,7 @@ const copy = (row: any, count: number): Promise<unknown> =>
 const claimFrom = async (runtime: Runtime): Promise<string> =>
   (await runtime.claim({}, '{ orgId }')).orgId === large.organization.id ? 'large' : 'small';
 
-it('a thousand missions on an organization’s own runtime do not reduce its share of shared ones; a thousand waiting delay nobody', async () => {
+it('an organization’s missions on its own runtime do not reduce its share of shared runtimes; a thousand waiting missions delay no other organization', async () => {
   const row = await world
     .knex('runs')
     .where({ id: await start(large) })

@@ -22,7 +22,7 @@ const runtimes = async (token = alice.token): Promise<Json> => {
   return { data: data.filter(({ name }: Json) => name !== knownRuntime), waiting };
 };
 
-it('a runtime shows its slots, and its queue shows how many missions it could take, and since when they wait', async () => {
+it('a runtime shows its slots, the number of waiting missions that it could take, and since when the oldest has waited', async () => {
   const shared = await createRuntime(world);
   const template = (
     await world.rest('POST', '/sandbox-templates', { token: alice.token, body: { name: 'GPU', labels: ['gpu'] } })

@@ -15,7 +15,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
   const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = owner.token) =>
     get(`/${sandbox.id}/logs?${query}`, token);
 
-  it('200 · a log contains its pieces in order; without a part, it is that of the session', async () => {
+  it('200 · a log contains its pieces in order; a request without a part returns the log of the session', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'abc' });
     await writeLog(session, 'session', ['Zwei ', 'Wörter\n', '']);
@@ -47,7 +47,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     });
   });
 
-  it('200 · a log can be read from a number of bytes on', async () => {
+  it('200 · a log can be read from a byte offset', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'abc' });
     await writeLog(session, 'session', ['Zwei ', 'Wörter\n', 'mehr']);

@@ -39,7 +39,7 @@ async function partitions(): Promise<{ name: string; samples: number }[]> {
 const nameOf = (at: number) =>
   `sandbox_metrics_${new Date(at - (at % week)).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-it('weekly partitions of metrics are created for this week and the next two, with the samples that existed before', async () => {
+it('weekly partitions of metrics are created for this week and the next two, and take over existing samples', async () => {
   await measure(sandbox, present() - seconds(20), seconds(10), [1, 2, 3]);
   await measure(sandbox, present() + week, seconds(10), [4]);
   await measure(sandbox, present() - 2 * week, seconds(10), [5]);
@@ -57,7 +57,7 @@ it('weekly partitions of metrics are created for this week and the next two, wit
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
-it('a point of a metrics curve is the mean of all its samples, on a long curve of the latest ones', async () => {
+it('a point of a metrics curve is the mean of its samples; on a long curve, only of the latest ones', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);

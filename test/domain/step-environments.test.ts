@@ -186,7 +186,7 @@ describe('hosts that were blocked', () => {
     expect(await chosen()).toBe(null);
   });
 
-  it('400, 403, 404 · a host that was not blocked and an IP address cannot be allowed, nor any without the scope or elsewhere', async () => {
+  it('400, 403, 404 · allowing a host is refused for a host that was not blocked, an IP address, a missing scope and another organization', async () => {
     await choose(null);
     const runId = await blockedIn({ ...blocked, host: '192.0.2.1' }, { ...blocked, verdict: 'failed' });
     const problem = 'host: must be a host that was blocked in the run, with its port and phase.';

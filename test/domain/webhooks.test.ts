@@ -138,7 +138,7 @@ describe('webhook events', () => {
     expect(received).toHaveLength(8);
   });
 
-  it('a webhook event waits for earlier ones where the endpoint requires the order', async () => {
+  it('a webhook event waits for earlier ones if its endpoint requires events in order', async () => {
     const { id } = await create('/ordered', { ordered: true });
     answers['/ordered'] = (res) => res.writeHead(received.length === 1 ? 500 : 200).end();
     for (const _ of [1, 2, 3]) await invite();

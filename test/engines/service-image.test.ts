@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 it.skipIf(!engine)(
-  'an image of the service is small, serves within seconds on a read-only root as an ordinary account, and stops',
+  'an image of the service is small, serves within seconds as an ordinary account on a read-only file system, and stops',
   { timeout: 1_200_000 },
   async () => {
     // Settings and cache of npm, so that packages come from where this machine gets them.

@@ -118,7 +118,7 @@ describe('the egress policy', () => {
 });
 
 describe('the egress proxy', () => {
-  it('tunnels to a host of the policy, and records the bytes', async () => {
+  it('tunnels to a host that the policy allows, and records the bytes', async () => {
     const { socket, seen } = await start(custom(`registry.test:${ports.registry}`));
     expect(await overTls(socket, `registry.test:${ports.registry}`, 'registry.test')).toBe('hello registry.test');
     await vi.waitFor(() => expect(seen).toHaveLength(1));

@@ -72,7 +72,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect((await run(capabilities, changed, 'ls node_modules')).printed).toContain('No such file');
   });
 
-  it('puts a secret into requests to its hosts, even through a placeholder written by an earlier setup', async ({
+  it('replaces the placeholder of a secret in requests to its hosts, even a placeholder written by an earlier setup', async ({
     skip,
   }) => {
     const capabilities = await capabilitiesFor(level, `${level}-hosts`);

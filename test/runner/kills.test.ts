@@ -163,7 +163,7 @@ describe('a platform that fails', () => {
     server.close();
   });
 
-  it('still has the mission and its lease after 503s that last longer than the lease', async () => {
+  it('keeps the mission and its lease when it answers 503 for longer than the lease', async () => {
     let isAway = false;
     let isNoticed = false;
     const { server, url } = await openWire((kind) => {

@@ -190,7 +190,7 @@ describe('the object of a mission', () => {
     return { cluster, done: cluster.start(run as never, { claimId: 'claim_1' } as never) };
   }
 
-  it('takes a place of the runner while the API server has not created it', () => {
+  it('occupies a slot of the runner even before the API server has created it', () => {
     const { cluster } = start({ isStarted: () => true, create: () => new Promise(() => {}) }, async () => null);
     expect([cluster.hasRoom(1), cluster.hasRoom(2)]).toEqual([false, true]);
   });
@@ -223,7 +223,7 @@ describe('the object of a mission', () => {
     expect(api.remove).toHaveBeenCalledTimes(2);
   });
 
-  it('has no warm pods when 20 other templates have them, even when it is used again', async () => {
+  it('is a template without warm pods when 20 other templates have them, even when it is used again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const create = vi.fn(async (_: KubernetesObject & { spec: { replicas?: number } }) => {});
     const settings = { ...clusterSettings(env)!, warmPods: 3 };

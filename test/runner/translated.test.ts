@@ -5,7 +5,7 @@ import { translated } from '../../src/runner/protocol/translated.ts';
 
 const event = (data: object) => `event: delta\ndata: ${JSON.stringify(data)}\n\n`;
 
-it('the name of a folder is replaced in a text, and in the deltas of a stream that contain the name in pieces', () => {
+it('the name of a folder is replaced in a text, and in deltas of a stream that split the name', () => {
   const replaced: [string, string][] = [
     ['/tmp/mission-aaaaaa/work', '/var/mission-b/work'],
     ['run_1', 'run_22'],

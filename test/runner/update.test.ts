@@ -92,7 +92,7 @@ setInterval(() => {}, 1_000);`;
   expect(await exited).toEqual([7, null]);
 });
 
-it('A release that a runner has started asks it for the next one, and continues if that one does not work', async () => {
+it('A release asks the runner that started it to start the next release, and continues if the next release fails', async () => {
   const runner = startRunner(undefined, { ...updating, EXIT_WITH_PARENT: 'updater' }, olderProgram);
   const [asked] = await once(runner.process, 'message');
   const installed = 'node_modules/agent-engineering-platform/dist/runner/runner.js';

@@ -240,7 +240,7 @@ describe('The form that completes a claim', () => {
   });
 
   it.each(repeated)(
-    'an old assertion exchanged during the claim gives no token that is valid after the claim (%i)',
+    'a token that an unclaimed agent gets for its assertion while it is being claimed is invalid after the claim (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

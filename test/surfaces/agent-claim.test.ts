@@ -393,7 +393,7 @@ describe('Polling a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('expired_token'));
   });
 
-  it.each(repeated)('exactly one of two concurrent polls after completion answers 200 (%i)', async () => {
+  it.each(repeated)('exactly one of two concurrent polls after completion gets 200 (%i)', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     await world.decide(bob, ceremony);

@@ -144,7 +144,7 @@ it('an owner sets the list of allowed networks, which is normalized; an invalid 
 describe('An organization with a list of allowed networks', () => {
   beforeAll(() => change(list));
 
-  it('403 · each credential of the organization is refused from other networks on each surface; those of other organizations are not', async () => {
+  it('403 · each credential of the organization is refused from other networks by every API; those of other organizations are not', async () => {
     const { claimToken } = await agent();
     const claimed = await exchange({ grant_type: claimGrant, claim_token: claimToken }, office);
     const { token: directory } = await createDirectoryToken(owner(), { name: 'Okta', expiresInDays: 9 });

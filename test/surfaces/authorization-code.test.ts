@@ -289,7 +289,7 @@ describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', (
 
 describe('Authority of an access token (RFC 8707; docs/contract.md#authority)', () => {
   const open = { api: '', mcp: '/mcp', a2a: '/a2a' } as const;
-  it.each(['api', 'mcp', 'a2a'] as const)('a token for %s does not work on the other surfaces', async (resource) => {
+  it.each(['api', 'mcp', 'a2a'] as const)('a token for the resource %s opens no other resource', async (resource) => {
     const { verifier, parameters } = authorizationRequest(client, { resource: `${world.url}${open[resource]}` });
     const { body } = await world.exchange(client, await world.code(ada, parameters), verifier, {
       resource: parameters.resource,

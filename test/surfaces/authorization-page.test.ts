@@ -267,7 +267,7 @@ describe('Consent', () => {
     expectPage(await world.decide(stranger, theirs, { projectId: project.body.id }), 404, /No such project/);
   });
 
-  it('400 · a consent without a scope, or for more days than a year, shows the form again with the error', async () => {
+  it('400 · a consent without a scope, or with an invalid number of days, shows the form again with the error', async () => {
     const page = await world.openPage(authorizationRequest(client).parameters, ada.session);
     const nothing = await world.decide(ada, page, { scopes: [] });
     expectPage(nothing, 400, /role="alert"[^>]*>Choose at least one kind of access/);

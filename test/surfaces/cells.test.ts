@@ -51,7 +51,7 @@ const signIn = ({ person, organization }: Account): Promise<string> =>
     return issueRefreshToken(trx, id);
   });
 
-it('a request with a credential of another cell reaches its organization on every surface', async () => {
+it('a request with a credential of another cell reaches its organization over REST, GraphQL and MCP', async () => {
   const { eu, us } = cells;
   const token = bob.token;
   expect((await eu.ask('GET', `/v1/projects/${projectId}`, { token })).body).toMatchObject({ id: projectId });
@@ -298,7 +298,7 @@ it('a slug of another cell is taken even if that cell has not registered it; aft
   await us.start();
 });
 
-it('an organization’s file cannot join a cell while another cell has the organization', async () => {
+it('an organization’s file cannot be imported into a cell while another cell has the organization', async () => {
   const { eu, us } = cells;
   const file = `${eu.env.DATA_DIR}.aep`;
   const key = Buffer.alloc(32, 5).toString('base64');

@@ -44,7 +44,7 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
     expect(await count(again)).toBe(1);
   });
 
-  it('4xx · a problem is the same with and without an Idempotency-Key, writes nothing, and leaves the key unused', async () => {
+  it('4xx · a refused request writes nothing and leaves its Idempotency-Key unused', async () => {
     const key = unique();
     const { refused } = call;
     const wrong = refused

@@ -114,7 +114,7 @@ describe('Opened organization files', () => {
     expect((await request('GET', url.pathname + url.search)).body).toBe(shot);
   });
 
-  it('409 · an opened organization file refuses every change on every surface', async () => {
+  it('409 · an opened organization file refuses every change, over every API and in the console', async () => {
     const token = { token: sample.serviceToken };
     const mutation = `mutation { createIssue(input: { projectId: "${sample.ids.projectId}", title: "New" }) { id } }`;
     const asked = await request('POST', '/graphql', { session, body: { query: mutation } });

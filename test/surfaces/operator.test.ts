@@ -102,7 +102,7 @@ describe('Readiness', () => {
 });
 
 describe('Metrics', () => {
-  it('200 · metrics count requests by surface, method, route and status, never by path', async () => {
+  it('200 · metrics count requests by the labels surface, method, route and status, never by path', async () => {
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const { id } = (await world.rest('POST', '/projects', { token, body })).body;
     await world.rest('GET', `/projects/${id}`, { token });

@@ -399,7 +399,7 @@ describe('REST while the database is unavailable', () => {
     code: 'unavailable',
   };
 
-  it('503 · requests are refused with Retry-After on every surface; those that need no database are served', async () => {
+  it('503 · requests over REST and GraphQL are refused with Retry-After; those that need no database are served', async () => {
     await admin(`drop database ${world.connection.database} with (force)`);
     // All requests are sent at once, because each is retried for seconds before it fails.
     const asks: Ask[] = [{ token }, { session }];

@@ -63,7 +63,7 @@ describe('Dying scheduler processes', () => {
     expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', issueId: expect.any(String) }]);
   });
 
-  it('a process that dies before it created the issue leaves the run to others, once its lease expires', async () => {
+  it('a process that dies before it creates the issue leaves the run to others, once its lease expires', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);
@@ -79,7 +79,7 @@ describe('Dying scheduler processes', () => {
     expect(taken).toMatchObject({ id: run.id, attempts: 2, claimedBy: null, leaseUntil: null, status: 'dispatching' });
   });
 
-  it('a process that dies before it recorded the issue leaves an issue that is found, not created twice', async () => {
+  it('a process that dies before it records the issue leaves an issue that is found, not created twice', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);

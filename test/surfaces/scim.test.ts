@@ -203,7 +203,7 @@ it('a provisioned member keeps their account elsewhere; owners keep their role, 
 const invite = async (email: string, role = 'member'): Promise<string> =>
   (await world.rest('POST', '/invites', { session, body: { email, role } })).body.id;
 
-it('a person whom the directory deactivates or deletes is no member, whoever invited them', async () => {
+it('a person whom the directory deactivates or deletes is no longer a member, whoever invited them', async () => {
   const frank = await createMember(world, alice.organization, 'Frank', 'member');
   await invite('grace@example.com');
   const ids = [
@@ -252,7 +252,7 @@ it('a person who joins while the directory changes waits for the change', async 
   ]);
 });
 
-it('a member keeps a role that no directory group gives when a directory user with their address is created or activated', async () => {
+it('a member whose role comes from no directory group keeps it when a directory user with their address is created or activated', async () => {
   const ivan = await createMember(world, alice.organization, 'Ivan', 'viewer');
   const id = await provision('former-ivan@example.com');
   await patch(`/Users/${id}`, { op: 'replace', path: 'emails', value: [{ value: 'ivan@example.com' }] });
@@ -287,7 +287,7 @@ it('an email address that came from the SCIM user name changes with the user nam
   expect(await renamed('other@example.com')).toBe('after@example.com');
 });
 
-it('the groups of a directory have a limited number of members together; a page of groups ends before it has too many', async () => {
+it('the groups of a directory have a limited number of members in total; a page of groups ends before it has too many', async () => {
   const [before, page] = [{ ...directoryCounts }, { ...directoryPage }];
   const ids = [await provision('crowd-1@example.com'), await provision('crowd-2@example.com')];
   const members = ids.map((value) => ({ value }));
