@@ -1,4 +1,5 @@
-// Contexts for the agent steps of a run: steps with the same isolation share a place (isolation/place.ts), a gateway and a checkout.
+// Contexts for the agent steps of a run: steps with the same isolation share a working folder (isolation/place.ts), a gateway and a
+// checkout.
 import type { Step } from './contract.ts';
 import { serviceFailure, setUp } from './environment-setup.ts';
 import type { Found } from './harness/discovery.ts';
@@ -28,7 +29,7 @@ import { installSkills, type Skills } from './workspace/skills.ts';
 
 interface Shared {
   gateway: Gateway;
-  /** Sessions whose files are in the folder of the place. */
+  /** Sessions whose files are in the working folder. */
   sessions: Set<string>;
 }
 
@@ -120,7 +121,10 @@ function openCalls({ platform, capabilities, lease, askAgainMs }: RunSettings) {
   return { questions, meter, recorder, replaying };
 }
 
-/** The place of the step. A replay begins at the commit of the recording, and answers the calls of the step. */
+/**
+ * The working folder and isolation of the step. In a replay, the checkout begins at the recorded commit, and calls are answered from
+ * the recording.
+ */
 async function openPlace(
   { platform, capabilities }: RunSettings,
   places: RunPlaces,

@@ -48,7 +48,7 @@ export async function planOf(template: Environment, checkout: string): Promise<P
   };
 }
 
-/** Names of refused variables: the linker and the shells that start a cell would read them outside of the cell. */
+/** Names of refused variables: the linker and the shells that start a cell would read them outside the cell. */
 const actsOutside = /^(PATH|ENV|IFS|PS4|SHELLOPTS|GCONV_PATH|LOCPATH|NLSPATH|(LD|DYLD|BASH|GLIBC|MALLOC)_?\w*)$/;
 
 export const withoutRefused = (variables: Record<string, string>): Record<string, string> =>

@@ -22,7 +22,7 @@ export interface InstalledPackage {
 }
 
 /**
- * Installs the packages of a server, or uses an installation that was kept. @param place A separate place for the server. @throws with the
+ * Installs the packages of a server, or uses an installation that was kept. @param place A separate folder for the server. @throws with the
  * reason why a package is not installed
  */
 export async function installPackages(
@@ -66,7 +66,7 @@ async function install(
   report: SetupReport,
 ): Promise<void> {
   const { root, trust } = runPlace.place;
-  // The place has the sockets of the mission, but none of its other folders.
+  // The server's folder contains the sockets of the mission, but none of the mission's other folders.
   const place = { ...own, root, trust };
   await writeFile(path.join(place.work, 'package.json'), '{"private":true}');
   await chownRecursive(place.work, runPlace.account);

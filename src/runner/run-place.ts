@@ -1,4 +1,4 @@
-// Places of a run: steps that are isolated in the same way share a place, which has a checkout, an environment and an egress proxy.
+// Working folders of a run: steps that are isolated in the same way share one, with its checkout, its environment and its egress proxy.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -97,7 +97,7 @@ export function openPlaces(settings: RunSettings) {
       found.interception?.secrets.renew(step.environment.secrets);
       return found;
     },
-    /** Registers a callback to run before the places are closed. */
+    /** Registers a callback to run before the working folders are removed. */
     beforeClosing: (close: () => Promise<void>) => void closing.push(close),
     async close(): Promise<void> {
       for (const close of closing.reverse()) await close();
@@ -105,7 +105,7 @@ export function openPlaces(settings: RunSettings) {
   };
 }
 
-/** TLS to the hosts of secrets ends at the proxy of the place; the programs of the place trust the proxy's certificate authority. */
+/** TLS connections to hosts with secrets end at the egress proxy; the programs behind it trust the proxy's certificate authority. */
 async function openInterception(
   { hostSecrets, notes }: Plan,
   { level }: Isolation,
@@ -128,7 +128,7 @@ export const variablesOf = ({ plan, interception }: RunPlace): Record<string, st
   ...interception?.secrets.placeholders,
 });
 
-/** The containers and services of a place, none of them started, and the limits that services leave to the mission. */
+/** The containers and services for a working folder, none of them started, and the limits that services leave to the mission. */
 function shareOf(
   { template, setupSecrets }: Plan,
   isolation: Isolation,

@@ -1,4 +1,4 @@
-// Workspace of a run: the places of its steps, with the gateway to the models of its agents.
+// Workspace of a run: the working folders of its steps, with the gateway to the models of its agents.
 import { openAgentContexts } from './agent-context.ts';
 import type { Claimed, Pace, RunLease, Step } from './contract.ts';
 import type { Platform } from './protocol/platform.ts';

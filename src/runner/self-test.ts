@@ -75,7 +75,7 @@ async function test(found: Found, isolation: Isolation, limits: Limits, timeoutM
     const late = wait(timeoutMs, `the harness did not end within ${timeoutMs / 1_000} seconds`, {
       signal: ended.signal,
     });
-    // If the runner stops during the test, the watchdog of the place ends the process; a container has a watchdog of its own.
+    // If the runner stops during the test, a watchdog ends the process; a container has a watchdog of its own.
     const began = (pid: number) => container || place.guard(pid);
     return await Promise.race([runOnce(found, task, began), late]).then(
       async (failure) => failure ?? (found.harness === 'acp' ? null : whyUndone(path.join(place.work, script.file))),

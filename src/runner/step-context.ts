@@ -68,7 +68,7 @@ export interface StepContext {
   description: string;
   version: string;
   limits: Limits;
-  /** Cgroup or container that limits the harness and ends with the place; null if there is none. */
+  /** Cgroup or container that limits the harness and ends when the mission's folder is removed; null if there is none. */
   enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
   /** The process that is measured, together with all processes that it starts; null means it cannot be measured from here. */
   processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;

@@ -74,7 +74,7 @@ Promise.all(JSON.parse(routes).map(open)).then(() => {
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
 
-/** The sockets of a mission, in the folder `root` of its place. */
+/** The sockets of a mission, in the folder `root` of the mission's folder. */
 export const socketsOf = ({ root }: Place) => ({
   gateway: `${root}/gateway`,
   egress: `${root}/egress`,

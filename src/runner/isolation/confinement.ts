@@ -57,7 +57,7 @@ umount -l /old
 cd "$work"
 setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- "$@"`;
 
-/** The command that runs a program, or else the script of this place, with a prefix inside of the confinement. */
+/** The command that runs a program, or else the script in this mission folder, with a prefix inside the confinement. */
 export function commandFor(
   kind: Kind,
   place: Place,

@@ -1,4 +1,4 @@
-// Disk usage of a mission: the folder of its place is measured periodically, because quotas are not available everywhere. The kernel
+// Disk usage of a mission: its folder is measured periodically, because quotas are not available everywhere. The kernel
 // limits the size of one file (RLIMIT_FSIZE).
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';

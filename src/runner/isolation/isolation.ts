@@ -155,7 +155,7 @@ export async function obstacleToCells(): Promise<string | null> {
   );
 }
 
-/** Runs shell scripts in this place, isolated like its harnesses, even while one works. */
+/** Runs shell scripts in this mission folder, isolated like its harnesses, even while one works. */
 export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {
@@ -173,7 +173,7 @@ export const scriptIn =
     }
   };
 
-/** The launch of a harness in this place. */
+/** The launch of a harness in this mission folder. */
 export function launchOf(
   level: Level,
   place: Place,

@@ -8,7 +8,7 @@ import type { Trust } from '../network/trust.ts';
 import { engineEnvironment } from './engine.ts';
 
 export interface TemporaryFolder {
-  /** The folder of the place, as a real path. */
+  /** The mission's folder, as a real path. */
   folder: string;
   /**
    * Sets the process groups that end with the folder (undefined or 0: none), and what contains them: `cgroup FOLDER`, or a container engine
@@ -71,8 +71,9 @@ export async function makeTemporaryFolder(prefix: string, own?: string): Promise
 }
 
 /**
- * Creates the folders of a place. @param account Owner of the place: the user that runs the script, if it is not the runner's user. @param own An
- * existing folder, some of whose folders the containers of a pod have mounted.
+ * Creates the folders of a mission. @param account Owner of the folders: the user that runs the script, if it is not the runner's user.
+ * @param
+ * own An existing folder; the containers of a pod have already mounted some of its subfolders.
  */
 export async function makePlace(
   script: string,

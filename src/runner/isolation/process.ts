@@ -45,7 +45,7 @@ export interface Launch {
 
 /** Launch of a harness, which may be a server. */
 export interface HarnessLaunch extends Launch {
-  /** The port of a harness that is a server, and the socket that reaches it from outside of its cell. */
+  /** The port of a harness that is a server, and the socket that reaches it from outside its cell. */
   server: { port: number; socket: string | null };
 }
 
@@ -131,7 +131,10 @@ export function startProcess(launch: Launch, program: Program): Process {
   };
 }
 
-/** Starts the program as the launch says: as its account, in its cell or container, and in its cgroup from the first instruction on. */
+/**
+ * Starts the program as the launch specifies: as its account, in its cell or container, and in its cgroup from its first instruction
+ * on.
+ */
 function spawnIn({ account, cwd, env, wrap, group, container }: Launch, started: Program): ChildProcess {
   const its = { ...env, ...started.env };
   const [wrapped, wrappedArgs, ownEnv = its] = wrap(started.program, started.args, its);

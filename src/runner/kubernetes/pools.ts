@@ -90,7 +90,7 @@ export function openPools(api: Api, workloads: Workloads, settings: ClusterSetti
     /** Removes unused templates until stopped. */
     async keep(stopped: AbortSignal): Promise<void> {
       while (!stopped.aborted) {
-        // The next pass repeats what has failed.
+        // A failed pass is repeated by the next one.
         await sweep().catch(() => {});
         await wait(pause, undefined, { signal: stopped }).catch(() => {});
       }

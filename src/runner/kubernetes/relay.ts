@@ -41,7 +41,7 @@ const known: ReadonlySet<string> = new Set(
 /** Headers that concern only the connection to the relay. */
 const dropped = ['host', 'connection', 'keep-alive', 'proxy-authorization', 'te', 'upgrade'];
 
-/** Values of all members with this name. */
+/** Values of all members with this name, at any depth. */
 function valuesOf(value: unknown, name: string): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, one]) => (key === name ? [one] : valuesOf(one, name)));

@@ -10,7 +10,7 @@ import { claimKind, claimRefusalOf, claimTroubleOf, type SandboxClaim, sandboxAn
 /** The outcome of a mission's pod: `complete`, or the reason why it has not finished its work. */
 export type WorkloadEnd = { isComplete: true } | { isComplete: false; why: string };
 
-/** An event about a Job or pod; those of the controller name the rules that refuse pods. */
+/** An event about a Job or pod. The events of the controller name the rules that refuse pods. */
 interface ClusterEvent extends KubernetesObject {
   type?: string;
   reason?: string;

@@ -29,7 +29,7 @@ const [maxConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_
 
 type Recorded = Omit<Connection, 'program'>;
 
-/** Opens the proxy of a place. @param interception Null if there are no secrets for hosts. */
+/** Opens the proxy for the programs of a mission. @param interception Null if there are no secrets for hosts. */
 export async function openEgressProxy(
   socket: string,
   record: (connection: Connection) => void,
@@ -157,7 +157,7 @@ function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reac
   if (policy.mode === 'open') return undefined;
   const found = readServerName(first);
   if (found === 'more') return '';
-  // A connection without a server name is refused only at port 443, because other ports may speak another protocol than TLS.
+  // A connection without a server name is refused only at port 443, because connections to other ports may use protocols other than TLS.
   if (!found) return port === 443 ? '' : undefined;
   const name = found.name && canonicalHost(found.name);
   return name === '' || name === host ? undefined : (name ?? '');

@@ -2,7 +2,7 @@
 import type { Trust } from './trust.ts';
 
 /**
- * Returns the environment variables for the proxy and the certificate authorities. @param port The port of the proxy on loopback, inside of
+ * Returns the environment variables for the proxy and the certificate authorities. @param port The port of the proxy on loopback, inside
  * the cell or container. @param trust Null means only the certificate authorities of the system or image. @param home The home of the
  * mission: the JVM, and with it the cache of Maven, would otherwise use the home of the account.
  */

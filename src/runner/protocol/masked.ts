@@ -1,4 +1,4 @@
-// The platform for reports of a mission with secrets: texts that people read are masked. Ids and values with a meaning for the platform are
+// The platform for reports of a mission with secrets: texts that people read are masked. Ids, and values that the platform interprets, are
 // not masked, because a secret could equal one of them.
 import { createMask, type Mask } from '../text.ts';
 import type { Connection, Platform } from './platform.ts';
@@ -39,7 +39,7 @@ function maskTexts<T>(value: T, mask: Mask): T {
   const entries = Object.entries(value).map(([name, one]) => {
     if (name === 'choices' && Array.isArray(one)) return [name, one.map(mask)];
     if (typeof one !== 'string') return [name, maskTexts(one, mask)];
-    // The outcome of a successful step is a fixed value with a meaning for the platform.
+    // The outcome of a successful step is a fixed value that the platform interprets.
     const isText = texts.includes(name) || (endings.includes(name) && one !== 'completed');
     return [name, isText ? mask(one) : one];
   });

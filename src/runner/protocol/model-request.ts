@@ -104,7 +104,7 @@ export function readModelRequest(path: string, body: Buffer): ModelRequest {
   };
 }
 
-/** Writes to the vendor's cache for an hour cost more than those for five minutes, whose price is known. */
+/** Cache writes that last for an hour cost more than those that last for five minutes, whose price is known. */
 const shortCache = (text: string): string => text.replaceAll(/("cache_control":\{[^{}]*"ttl":)"1h"/g, '$1"5m"');
 
 /** The request with its output limited and usage reporting enabled. It is written anew, because parsers differ about repeated members. */

@@ -126,7 +126,7 @@ async function readInput(
   }
 }
 
-/** Sends the output of a shell in order, and holds the shell back while the platform is slower. */
+/** Sends the output of a shell in order, and pauses the shell while the platform is slower. */
 function openOutput(platform: Platform, held: Held, end: (why: string) => void) {
   let [waiting, recording, seq, isPaused, isOver] = ['', '', 0, false, false];
   let shell: Shell | undefined;

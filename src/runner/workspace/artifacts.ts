@@ -64,7 +64,7 @@ async function maskedCopy({ mask }: Platform, content: FileHandle, folder: strin
   return masked === text ? null : writeBeside(folder, masked);
 }
 
-/** A file outside of the artifacts folder, where no program of the mission can write. */
+/** A file outside the artifacts folder, where no program of the mission can write. */
 async function writeBeside(folder: string, text: string): Promise<FileHandle> {
   const file = path.join(path.dirname(folder), `artifact-${randomUUID()}`);
   await writeFile(file, text, { mode: 0o600 });

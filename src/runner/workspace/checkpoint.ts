@@ -1,5 +1,5 @@
 // Checkpoints: all files of a workspace as one commit, and the session files of its harnesses as another commit, in one git bundle. They
-// are created in the agent's cell: outside of the cell, git never runs in files that an agent could change.
+// are created in the agent's cell: outside the cell, git never runs in files that an agent could change.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';

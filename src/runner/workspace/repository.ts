@@ -1,5 +1,5 @@
 // The repository of a run, checked out for its agents; their commits are pushed, and reported with their diff as an artifact. A project
-// without a repository that git can reach has an empty folder. A checkout and a folder begin from a checkpoint if there is one.
+// without a repository that git can reach has an empty folder. Both are restored from a checkpoint if there is one.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +18,7 @@ import { type Origin, openWorkspace, type StagedCommits, type Workspace } from '
 export interface Checkout {
   /** Description of the repository, for the log. */
   description: string;
-  /** Harness sessions whose files are in the folder of the run. */
+  /** Harness sessions whose files are in the working folder. */
   sessions: string[];
   /** The repository's instructions for agents; null if it has none. */
   instructions: string | null;

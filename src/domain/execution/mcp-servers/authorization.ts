@@ -78,7 +78,7 @@ const insertAuthorizationSql = `
     values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (state_digest) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`;
 
-/** This step ends every open transaction, even that of an Idempotency-Key, because requests to other servers follow. */
+/** This step ends every open transaction, even the transaction of an Idempotency-Key, because requests to other servers follow. */
 const newState = async (): Promise<string> =>
   unseal('mcp-state', await firstStep(async () => seal('mcp-state', newSecret('', 32))));
 

@@ -17,7 +17,7 @@ export const configStatuses = ['ok', 'missing', 'invalid', 'unreachable'] as con
 
 export interface ConfigFile {
   configPath: string;
-  /** Where the path comes from: the default `service.yml`, or the project's setting. */
+  /** Source of the path: the default `service.yml`, or the project's setting. */
   configPathSource: 'service.yml' | 'project';
   /** The git ref from which the file was read; null when it was not read. */
   configRef: string | null;

@@ -1,5 +1,5 @@
 // Chooses the agents of a run, either by asking the orchestrator's model one question or by rules about roles and harnesses. The model is
-// asked outside of transactions while the run waits, so that no other run is delayed: `chooseAgents` writes the question in the transaction
+// asked outside transactions while the run waits, so that no other run is delayed: `chooseAgents` writes the question in the transaction
 // of a claim, `ask` sends it afterwards, and a later claim uses the answer. If the process dies, the question expires at its deadline.
 
 import { now, seconds } from '#foundation/clock.ts';

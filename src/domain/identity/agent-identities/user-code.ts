@@ -14,8 +14,8 @@ export const userCodeDigest = (attemptId: Id<'claimAttempt'>, code: string): Buf
 const digitsOf = (typed: string): string => typed.replace(/[\s-]/g, '');
 
 /**
- * Whether the code is right. One statement counts the attempt and checks the limit before the comparison, so that of any number of
- * concurrent attempts at most five are compared. A right code resets the count.
+ * Whether the code is right. One statement counts the attempt and checks the limit before the comparison, so that at most five of any
+ * number of concurrent attempts are compared. A right code resets the count.
  */
 export async function tryUserCode(trx: Transaction, attempt: ClaimAttempt, typed: string): Promise<boolean> {
   const counted = await ClaimAttempt.query(trx)

@@ -17,7 +17,7 @@ import { isCodeChallenge } from './pkce.ts';
 import { isSameRedirectUri, redirectUriError, withParameters } from './redirect-uris.ts';
 import { type Resource, resourceOf } from './resources.ts';
 
-/** Where the outcome is sent: always a redirect URI that the client has registered. */
+/** URL to which the outcome is sent: always a redirect URI that the client has registered. */
 export interface ReturnAddress {
   redirectUri: string;
   state: string | undefined;

@@ -22,10 +22,10 @@ export interface CellPlace {
   orgId: string | null;
 }
 
-/** Found places by key, with the time until which each entry is valid. */
+/** The cell and organization found for each key, with the time until which the entry is valid. */
 const remembered = new Map<string, CellPlace & { until: number }>();
 const textOf = ({ kind, value }: RequestKey): string => kind + value;
-/** Forgets the remembered place of a key; called when the cell has answered that it does not have the key. */
+/** Forgets the remembered cell of a key; called when the cell has answered that it does not have the key. */
 export const forgetPlace = (key: RequestKey): void => void remembered.delete(textOf(key));
 
 // Every cell is asked about an unknown secret, so guesses must not exhaust the connections between cells. For a network that has sent too
@@ -39,7 +39,7 @@ const guesses = createCapacity({ all: 4, perKey: 1, description, queue: { perKey
 const failures = createThrottle('unknown in all cells', rates.failedAuthenticationsPerMinute, 60, description);
 
 /**
- * The place of a key according to this cell's database; null for an unknown key. An organization that is still arriving here is served by
+ * The cell of a key according to this cell's database; null for an unknown key. An organization that is still arriving here is served by
  * the cell that it comes from.
  */
 export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
@@ -58,7 +58,7 @@ export async function isHere(key: RequestKey): Promise<boolean> {
 }
 
 /**
- * The place in another cell to which a request has to be sent. Null means this cell, which also answers requests with unknown keys. @param
+ * The other cell to which a request has to be sent. Null means this cell, which also answers requests with unknown keys. @param
  * address The client's network address. @throws 503 when a cell that may know the key does not answer, 429 beyond a network's limit of
  * unknown keys
  */
@@ -90,7 +90,7 @@ async function askOthers(key: RequestKey, network: string): Promise<CellPlace | 
 
 const isUnknown = new Error('the cell does not know the key');
 
-/** The place from the first cell that knows the key, so that slow cells do not delay the result; null when no cell knows the key. */
+/** The answer of the first cell that knows the key, so that slow cells do not delay the result; null when no cell knows the key. */
 async function firstPlace(key: RequestKey): Promise<CellPlace | null> {
   const found = new AbortController();
   const signal = AbortSignal.any([found.signal, AbortSignal.timeout(answerMs)]);

@@ -1,4 +1,4 @@
-// Deliveries of webhooks in all APIs: what was sent, and what the receiver answered.
+// Deliveries of webhooks in all APIs: the sent events, and the receiver's responses.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -13,7 +13,7 @@ import { refundOf } from './withdrawal.ts';
 type OrgId = BillingOrder['orgId'];
 
 /**
- * Ends the subscription at its provider, outside of any transaction; a repeated call changes nothing. Returns the provider's id of the
+ * Ends the subscription at its provider, outside any transaction; a repeated call changes nothing. Returns the provider's id of the
  * subscription, or null without one. @throws when the settings of its provider were removed
  */
 export async function endAtProvider(orgId: OrgId): Promise<string | null> {

@@ -45,7 +45,7 @@ export function requireRoomForProject({ plan, projects }: CurrentPlan, existing:
   );
 }
 
-/** Sets or removes the organization's plan `enterprise`, to which the operator agrees outside this service. */
+/** Sets or removes the organization's plan `enterprise`, which the operator and the customer agree on outside this service. */
 export async function setEnterprise(trx: Transaction, orgId: string, isEnterprise: boolean): Promise<void> {
   await BillingSettings.upsert(trx, { orgId: orgId as BillingSettings['orgId'], isEnterprise, updatedAt: now() });
 }

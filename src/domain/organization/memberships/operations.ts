@@ -11,7 +11,7 @@ import { joinEnabledPersonSql } from '../people/join.ts';
 import { Person } from '../people/model.ts';
 import { Membership } from './model.ts';
 
-/** All members of the organization, oldest first. @throws 404 for another organization than the caller's */
+/** All members of the organization, oldest first. @throws 404 for an organization other than the caller's */
 export async function listMemberships(caller: Caller, orgId: string): Promise<Membership[]> {
   return Membership.findAll({ orgId: ownOrganizationOnly(caller, orgId) });
 }

@@ -39,7 +39,7 @@ const triesOfNetwork = createSharedThrottle(
   'Too many codes were tried from this network.',
 );
 
-/** Where a sign-in request comes from. */
+/** The origin of a sign-in request. */
 export interface SignInSource {
   /** The client's address. */
   address: string;

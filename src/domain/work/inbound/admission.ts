@@ -115,7 +115,7 @@ async function refusalOf(
   return refusal ?? (people.approvedBy === null ? repetition(event, mission.id) : null);
 }
 
-/** Agents that write with the account of a person can answer each other without end: a person then decides. */
+/** Agents that write with a person's account can answer each other endlessly, so further starts need the decision of a person. */
 async function repetition({ issue, number }: InboundEvent, recurringId: string): Promise<Ready['refusal']> {
   const { starts, withinMs } = startsOfIssue;
   const place = { issueId: issue?.id ?? null, originNumber: number };

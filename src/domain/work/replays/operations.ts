@@ -106,7 +106,7 @@ export interface SharedRun {
   mask(text: string): string;
 }
 
-// One statement finds the link and counts the use, so that a revoked link is never read.
+// One statement finds the link and counts the use, so that a revoked link can no longer be read.
 const useSql = `update run_shares set uses = uses + 1, last_used_at = $2
   where token_hash = $1 and revoked_at is null and expires_at > $2 returning run_id, org_id, expires_at`;
 
@@ -124,6 +124,6 @@ export async function readShared(token: string, at: number | null): Promise<Shar
   return { run, moment, events, expiresAt: used.expiresAt, mask };
 }
 
-/** Links are kept for 90 days after their end. */
+/** Links are kept for 90 days after they expire. */
 export const deleteOldShares = (): Promise<unknown> =>
   sql('delete from run_shares where expires_at < $1', [now() - days(90)]);

@@ -45,7 +45,7 @@ export type NewRun = Pick<
   attemptNumber?: number;
   attemptState?: Run['attemptState'];
   agentModel?: string | null;
-  /** Harness and provider of the first step, when its agent uses another model than its own. */
+  /** Harness and provider of the first step, when its agent uses a model other than its own. */
   nextHarness?: Run['nextHarness'];
   nextVendor?: Run['nextVendor'];
   /** An existing issue of the tracker; absent means that a new issue is created. */

@@ -1,5 +1,5 @@
 // Figures of quality, computed from the runs of a period. A mission consists of the runs on one branch, or of one run without a branch; its
-// agent is the builder of its first run, and its end is that of its latest run.
+// agent is the builder of its first run, and it ends with its latest run.
 import type { Caller } from '#access/principal.ts';
 import { withinProject } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';

@@ -89,7 +89,10 @@ const acknowledgeSql = `update run_messages m set acknowledged_at = $3, delivere
   from unnest($1::text[], $2::text[]) a (run_id, id)
   where m.run_id = a.run_id and m.id = a.id and m.acknowledged_at is null returning m.run_id`;
 
-/** Records that agents have read these messages, and returns the ids of the runs with newly read ones. The runs are those of the runtime. */
+/**
+ * Records that agents have read these messages, and returns the ids of the runs with newly read ones. All of the runs must belong to
+ * the runtime.
+ */
 export async function acknowledgeMessages(
   trx: Transaction,
   acknowledged: readonly { runId: string; messageId: string }[],

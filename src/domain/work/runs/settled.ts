@@ -16,7 +16,8 @@ export const isOpenSql = (runIds: string): string =>
   `exists (select from runs r where r.id = any(array(${runIds})) and ${isInState(openStates, 'r')})`;
 
 /**
- * SQL query for the runs of the mission of a run: those on its branch and those of its pull request share reviews and threads.
+ * SQL query for the runs of the same mission as a run: the runs on its branch and the runs of its pull request, which share reviews and
+ * threads.
  * @param run Alias of a run
  */
 export const runsOfMissionSql = (run: string): string => `select ${run}.id

@@ -103,7 +103,8 @@ function addSpan(
 const latestStepSql = 'select id from run_steps where run_id = $1 order by seq desc limit 1';
 
 /**
- * Begins the span of a tool call below that of the current step, linked with the request that makes it; undefined when nothing is traced.
+ * Begins the span of a tool call as a child of the current step's span, and links it to the request that makes the call. Returns undefined
+ * when nothing is traced.
  * @param beganAt When the call began; absent means now
  */
 export async function beginToolCall(
@@ -142,7 +143,7 @@ export function recordEnds(trx: Transaction, runIds: readonly string[], stepIds:
     for (const step of steps) addStep(on, step);
     for (const run of runs) addMission(on, run);
   };
-  // The spans are added outside of the async context of the transaction, which has ended by then.
+  // The spans are added outside the transaction's async context, because the transaction has ended by then.
   const later = () => void setImmediate(() => void add().catch(() => {}));
   untraced(() => outermost(trx).executionPromise.then(later, () => {}));
 }

@@ -94,7 +94,7 @@ export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void
 const endSql = `update run_steps set status = $2, finished_at = $3, error = coalesce(error, $4)
   where run_id = any($1) and status in ('${openStepStatuses.join("', '")}') returning id`;
 
-/** Ends the open steps of these runs, which have ended. */
+/** Ends the open steps of these ended runs. */
 export async function endStepsOf(
   trx: Transaction,
   runIds: readonly string[],

@@ -1,5 +1,6 @@
-// Appends the next entries of a log or of an agent's fragments in one statement outside of a transaction, which is what most reports need. It
-// writes nothing when an entry is not the next one, or anything else is unusual: append.ts then says what is wrong, or finds the report stored.
+// Appends the next entries of a log or of an agent's fragments in one statement without a transaction, which is enough for most reports.
+// Writes nothing when an entry is not the next one, or in any other unusual case: append.ts then finds the error, or finds that the report
+// is already stored.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { savepoint, sql } from '#foundation/postgres/database.ts';

@@ -44,7 +44,7 @@ export interface SandboxLog extends LogRequest {
   promptSpans: PromptSpan[];
   /** Arrival times of the lines, computed only when requested. */
   times: () => LogTime[];
-  /** Cursor of the preceding chunk; null at the start of the log, or of what was added. */
+  /** Cursor of the preceding chunk; null when this chunk begins at the start of the log, or at the requested offset `after`. */
   nextCursor: string | null;
 }
 

@@ -1,4 +1,4 @@
-// The agent of a mission, possibly with another model than its own.
+// The agent of a mission, possibly with a model other than its own.
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid, modelRequired } from '#foundation/problem.ts';

@@ -1,4 +1,5 @@
-// Replay protection: until a provider's signed message expires, its `jti` is accepted only once, by whichever process. Ids are stored by
+// Replay protection: until a provider's signed message expires, its `jti` is accepted only once, even by several processes. Ids are stored
+// by
 // issuer, so that no provider can use up the ids of another.
 import { now } from '#foundation/clock.ts';
 import { database, type Transaction } from '#foundation/postgres/database.ts';

@@ -31,7 +31,7 @@ const listSql = `with removed as (
   where not ${isMemberSql('r.user_id', '$1')}
   order by r.removed_at desc, r.user_id limit ${maxPeople}`;
 
-/** Former members, most recently removed first. @throws 404 for another organization than the caller's */
+/** Former members, most recently removed first. @throws 404 for an organization other than the caller's */
 export async function listFormerMembers(caller: Caller, orgId: string): Promise<FormerMember[]> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
   await numberChanges(ownOrgId);

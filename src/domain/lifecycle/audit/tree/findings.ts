@@ -1,6 +1,6 @@
 // Collects the findings of a verification; consecutive entries become one range.
 
-/** Maximum number of findings that are listed one by one; further ones are only counted. */
+/** Maximum number of findings that are listed one by one; further ones are counted, but not listed. */
 const maxNamed = 100;
 
 const texts = {
