@@ -210,7 +210,7 @@ describe('audit verification', () => {
     ]);
   });
 
-  it('verification of an audit log detects a database restored to an earlier state, given a checkpoint that was stored elsewhere', async () => {
+  it('verification of an audit log detects that the database was restored to an earlier state, given a checkpoint that was stored elsewhere', async () => {
     await log.restoreEarlier();
     expect(await findings()).toEqual([]);
     expect(await findings(notes[0])).toEqual([]);

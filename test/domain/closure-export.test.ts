@@ -180,7 +180,7 @@ describe('archives of closed organizations', () => {
     expect([part.status, await part.text()]).toEqual([206, 'PK']);
   });
 
-  it('the archive of a closed organization is erased with the organization, and can no longer be requested in the last hour before', async () => {
+  it('the archive of a closed organization is erased with the organization, and can no longer be requested in the last hour before the erasure', async () => {
     world.clock.turn(days(30) - hours(1));
     session = await world.session(sample.owner, sample.organization.id);
     const { url } = await read();

@@ -142,7 +142,7 @@ describe('GitLab as source host', () => {
     expect(may).toEqual([true, true, false, false]);
   });
 
-  it('409 · errors of GitLab say whether they are temporary: a project that the token cannot see, a rate limit', async () => {
+  it('409 · errors of GitLab are marked as temporary for a rate limit, and as permanent for a project that the token cannot see', async () => {
     const project = { ...(await record()), scmRepo: 'gone' };
     const { connector, host } = await hostOf(project);
     await expect(host.access(project, connector)).rejects.toMatchObject({

@@ -160,7 +160,7 @@ describe('starting an OAuth authorization for an MCP server', () => {
     },
   );
 
-  it('409, 502, 404 · an OAuth authorization is not started for another resource, an unavailable server or an unbound one', async () => {
+  it('409, 502, 404 · an OAuth authorization is not started for another resource, or for a server that is unavailable or not bound', async () => {
     const project = await bound(remote.url);
     remote.settings.disturb = ({ path }, res) => {
       if (!path.startsWith('/.well-known/oauth-protected')) return false;

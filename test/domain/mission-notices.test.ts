@@ -346,7 +346,7 @@ describe('handing over a mission', () => {
     expect(await mailed()).toEqual(['“Try” has failed', '“Try” was handed to you']);
   });
 
-  it('a mission cannot be handed to viewers and non-members, and not when nothing is left to do', async () => {
+  it('a mission cannot be handed over to viewers or non-members, nor when nothing is left to do', async () => {
     const viewer = await join('Viewer', 'viewer');
     const stranger = await world.person(`Stranger-${founded}`);
     const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);

@@ -202,7 +202,7 @@ describe('causes of notices', () => {
 });
 
 describe('notices about sign-in', () => {
-  it('a verified domain causes a notice while its TXT record is missing, and another one once it no longer counts', async () => {
+  it('a verified domain causes a notice while its TXT record is missing, and another one once the domain is no longer verified', async () => {
     const acme = await found();
     const [id, at] = [newId('signInDomain'), present()];
     const row = {

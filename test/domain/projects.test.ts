@@ -87,7 +87,7 @@ describe('POST /projects', () => {
     expect(slugs).toContain('twin');
   });
 
-  it('403 · a viewer lacks projects:write to create a project, and is told so before the body is checked', async () => {
+  it('403 · a viewer cannot create a project without projects:write, and the error says so before the body is checked', async () => {
     const { status, body, headers } = await create('not json', viewer.token);
     expect(status).toBe(403);
     expect(body.description).toContain('missing-scope:projects:write');

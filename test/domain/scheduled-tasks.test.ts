@@ -442,7 +442,7 @@ describe('tasks and the scope missions:run', () => {
     expect((await change(id, { enabled: false }, writer)).body).toMatchObject({ enabled: false, nextRunAt: null });
   });
 
-  it('a scheduled run is billed to the person who last changed its prompt or schedule, not to one who renamed it', async () => {
+  it('a scheduled run is billed to the person who last changed the prompt or schedule of its task, not to one who renamed the task', async () => {
     const [erin, frank] = [await world.person('Erin'), await world.person('Frank')];
     for (const person of [erin, frank]) await world.join(owner.organization, person, 'member');
     const [editor, renamer] = [

@@ -49,7 +49,7 @@ describe('webhook endpoints', () => {
     expect(types('/others').filter((one) => one === event.type)).toHaveLength(2);
   });
 
-  it('409 · a webhook endpoint is tested once at a time, and by a job when the process of the test has ended', async () => {
+  it('409 · a webhook endpoint has one test at a time; a job repeats a test whose process has died', async () => {
     const { id } = await create('/late');
     const waiting: ServerResponse[] = [];
     answers['/late'] = (res) => void waiting.push(res);

@@ -137,7 +137,7 @@ const archivedTo = async (knex: Knex): Promise<string> =>
   (await knex.raw('select last_archived_wal as segment from pg_stat_archiver')).rows[0].segment ?? '';
 
 it.skipIf(!programs)(
-  'a killed database is restored to a moment: what was acknowledged before the moment is there, and nothing later',
+  'a killed database is restored to a point in time, with every write that was acknowledged before it and none after it',
   async () => {
     const knex = knexFactory({ client: 'pg', connection: url() });
     await migrate(knex);

@@ -142,7 +142,7 @@ describe('Pages of the event feed', () => {
 });
 
 describe('Long-polling for events', () => {
-  it('a long-polling request returns the next matching event, or no event when its time is over', async () => {
+  it('a long-polling request returns the next matching event, or no event after its waiting time', async () => {
     const start = await end();
     const [matching, expiring] = [read('?types=invite.revoked&wait=30'), read('?types=budget.created&wait=1')];
     await vi.waitFor(async () => expect(await openReaders()).toBeGreaterThan(0));

@@ -230,7 +230,7 @@ describe('Repeated GraphQL operations', () => {
     expect(texts).toEqual(Array(3).fill('{"__proto__":"Query","me":{"role":"owner"}}'));
   });
 
-  test('the plan of an operation that always fails is tried less and less often', async () => {
+  test('a query plan that always fails is tried less and less often', async () => {
     const query = `query Unlucky { project(projectId: "prj_${'0'.repeat(32)}") { id } }`;
     let times = 0;
     const stop = watchStatements((statement, count) => {

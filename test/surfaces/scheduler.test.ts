@@ -176,7 +176,7 @@ describe('Four scheduler processes on one database', () => {
   const speed = 60;
   const program = programArguments('test/scheduler-process');
 
-  it('1,500 occurrences run once each while eight scheduler processes are killed at work and replaced', {
+  it('1,500 occurrences run once each while eight scheduler processes are killed during their work and replaced', {
     timeout: 300_000,
   }, async () => {
     const begin = Math.ceil(present() / minutes(1)) * minutes(1);

@@ -144,7 +144,7 @@ describe('Invalid security events', () => {
     expect(await outcome(event())).toEqual(refused('access_denied'));
   });
 
-  it('400 · an event with another audience, a forged signature or an unknown key is refused with the error code for it', async () => {
+  it('400 · an event with another audience, a forged signature or an unknown key is refused, each with its own error code', async () => {
     expect(await outcome(event({ aud: 'https://elsewhere.example' }))).toEqual(refused('invalid_audience'));
     expect(await outcome(event({ aud: [addresses().issuer, 'https://b.example'] }))).toEqual(
       refused('invalid_audience'),

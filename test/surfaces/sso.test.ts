@@ -405,7 +405,7 @@ describe('Refused sign-ins through a provider', () => {
     ['the audience of another client', { aud: 'other' }, 'Its response is invalid.'],
     ['another issuer', { iss: 'https://issuer.example' }, 'Its response is invalid.'],
     ['an expired ID token', { exp: 1 }, 'Its response is invalid.'],
-  ])('403 · a sign-in with %s is refused, and the audit log has an event', async (_what, claims, reason) => {
+  ])('403 · a sign-in with %s is refused, and recorded in the audit log', async (_what, claims, reason) => {
     asUser('new', claims);
     const answer = await wholeWay(browserOf());
     expect(refusal(answer)).toEqual([403, `Okta did not sign you in. ${reason}`]);
