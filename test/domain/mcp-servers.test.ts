@@ -24,7 +24,7 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
 }
 
 describe('MCP servers of a project', () => {
-  it('200 · declared and bound MCP servers are shown side by side, even when a server is only declared or only bound', async () => {
+  it('200 · the list of MCP servers shows declaration and binding of each, and includes servers that are only declared or only bound', async () => {
     const project = await bound();
     await project.declare({
       docs: { type: 'http', url: 'https://docs.example/mcp' },

@@ -22,7 +22,7 @@ const runtimes = async (token = alice.token): Promise<Json> => {
   return { data: data.filter(({ name }: Json) => name !== knownRuntime), waiting };
 };
 
-it('a runtime shows its slots, the number of waiting missions that it could take, and since when the oldest has waited', async () => {
+it('a runtime shows its slots, the number of waiting missions that it could take, and when the oldest began to wait', async () => {
   const shared = await createRuntime(world);
   const template = (
     await world.rest('POST', '/sandbox-templates', { token: alice.token, body: { name: 'GPU', labels: ['gpu'] } })

@@ -92,7 +92,7 @@ describe('From the registration of an agent to its claim', () => {
     }
   });
 
-  it('200 · the right code, typed with a space at the fifth try, claims the agent with two scopes for 30 days', async () => {
+  it('200 · the right code, entered with a space and at the fifth try, claims the agent with two scopes for 30 days', async () => {
     const { user_code } = ceremony;
     const code = `${user_code.slice(0, 3)} ${user_code.slice(3)}`;
     const answer = await world.decide(alice, ceremony, { code, scopes: ['missions:read', 'projects:read'], days: 30 });
