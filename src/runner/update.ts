@@ -149,7 +149,7 @@ async function askParent(program: string, signal: AbortSignal): Promise<number> 
   return code;
 }
 
-/** Removes releases that are older than the running one, and what killed processes have begun to install. */
+/** Removes releases that are older than the running one, and the incomplete installations of killed processes. */
 async function removeOlder({ folder, own }: Around): Promise<void> {
   for (const name of await readdir(folder)) {
     const place = path.join(folder, name);

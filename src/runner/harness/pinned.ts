@@ -1,4 +1,5 @@
-// The open harnesses that a runner can install from the package registry: the packages of each for a machine, from one lock file.
+// The open-source harnesses that a runner can install from the package registry. One lock file lists the packages of each harness for each
+// platform.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import lockFile from './packages/package-lock.json' with { type: 'json' };

@@ -1,6 +1,6 @@
-// A cell around an agent or a script, by bubblewrap: it sees the programs of the system, its harness and the folders of its mission,
-// its own processes, and no network but sockets of the runner, which become loopback ports inside: the gateway to models and MCP
-// servers, and the proxy to the hosts of its network policy.
+// A cell around an agent or a script, created by bubblewrap. It sees the programs of the system, its harness, the folders of its mission
+// and its own processes. Its only network access is through sockets of the runner, which become loopback ports inside: the gateway to
+// models and MCP servers, and the proxy to the hosts of its network policy.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { unprivilegedOptions } from './bubblewrap.ts';

@@ -107,8 +107,8 @@ export const runIn = (isolation: Isolation | null): RunProgram =>
       : runDirectly;
 
 /**
- * Names the inaccessible file in an error: the user and the files of an isolation differ from the runner's, which errors of system calls
- * do not show.
+ * Names the inaccessible file in an error. The error of the system call does not show that the user and the visible files inside an
+ * isolation differ from the runner's.
  */
 const reachable =
   (level: 'cell' | 'container', run: RunProgram): RunProgram =>

@@ -11,7 +11,8 @@ export interface TemporaryFolder {
   /** The mission's folder, as a real path. */
   folder: string;
   /**
-   * Sets the process groups that end with the folder (undefined or 0: none), and what contains them: `cgroup FOLDER`, or a container engine
+   * Sets the process groups that are ended when the folder is removed (undefined or 0: none), and what contains them: `cgroup FOLDER`, or a
+   * container engine
    * and the names of containers in the order of their removal.
    */
   guard(groups: number | readonly number[] | undefined, around?: string): void;

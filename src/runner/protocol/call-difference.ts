@@ -9,8 +9,8 @@ export type Folders = Record<string, string>;
 const begin = String.raw`(?:(?<=\\[nrt])|(?<!\w))`;
 
 /**
- * Values that differ in every run. Recorded answers may contain values with `isNamed`; in an answer, the value of the replay replaces the
- * recorded value. A short hash may consist of digits only. A number of the JSON itself is not replaced: it follows a colon, a comma or a
+ * Values that differ in every run. Values with `isNamed` may occur in recorded answers, where the replay's values replace them. A short
+ * hash may consist of digits only. A number of the JSON itself is not replaced: it follows a colon, a comma or a
  * bracket.
  */
 const changing = [

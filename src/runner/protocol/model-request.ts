@@ -107,7 +107,10 @@ export function readModelRequest(path: string, body: Buffer): ModelRequest {
 /** Cache writes that last for an hour cost more than those that last for five minutes, whose price is known. */
 const shortCache = (text: string): string => text.replaceAll(/("cache_control":\{[^{}]*"ttl":)"1h"/g, '$1"5m"');
 
-/** The request with its output limited and usage reporting enabled. It is written anew, because parsers differ about repeated members. */
+/**
+ * The request with its output limited and usage reporting enabled. The JSON is written anew, because parsers treat repeated members
+ * differently.
+ */
 function bounded(path: string, request: Json, limits: [string, ...string[]], outputTokens: number): Buffer {
   const changes: Json = {};
   const given = limits.filter((name) => request[name] != null);

@@ -54,7 +54,7 @@ function differenceOf(left: readonly Expected[], route: string, body: string, nu
   return `${name} differs from call ${next.call.number} of the recording: ${describeDifference(next.body, body)}.`;
 }
 
-/** Folders of the recording that differ from the folders of the replay, with the folders that replace them. */
+/** Folders whose paths in the replay differ from those in the recording: each recorded path with the path that replaces it. */
 const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
   new Map(
     Object.entries(before).flatMap(([name, text]): [string, string][] =>

@@ -82,7 +82,8 @@ function readUsage(isStream: boolean, sentAt: number): UsageReader {
       if (!isStream) take(Buffer.concat(held).toString());
       if (!latest || (isWhole && !isFinal && !hasFailed)) return null;
       const tokens = tokensOf(latest);
-      // An interrupted stream is charged for its tokens so far, whose number is only bounded by the bytes received and by the time.
+      // An interrupted stream is charged for its tokens so far. Their number is unknown; the received bytes and the elapsed time give its
+      // upper bound.
       const bound = Math.max(tokens.outputTokens, size / bytesPerToken, (performance.now() - sentAt) * tokensPerMs);
       if (!isFinal) tokens.outputTokens = Math.min(maxOutputTokens, Math.ceil(bound));
       return tokens;

@@ -19,7 +19,7 @@ export async function pushNotes(mirror: string, remote: Remote, notes: readonly 
   for (let attempt = 1; ; attempt++) {
     // The pattern matches nothing in a repository without notes, which is not an error. Notes that were not pushed are dropped.
     await git(mirror, ['fetch', '--quiet', '--prune', remote.url, `+${ref}*:${ref}*`], { remote });
-    // The text is the input of git, because the system limits an argument to 128 KiB.
+    // The text is passed to git on standard input, because the system limits an argument to 128 KiB.
     for (const { sha, text: input } of notes)
       await git(mirror, [...writer, 'notes', `--ref=${ref}`, 'add', '--force', '--file', '-', sha], { input });
     try {

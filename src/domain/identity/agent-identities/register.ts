@@ -1,5 +1,5 @@
 // Registration: anonymous, for an email address, or with the assertion of a trusted provider (docs/contract.md#agent-registration). The
-// first two need no consent and grant nothing: only the claim brings a person's grant.
+// first two need no consent and grant nothing: an agent gets a person's grant only through a claim.
 import { narrowed } from '#access/authority.ts';
 import type { Scope } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';

@@ -118,7 +118,7 @@ interface Detail {
 
 /** Reads a task. Its artifacts are the newest 20 of the run's issue, and require the scope `artifacts:read`. @throws 404 */
 export async function readTask(caller: Caller, runId: string, detail: Detail): Promise<Task> {
-  // The three reads start together, so that they share one message to the database; the check that the run exists is one of them.
+  // The three reads start together, so that they are sent to the database in one message. One of them checks that the run exists.
   const [run, started, said] = await Promise.all([
     findRun(caller, runId),
     messagesOfRuns([runId], ownOrganization(caller)),

@@ -34,7 +34,7 @@ export interface LogPiece {
 
 /**
  * Appends a piece and returns the next sequence number.
- * @param locked The sandbox that is being locked; the lock shares its message to the database with the first reads.
+ * @param locked The sandbox that is being locked; the lock is sent to the database together with the first reads.
  * @throws 404 for an unknown session, 409 for a gap or for different content under that number
  */
 export async function appendLogPiece(
@@ -69,7 +69,7 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
 
 /**
  * Inserts fragments, and returns the next sequence number and the number of new fragments.
- * @param locked The sandbox that is being locked; the lock shares its message to the database with the first read.
+ * @param locked The sandbox that is being locked; the lock is sent to the database together with the first read.
  * @throws 404 for an unknown sandbox, 409 for a gap or for different content under that number
  */
 export async function insertFragments(

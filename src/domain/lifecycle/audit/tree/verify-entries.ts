@@ -75,6 +75,6 @@ function reportDiffering(differing: readonly Differing[], findings: Findings): v
   for (const one of differing) if (!swapped.has(one)) findings.entry('edited', one.event.number);
 }
 
-/** Whether the first entry's leaf matches the content of the second entry, with the number of the first and the time of either entry. */
+/** Whether the content of the second entry matches the first entry's leaf, given the first entry's number and the time of either entry. */
 const fits = ({ event: { number, createdAt }, leaf }: Differing, { event }: Differing): boolean =>
   [event.createdAt, createdAt].some((time) => leafHash(entryText({ ...event, number, createdAt: time })).equals(leaf));
