@@ -158,7 +158,7 @@ function watch(
       else resolve();
     }
     const aborted = () => end();
-    // Otherwise the wait for a server or network that has gone silent would never end.
+    // Without this, the wait for a server or network that has gone silent would never end.
     const endWithin = (ms: number) => setTimeout(() => end(new Error('the API server does not respond')), ms);
     let timer = endWithin(requestMs);
     function take(type: string, object: object): void {

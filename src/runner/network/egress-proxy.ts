@@ -78,7 +78,7 @@ function checked(name: string, port: number, { policy }: Reach): string {
   const host = canonicalHost(name);
   if (!host || !(port > 0 && port < 65_536))
     throw new Refusal('blocked', name.slice(0, 253), 'the target is not a host and port');
-  // Lists contain names only: an address does not prove which host it is.
+  // Policies list only host names, because an IP address does not prove which host it belongs to.
   if ((isIP(host) > 0 && policy.mode !== 'open') || !allows(policy, host, port))
     throw new Refusal('blocked', host, 'the network policy does not allow this host');
   return host;

@@ -42,7 +42,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       projectId,
       sandboxId,
       role,
-      // The artifact has no issue, because a checkpoint proves no result of the work.
+      // The artifact has no issue, because a checkpoint is not evidence of a result.
       issueId: null,
       sessionId: null,
       kind: 'file',

@@ -192,7 +192,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
     id,
     orgId,
     projectId,
-    // The artifact has no issue, because a staged push proves no result of the work.
+    // The artifact has no issue, because a staged push is not evidence of a result.
     issueId: null,
     sandboxId: null,
     sessionId: null,

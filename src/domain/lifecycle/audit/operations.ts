@@ -29,7 +29,7 @@ export interface EventFilter {
 
 const conditions: Record<keyof EventFilter, (parameter: string) => string> = {
   actorId: (id) => `(actor_id = ${id} or on_behalf_of = ${id})`,
-  // The condition on the noun is implied by the action, and allows the use of an index.
+  // The condition on `target_type` follows from the action. It lets PostgreSQL use an index.
   action: (action) => `(action = ${action} and target_type = split_part(${action}, '.', 1))`,
   targetType: (type) => `target_type = ${type}`,
   targetId: (id) => `subject_id = ${id}`,

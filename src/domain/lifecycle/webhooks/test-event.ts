@@ -31,7 +31,7 @@ export async function testEndpoint(caller: Caller, endpointId: string): Promise<
 /** Writes the event and its delivery. If this process ends before the attempt, a job sends the event once the lease has expired. */
 const writeTest = ({ id: endpointId, orgId, name }: WebhookEndpoint): Promise<WebhookDelivery['id']> =>
   transaction(async (trx) => {
-    // Tests of an endpoint are serialized, so the next event about the endpoint is the one of this test.
+    // Tests of an endpoint are serialized, so the next event about the endpoint belongs to this test.
     if (!(await WebhookEndpoint.lock(trx, { id: endpointId, orgId }))) WebhookEndpoint.refuse();
     const isOpen = { endpointId, type, status: 'pending', attempts: 0 } as const;
     if (await WebhookDelivery.query(trx).findOne(isOpen).where('dueAt', '>', now()))

@@ -68,7 +68,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const repository = parseRepository(input.repoFullName);
-  // Both reads share one message to the database.
+  // Both reads are sent to the database in one message.
   const [connectors, plan] = await Promise.all([defaultConnectors(orgId, input.tracker), currentPlan(orgId)]);
   const record = {
     id: newId('project'),

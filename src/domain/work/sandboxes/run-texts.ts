@@ -1,4 +1,4 @@
-// The texts of the sandboxes of a run, for its search by words.
+// The texts of a run's sandboxes, for the search of runs by words.
 
 /** Maximum characters of a piece, of the transcript and of the logs; the newest pieces count. */
 const max = { piece: 2_000, transcript: 150_000, logs: 100_000 } as const;
