@@ -156,7 +156,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
       [times.length, reports, longestGapMs] = [0, 0, 0];
       refusals.clear();
     },
-    /** What happened since the last `reset`; `lost` since the beginning. `reports` are the requests other than heartbeats. */
+    /** Results since the last `reset`; `lost` counts from the beginning. `reports` are the requests other than heartbeats. */
     read: () => ({ times: [...times].sort((a, b) => a - b), reports, longestGapMs, refusals: [...refusals], lost }),
     end(): void {
       isEnding = true;

@@ -202,7 +202,7 @@ describe('webhook endpoints', () => {
     [
       { types: ['rnu.completed'] },
       400,
-      'types.0: must be a type such as `run.completed`, or a kind of record and `.*`, such as `run.*`.',
+      'types.0: must be a type such as `run.completed`, or a kind of record followed by `.*`.',
     ],
     [{ name: '' }, 400, 'name: must be at least 1 character.'],
     [{ projectIds: ['prj_none'] }, 404, 'No such project.'],

@@ -238,10 +238,7 @@ describe('The event feed', () => {
     ['wait=31', 'wait: must be at most 30'],
     ['limit=201', 'limit: must be at most 200'],
     ['limit=0', 'limit: must be at least 1'],
-    [
-      'types=rnu.completed',
-      'types.0: must be a type such as `run.completed`, or a kind of record and `.*`, such as `run.*`',
-    ],
+    ['types=rnu.completed', 'types.0: must be a type such as `run.completed`, or a kind of record followed by `.*`'],
     ['types=', 'types.0: '],
     [`types=${'run.*,'.repeat(50)}run.*`, 'types: must be at most 50 entries'],
     [`projectId=${'x'.repeat(201)}`, 'projectId: must be at most 200 characters'],

@@ -1,5 +1,4 @@
-// The interface for runtimes, in GraphQL only (docs/decisions/0031-runtimes-report-over-graphql.md): operations for internal
-// services with the scope `runtime:report`. src/runner is a client of it.
+// The GraphQL interface for runtimes (docs/decisions/0031-runtimes-report-over-graphql.md), with the scope `runtime:report`.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';

@@ -27,8 +27,8 @@ export interface LentAuthority {
 }
 
 /**
- * Lends the requested scopes, except those that the person's role lacks. @throws 404 for an unknown organization or project,
- * 409 for a closed organization, 400 for more scopes than one credential may have
+ * Lends the requested scopes, except those that the person's role lacks. @throws 404 for an organization or a project that the person
+ * cannot access, 409 for a closed organization, 400 for more scopes than one credential may have
  */
 export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const { userId, orgId, projectId, isOrgOnly = false } = lender;

@@ -9,4 +9,4 @@ const typeName = /^([a-z0-9_]{1,50})\.(\*|[\w-]{1,50})$/;
 
 /** Whether the name is a type such as `run.completed`, or `run.*` for all types of one resource. */
 export const isEventType = (name: string): boolean => nouns.has(typeName.exec(name)?.[1] ?? '');
-export const eventTypeRule = 'must be a type such as `run.completed`, or a kind of record and `.*`, such as `run.*`';
+export const eventTypeRule = 'must be a type such as `run.completed`, or a kind of record followed by `.*`';
