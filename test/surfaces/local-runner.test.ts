@@ -69,7 +69,7 @@ async function carriedOut(prompt: string, as?: Caller) {
 }
 
 describe('Local runner', () => {
-  it('seeding the demo creates a weekly and a disabled scheduled script once, even concurrently; scripts of an earlier release get an agent', async () => {
+  it('seeding the demo creates a weekly task and a disabled automation once, even concurrently; those of an earlier release get an agent', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     const { orgId } = await owner();
     await world.knex('recurring_missions').where({ orgId, kind: 'scheduled_task' }).update({ agentId: null });
