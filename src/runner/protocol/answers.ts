@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 
 /**
- * Maximum bytes: `event` of an event, or of a response without a stream; `stream` of a whole stream. Ordinary responses are ten times
+ * Maximum bytes. `event`: for one event, or for a response without a stream. `stream`: for a whole stream. Ordinary responses are ten times
  * smaller.
  */
 export const bounds = { event: 4 * 1024 * 1024, stream: 64 * 1024 * 1024 };

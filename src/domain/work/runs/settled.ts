@@ -4,7 +4,7 @@ import type { Run } from './model.ts';
 import { isInState, openStates } from './states.ts';
 
 /**
- * SQL condition: one of the runs has not ended before a time, is an attempt that waits for a choice, or has an open pull request.
+ * SQL condition: one of the runs is open or ended after a time, is an attempt that waits for a choice, or has an open pull request.
  * @param runIds SQL query for the ids of the runs
  */
 export const isUnsettledSql = (runIds: string, before: string): string =>
