@@ -105,7 +105,7 @@ function askEarly({ platform, lease }: RunSettings, models: ReturnType<typeof op
 
 function findHarness({ found }: RunnerCapabilities, harness: string): Found {
   const one = found.find((program) => program.harness === harness);
-  if (!one) throw new Error(`This runner has no ${harness}.`);
+  if (!one) throw new Error(`This runner does not offer the harness ${harness}.`);
   return one;
 }
 

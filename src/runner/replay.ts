@@ -19,7 +19,7 @@ export async function replayRun(
   capabilities: RunnerCapabilities,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (!file) throw new Error('replay needs the file of a recording.');
+  if (!file) throw new Error('replay: the file of a recording is required.');
   const recorded = readRecording(await readFile(file, 'utf8'));
   const folder = await makeTemporaryFolder('replay-');
   try {

@@ -91,7 +91,7 @@ export function openPlaces(settings: RunSettings) {
     /** The folder and isolation of a step; opened at the first step that uses the isolation. @param startSha The commit to begin from */
     async of(step: Step, startSha: string | null = null): Promise<RunPlace> {
       const isolation = step.agent.harness === 'shell' ? scripts : ofAgents;
-      if (!isolation) throw new Error(`This runner has no ${step.agent.harness}.`);
+      if (!isolation) throw new Error(`This runner does not offer the harness ${step.agent.harness}.`);
       const found = opened.get(isolation) ?? (await open(isolation, step, startSha));
       opened.set(isolation, found);
       found.interception?.secrets.renew(step.environment.secrets);

@@ -395,7 +395,7 @@ describe('events of agent sessions', () => {
     expect((await reported(own)).at(-1)).toEqual(['error', expect.stringMatching(/^Work: failed\n\nIt broke\./)]);
     linear.sessions.settings.viewer = 'user-Ada';
     expect(await heard(created(session()))).toMatchObject({
-      reason: 'No connector acts as the agent of the session: connect the Linear application of this agent.',
+      reason: 'No connector belongs to the Linear application of this agent session: connect that application.',
     });
   });
 });

@@ -126,7 +126,7 @@ describe('missions in Slack', () => {
     expect(await world.knex('runMessages')).toMatchObject([{ runId: held.runId, text: 'Use UTC.', author: 'Ada' }]);
     expect(await runs()).toHaveLength(1);
     await heard(slack.command('UADA', 'bind shop', 'D0ADA'));
-    expect(slack.answers.at(-1)).toContain('Direct messages have no project of their own');
+    expect(slack.answers.at(-1)).toContain('A direct message does not name a project');
   });
 
   it('a mission in Slack posts only the notifications that its person has chosen, but always updates its first message', async () => {

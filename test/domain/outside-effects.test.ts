@@ -92,7 +92,10 @@ it('an approved push fails when somebody has moved the branch, and is tried agai
   staged.move(branch, staged.headOf('main')!);
   await staged.decide('approve', runId);
   expect(await staged.effects(runId)).toMatchObject([
-    { state: 'failed', error: expect.stringContaining(`Somebody has pushed to ${branch}, which is at`) },
+    {
+      state: 'failed',
+      error: expect.stringContaining(`Somebody pushed to ${branch} after the agent began: it is now at`),
+    },
     { state: 'failed', error: 'The push of the branch has failed.' },
   ]);
   expect(staged.requests.done).toEqual([]);

@@ -165,7 +165,7 @@ it('400 · an invalid review is refused with the name of the field, and nothing 
     [
       { verdict: 'request_changes', comments: Array(10).fill(comment(1, 'a'.repeat(4_000))) },
       'invalid_request',
-      /^comments: are, together with the body, longer than 20000 characters together/,
+      /^comments: are, together with the body, longer than 20000 characters\.?$/,
     ],
     [{ verdict: 'approve', headSha: 'main' }, 'invalid_request', /headSha/],
     [{ runId: 'run_none', verdict: 'approve' }, 'not_found', /run/],

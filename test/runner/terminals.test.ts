@@ -114,7 +114,7 @@ it('a terminal belongs to one person and ends with its step; a run has at most f
   second.shell.write('echo "[$A]"\r');
   await second.shows('[]');
   for (const _ of [3, 4]) await client.openTerminal({ runId, ...size });
-  await expect(client.openTerminal({ runId, ...size })).rejects.toThrow('A mission has at most 4 open terminals.');
+  await expect(client.openTerminal({ runId, ...size })).rejects.toThrow('A mission can have at most 4 open terminals.');
   await expect(client.writeTerminal({ terminalId: first.id, seq: 9, text: 'x' })).rejects.toThrow(
     'seq: must be 1, the next number: 9 would leave a gap',
   );

@@ -224,6 +224,6 @@ describe('a checkout that was tampered with', () => {
     write(other, 'secret.txt', 'secret');
     const { checkout, deliver } = await open();
     tamper(path.join(checkout, '.git'), path.join(other, '.git'));
-    await expect(deliver()).rejects.toThrow('no longer its own git repository');
+    await expect(deliver()).rejects.toThrow('no longer an independent git repository');
   });
 });

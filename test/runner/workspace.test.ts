@@ -19,7 +19,9 @@ it('a commit with a secret is not pushed, even when a later commit removes it', 
   const { checkout, deliver } = await open();
   write(checkout, 'key.txt', 'token=top-secret-token\n');
   write(checkout, 'key.txt', 'token=\n');
-  await expect(deliver()).rejects.toThrow('A commit contains a secret of the environment: the branch is not pushed.');
+  await expect(deliver()).rejects.toThrow(
+    'A commit contains a secret of the environment, so the branch was not pushed.',
+  );
 });
 
 it('the commits of the branch are pushed, and so are later ones; nothing is pushed without commits', async () => {
@@ -141,7 +143,7 @@ it('commits that wait for approval are bundled; the service pushes them if the b
   expect(git(origin.url, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 
   await pushPack(origin, pushed(first, [null], early!.file));
-  await expect(pushPack(origin, pushed(headSha, [null], staged!.file))).rejects.toThrow(`which is at ${first}`);
+  await expect(pushPack(origin, pushed(headSha, [null], staged!.file))).rejects.toThrow(`it is now at ${first}`);
   await pushPack(origin, pushed(headSha, [null, first], staged!.file));
   await pushPack(origin, pushed(headSha, [null], staged!.file));
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(headSha);
@@ -197,13 +199,13 @@ it('commits of a person on the branch are not overwritten; the reason for a refu
     expect(deliver()).rejects.toThrow(
       `${why}. The commits of the agent are not pushed; the checkpoint of the run has them.`,
     );
-  await refusal(`Somebody has pushed to mission/run_1, which is at ${theirs}, while the agent worked`);
+  await refusal(`Somebody has pushed to mission/run_1, which is now at ${theirs}, while the agent worked`);
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(theirs);
   git(person, 'reset', '-q', '--hard', 'HEAD^^');
   git(person, 'push', '-qf');
-  await refusal(`which is at ${git(person, 'rev-parse', 'HEAD')}, while the agent worked`);
+  await refusal(`which is now at ${git(person, 'rev-parse', 'HEAD')}, while the agent worked`);
   git(person, 'push', '-q', 'origin', ':mission/run_1');
-  await refusal('Somebody has deleted mission/run_1, while the agent worked');
+  await refusal('Somebody has deleted mission/run_1 while the agent worked');
   expect(git(origin.url, 'branch', '--list', 'mission/run_1')).toBe('');
   writeFileSync(
     path.join(origin.url, 'hooks/pre-receive'),

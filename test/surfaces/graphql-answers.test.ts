@@ -254,7 +254,8 @@ test('events of a subscription carry its cost; a failing subscription shows no i
 
 test('400 · a subscription is not started in a batch, nor for a caller that does not accept text/event-stream', async () => {
   const one = { query: 'subscription { count(to: 2) }' };
-  const sentence = 'A subscription is answered as text/event-stream: accept that, and send it outside a batch.';
+  const sentence =
+    'A subscription is answered as text/event-stream: accept this media type, and do not send the subscription in a batch.';
   const alone = await post(one, strict);
   expect([alone.status, await alone.json()]).toEqual([400, refusal(sentence)]);
   const batch = await post([one, { query: '{ hello }' }]);

@@ -364,7 +364,7 @@ it('a directory token is shown once, ends when it is revoked or expires, and at 
     token: expect.stringMatching(/^scm_[\w-]{43}$/),
     expiresAt: present() + days(1),
   });
-  const limit = 'An organization can have at most 5 live directory tokens; revoke one first.';
+  const limit = 'An organization can have at most 5 active directory tokens; revoke one first.';
   expect(await world.field('mutation { createDirectoryToken(name: "x") { id } }', of)).toMatchObject({
     description: limit,
   });

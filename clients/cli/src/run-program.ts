@@ -137,7 +137,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
     .argument('[call]', 'the call as it is listed: stp_…/4')
     .option('-m, --message <text>', 'message to the agent at the call; - reads it from standard input')
     .option('--model <id>', 'model from the call on')
-    .option('--agent-version <n>', 'version of the agent from the call on', count)
+    .option('--agent-version <n>', 'version of the agent for the call and later ones', count)
     .option('--budget <usd>', 'budget in US dollars, at which the mission waits for you', amount)
     .option('--detach', 'print the run and exit')
     .action(run(recordings.fork));

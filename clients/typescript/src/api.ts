@@ -2447,9 +2447,9 @@ export interface ForkMissionRequest {
   call: number;
   /** A message to the agent at the call; absent means that it is asked to continue. */
   prompt?: string | null;
-  /** The model from the call on, which the harness of the step runs; absent means that of the agent. */
+  /** The model of the call and later ones, which the harness of the step runs; absent means that of the agent. */
   model?: string | null;
-  /** The version of the agent from the call on, with the same harness: its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
+  /** The version of the agent for the call and later ones, with the same harness: its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
   agentVersion?: number | null;
   /** Budget of the mission in US dollars, 0.01 to 10,000; absent means that of the other mission. */
   budgetUsd?: number | null;
@@ -3630,7 +3630,7 @@ export interface PreviewEventTriggerParameters {
       branch?: string | null;
       /** A JMESPath expression over the payload that must be true. */
       filter?: string | null;
-      /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
+      /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
       key?: string | null;
       /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
       template?: string | null;
@@ -4020,7 +4020,7 @@ export interface ResumeRunParameters {
 }
 /** How long an organization keeps details, logs, artifacts and sandboxes of ended missions. */
 export interface RetentionSettings {
-  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; null keeps everything as long as its own setting says. */
+  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; with null, only the settings of logs, artifacts and sandboxes apply. */
   runDays: number | null;
   /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. */
   logDays: number | null;
@@ -4683,7 +4683,7 @@ export interface SandboxTemplate {
   maxModelCalls: number | null;
   /** Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation. */
   maxTokens: number | null;
-  /** Effects outside of the platform that wait for a person, beside those of the project; null means none. */
+  /** Effects outside of the platform that wait for a person, in addition to those of the project; null means none. */
   effectPolicy: EffectPolicy | null;
   /** Whether the template is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
@@ -5117,7 +5117,7 @@ export interface SetRecordingSettingsParameters {
 }
 /** The parameters of `setRetentionSettings`. */
 export interface SetRetentionSettingsParameters {
-  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; null keeps everything as long as its own setting says. From 14 to 3,650. */
+  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; with null, only the settings of logs, artifacts and sandboxes apply. From 14 to 3,650. */
   runDays?: number;
   /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. From 14 to 3,650. */
   logDays?: number;
@@ -5782,7 +5782,7 @@ export interface UpdateProjectRequest {
   autoMerge?: boolean;
   /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: string | null;
-  /** A sandbox template of the organization, or `standard`; null is `standard` too. */
+  /** A sandbox template of the organization, or `standard`; null also means `standard`. */
   defaultSandboxTemplateId?: string | null;
   /** The key of the team in the tracker. */
   trackerTeamKey?: string;
@@ -6328,7 +6328,7 @@ export interface Operations {
   createMembership: { input: CreateMembershipParameters & CreateMembershipRequest; output: Membership };
   /** The organizations that the caller belongs to. Requires the scope `organizations:read`. */
   organizations: { input: {}; output: OrganizationList };
-  /** Creates an organization for the person of the caller, who becomes its owner, with any role in the current one. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
+  /** Creates an organization for the person of the caller, who becomes its owner; any role in the current one suffices. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
   createOrganization: { input: CreateOrganizationRequest; output: Organization };
   /** An organization of the caller by its id. Requires the scope `organizations:read`. */
   organization: { input: OrganizationParameters; output: Organization };
@@ -6454,7 +6454,7 @@ export interface Operations {
   deleteBudget: { input: DeleteBudgetParameters; output: DeleteBudgetResponse };
   /** The sandboxes of the organization, newest first. Requires the scope `sandboxes:read`. */
   sandboxes: { input: SandboxesParameters; output: SandboxPage };
-  /** One sandbox with its metrics, its sessions and the newest fragments of its agent. Requires the scope `sandboxes:read`. */
+  /** One sandbox with its metrics, its sessions and the newest fragments of the agent’s work. Requires the scope `sandboxes:read`. */
   sandbox: { input: SandboxParameters; output: SandboxDetail };
   /** A log of one session in a sandbox: the newest part, or an older one. Requires the scope `sandboxes:read`. */
   sandboxLog: { input: SandboxLogParameters; output: SandboxLog };
@@ -6552,7 +6552,7 @@ export interface Operations {
   replaceInboundHookSecret: { input: ReplaceInboundHookSecretParameters & ReplaceInboundHookSecretRequest; output: InboundHookWithSecret };
   /** Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
-  /** Lets an event whose author may not start missions start them; they are billed to the caller. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  /** Starts the missions of an event whose author is not allowed to start them; they are billed to the caller. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   approveInboundDelivery: { input: ApproveInboundDeliveryParameters; output: InboundDelivery };
   /** Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   dismissInboundDelivery: { input: DismissInboundDeliveryParameters; output: InboundDelivery };
@@ -6574,7 +6574,7 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Starts the mission of a run again, from its beginning: its scheduled task or automation, else a mission with the same prompt, agent and limits. While the run that it started is open, a repeated request returns that run. Requires the scope `missions:run`. */
   rerunMission: { input: RerunMissionParameters; output: Run };
-  /** Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no cost; from that call on, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
+  /** Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no cost; at that call, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
   forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
@@ -6732,7 +6732,7 @@ export interface Operations {
   endAgentTrial: { input: EndAgentTrialParameters; output: Agent };
   /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of this kind get the new one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
-  /** Replaces the models that a connector of language models lists. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector lists any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
+  /** Replaces the models that a connector of language models lists. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, including calls of models of the catalog. If no connector lists the model of an agent any longer, missions of the agent wait, and its running steps fail. Requires the scope `integrations:write`. */
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
@@ -6740,7 +6740,7 @@ export interface Operations {
   rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
   /** Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
-  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
+  /** Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
   /** Saves a view for the caller, who can have at most 50 in the organization. Requires the scope `missions:read`. */
   createMissionView: { input: CreateMissionViewParameters; output: MissionView };

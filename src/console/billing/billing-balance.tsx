@@ -66,7 +66,7 @@ export function Balance({ summary, plans }: { summary: Summary; plans: readonly 
         <dd>
           {projects.used} of {orUnlimited(projects.limit)}
         </dd>
-        <dt>Open missions at once</dt>
+        <dt>Maximum number of open missions</dt>
         <dd>{orUnlimited(summary.sandboxLimit)}</dd>
         <dt>Per mission</dt>
         <dd>At most {summary.missionCeiling.toLocaleString('en-US')} credits</dd>

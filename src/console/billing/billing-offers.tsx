@@ -72,8 +72,8 @@ const PlanRow = ({ plan, canBuy }: { plan: Plan; canBuy: boolean }) => {
       <div class="grow">
         <strong>Plan {name}</strong>: {creditsPerMonth.toLocaleString('en-US')} credits for {usd(monthlyUsd)} per month
         <div class="muted small">
-          {orUnlimited(projects)} projects, {orUnlimited(agentsAtOnce)} open missions at once. Unused credits expire
-          when the month ends.
+          Projects: {orUnlimited(projects)}. Open missions: {orUnlimited(agentsAtOnce)}. Unused credits expire when the
+          month ends.
         </div>
       </div>
       {canBuy && (

@@ -585,7 +585,7 @@ export type CreateScheduledTaskRequestEventTriggers = {
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
+  /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -762,7 +762,7 @@ export type EffectPolicyInput = {
 
 /** Status of a preview environment. */
 export type EnvironmentStatus =
-  /** The environment can be reached at its address. */
+  /** The environment can be reached at its URL. */
   | 'active'
   /** The environment has been taken down. */
   | 'destroyed'
@@ -779,7 +779,7 @@ export type EventAuthors =
   | 'anyone'
   /** Members of the organization whose account at the host is linked, and who may start missions. */
   | 'members'
-  /** People who may write to the repository. */
+  /** People with write access to the repository. */
   | 'writers';
 
 /** Kind of event that starts a mission. */
@@ -1241,7 +1241,7 @@ export type PreviewEventTriggerRequestTrigger = {
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
+  /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -1967,7 +1967,7 @@ export type UpdateProjectMcpRequest = {
 export type UpdateProjectRequest = {
   /** Whether an approved change merges without a person. */
   autoMerge?: InputMaybe<Scalars['Boolean']['input']>;
-  /** A sandbox template of the organization, or `standard`; null is `standard` too. */
+  /** A sandbox template of the organization, or `standard`; null also means `standard`. */
   defaultSandboxTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: InputMaybe<Scalars['String']['input']>;
@@ -2129,7 +2129,7 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
+  /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;

@@ -46,7 +46,7 @@ export function Hooks() {
           <ListView
             list={list}
             skeleton={<Skeleton rows={3} height={54} />}
-            empty={<p>No hooks yet. A hook is an address to which another system sends its webhooks.</p>}
+            empty={<p>No hooks yet. A hook is a URL to which another system sends webhooks.</p>}
           >
             {(rows) => (
               <ul class="rows">

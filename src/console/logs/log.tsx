@@ -25,7 +25,7 @@ export function Log({ sandboxId, sessions, news }: { sandboxId: string; sessions
   if (!session) {
     return (
       <Card title="Logs">
-        <Empty>No logs yet. They appear when a session starts.</Empty>
+        <Empty>No logs yet. They appear when the agent starts.</Empty>
       </Card>
     );
   }

@@ -123,7 +123,7 @@ function ForkForm({ runId, call, close }: { runId: string; call: Call; close: ()
         Optional. A model of the same harness; the recorded one is {call.model ?? 'not known'}.
       </Text>
       <Text form={form} name="agentVersion" label="Version of the agent" type="number" min={1}>
-        Optional. Its instructions, model and skills apply from this call on.
+        Optional. The instructions, model and skills of this version apply to this call and later ones.
       </Text>
     </FormFrame>
   );

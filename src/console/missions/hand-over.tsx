@@ -47,7 +47,7 @@ function People({ run, handedOver }: { run: RunPartsFragment; handedOver(run: Ru
   const others = data.memberships.memberships.filter(
     ({ userId, role }) => userId !== run.personId && role !== 'viewer',
   );
-  if (others.length === 0) return <Empty>Nobody else in this organization may run missions.</Empty>;
+  if (others.length === 0) return <Empty>Nobody else in this organization can run missions.</Empty>;
   return others.map(({ userId, person }) => (
     <Action
       key={userId}

@@ -142,7 +142,7 @@ function Permission() {
         ? 'This browser shows notifications while a page of the console is open.'
         : permission === 'denied'
           ? 'This browser blocks notifications of the console. Allow them in its settings of this site.'
-          : 'This browser cannot show notifications for this address.'}
+          : 'This browser cannot show notifications of the console at this URL.'}
     </p>
   );
 }

@@ -80,7 +80,7 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
         Older logs and transcripts are deleted permanently within an hour. Leave it empty to keep them.
       </Text>
       <Text form={form} name="artifactDays" label={labels.artifactDays} type="number" min={14} max={90}>
-        Artifacts of open pull requests are kept. Leave it empty for 90 days.
+        Artifacts of open pull requests are kept. If the field is empty, the others are deleted after 90 days.
       </Text>
       <Text form={form} name="sandboxDays" label={labels.sandboxDays} type="number" min={14} max={3650}>
         Their logs are deleted with them. Leave it empty to keep them.

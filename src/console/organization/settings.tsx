@@ -118,13 +118,13 @@ function Missions({ orchestrator, read }: { orchestrator: Read['orchestrator']; 
             label="Daily cost cap in US dollars"
             type="number"
             step="0.01"
-          >{`No mission starts once it is reached, until midnight UTC. Leave it empty for ${dollars(defaultDailyCostCapUsd)}.`}</Text>
+          >{`Once the cap is reached, no mission starts until midnight UTC. If the field is empty, the cap is ${dollars(defaultDailyCostCapUsd)}.`}</Text>
           <Check form={form} name="planApproval" label="Plans wait for approval">
             A mission with a plan waits until a person approves it.
           </Check>
         </FormFrame>
       ) : (
-        <p>Missions may cost {dollars(effectiveDailyCostCapUsd)} a day.</p>
+        <p>Missions can cost at most {dollars(effectiveDailyCostCapUsd)} a day.</p>
       )}
     </Card>
   );

@@ -21,7 +21,7 @@ export function FirstSteps() {
               </a>
             </p>
           )}
-          <p>Or schedule a first task, with a token that may write scheduled tasks:</p>
+          <p>Or schedule a first task, with a token that can write scheduled tasks:</p>
           <Commands>{taskCommand(project.id)}</Commands>
         </>
       ) : (
@@ -34,7 +34,7 @@ export function FirstSteps() {
               </a>
             </p>
           )}
-          <p>Or create it with a token that may write projects:</p>
+          <p>Or create it with a token that can write projects:</p>
           <Commands>
             {`curl ${api}/projects -H "Authorization: Bearer $TOKEN" \\
   --json '{"name": "Web shop", "repoFullName": "owner/repository"}'`}

@@ -17,7 +17,7 @@ function linesOf(keys: Keys): Line[] {
 
 const everywhere = (): Line[] => [
   [['Ctrl', 'K'], 'Search pages, records and actions'],
-  [['?'], 'Show the keys'],
+  [['?'], 'Show keyboard shortcuts'],
   ...(may('missions:run') ? [[['c'], 'Start a mission'] as const] : []),
   [['/'], 'Go to the search field'],
   ...Object.entries(pageKeys).map(([key, [, name]]) => [['g', key], `Open ${name}`] as const),
@@ -28,7 +28,7 @@ const ofLists: Line[] = [
   [['x'], 'Select the row'],
   [['⇧', 'x'], 'Select all rows up to this one'],
   [['Esc'], 'Leave a field or a dialog'],
-  [['Ctrl', '↵'], 'Send what is written'],
+  [['Ctrl', '↵'], 'Send the text'],
 ];
 
 export function KeyHelp({ close }: { close(): void }) {

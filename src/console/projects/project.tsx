@@ -33,7 +33,7 @@ export const Project = ({ id: projectId }: { id: string }) => (
           projectId={projectId}
           empty={
             <>
-              <p>No task is scheduled here. With a token that may write scheduled tasks:</p>
+              <p>No task is scheduled here. With a token that can write scheduled tasks:</p>
               <Commands>{taskCommand(projectId)}</Commands>
               <p>
                 <a href={pageAt('/tokens')}>Create a token</a>

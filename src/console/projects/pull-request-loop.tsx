@@ -68,10 +68,10 @@ function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done
   return (
     <FormFrame form={form} action="Save" close={done}>
       <Text form={form} name="rounds" label="Rounds" type="number" min={0} max={50} required>
-        0 turns it off.
+        With 0, pull requests never continue their missions.
       </Text>
       <Text form={form} name="hours" label="Hours" type="number" min={1} max={2160} required>
-        Counted from the start of the first mission.
+        Time in which pull requests continue missions, from the start of the first mission.
       </Text>
       <Text form={form} name="costUsd" label="Cost in USD" type="number" step="0.01" min={0.01} max={10000}>
         For all missions of the pull request. Leave it empty for no limit.

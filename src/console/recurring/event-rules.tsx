@@ -115,7 +115,7 @@ function Rule(properties: RuleProperties) {
               value={from}
               onChange={({ currentTarget }) => change({ from: currentTarget.value as EventRule['from'] })}
             >
-              <option value="writers">People who may write to the repository</option>
+              <option value="writers">People with write access to the repository</option>
               <option value="members">Members with a linked account</option>
               <option value="anyone">Everybody</option>
             </select>

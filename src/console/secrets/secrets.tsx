@@ -55,7 +55,7 @@ export function SecretsCard({ place, title = 'Secrets and variables' }: { place:
       list={list}
       mayWrite={mayWrite}
       add={{ label: 'Add', class: place.scope === 'organization' ? 'slim' : 'quiet slim' }}
-      empty="No secrets or variables yet. Store a token of a package registry as a secret for the setup, and an API token as a secret for its hosts."
+      empty="No secrets or variables yet. Store a package registry token as a secret for the setup, and an API token as a secret for the hosts of that API."
       addForm={(form) => <NewSecret place={place} {...form} />}
     >
       {(secret, done) => <SecretRow key={secret.id} secret={secret} mayWrite={mayWrite} done={done} />}

@@ -15,7 +15,7 @@ export function AllowedNetworks() {
     <Card title="Allowed networks">
       <p class="muted">
         {networks.length === 0
-          ? 'Members and tokens can reach the organization from everywhere.'
+          ? 'Members and tokens can reach the organization from any network.'
           : 'Members and tokens can reach the organization only from these networks.'}{' '}
         Your IP address is <strong>{address ?? 'unknown'}</strong>.
       </p>
@@ -57,7 +57,7 @@ function Change({ networks, address, read }: Properties) {
     <FormFrame form={form} action="Save networks">
       <Text form={form} name="networks" label="Networks" rows={4} maxLength={4_000}>
         One per line, such as 203.0.113.0/24 or 2001:db8:1::/48. Requests from elsewhere are refused, including those of
-        runtimes and of your identity provider. Leave it empty to allow requests from everywhere.
+        runtimes and of your identity provider. Leave it empty to allow requests from any network.
       </Text>
       {address !== null && text === '' && (
         <button type="button" class="quiet slim" onClick={() => form.set({ networks: address })}>

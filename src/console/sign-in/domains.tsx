@@ -147,7 +147,7 @@ export function NewDomain({ read }: { read(): void }) {
     <Card title="New domain">
       <FormFrame form={form} action="Add domain">
         <Text form={form} name="domain" label="Domain" maxLength={253} required>
-          For example example.com. A TXT record verifies that the domain is yours.
+          For example, example.com. A TXT record verifies that the domain is yours.
         </Text>
       </FormFrame>
     </Card>

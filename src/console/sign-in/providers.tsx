@@ -97,7 +97,7 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
               Read <Time at={metadataReadAt!} />
               {metadataFailingSince !== null && (
                 <>
-                  , not usable since <Time at={metadataFailingSince} />
+                  , unusable since <Time at={metadataFailingSince} />
                 </>
               )}
             </dd>

@@ -62,7 +62,7 @@ interface Properties {
 
 const reasons = {
   person: 'Nothing is sent. Once enabled, the endpoint continues where it stopped.',
-  gone: 'The receiver has answered 410. Once enabled, the endpoint continues where it stopped.',
+  gone: 'The receiver has answered with status 410. Once enabled, the endpoint continues where it stopped.',
   failing: 'Every attempt in five days has failed. Once enabled, the endpoint continues where it stopped.',
 };
 

@@ -130,7 +130,7 @@ function outboundErrorOf(address: string, error: unknown): OutboundError {
 
 /** Resolves the host of a URL for a later request. @throws OutboundError when the URL is not allowed */
 export async function checkAddress(address: string, signal: AbortSignal): Promise<void> {
-  refuseInTransaction('a look-up of an address');
+  refuseInTransaction('a DNS lookup');
   try {
     await within(signal, () => addressesOf(new URL(address)));
   } catch (error) {
@@ -143,7 +143,7 @@ const withoutRecord = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** The TXT records of a name, each with its parts joined; empty without records. @throws OutboundError when name servers fail */
 export async function readTxtRecords(name: string, signal: AbortSignal): Promise<string[]> {
-  refuseInTransaction('a look-up of a name');
+  refuseInTransaction('a DNS lookup');
   try {
     const records = await within(signal, () => (bound.resolveTxt ?? systemResolveTxt)(name));
     return records.map((parts) => parts.join(''));
@@ -188,7 +188,7 @@ function requireAllowed({ protocol, hostname, port, username, password }: URL, f
 
 const resolve = (host: string): Promise<Resolved[]> => systemLookup(host, { all: true });
 function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  if (isShowingFile()) throw new OutboundError('a service that serves an organization file sends no requests');
+  if (isShowingFile()) throw new OutboundError('a service that shows an organization file does not send requests');
   return new Promise((done, fail) => {
     signal.addEventListener('abort', () => fail(signal.reason), { once: true });
     work().then(done, fail);

@@ -75,5 +75,5 @@ export async function putObject({ bucket, server, credentials, key, text, signal
 function requireServer(address: string, server: string, bucket: string): void {
   const [{ protocol, host }, checked] = [new URL(address), new URL(server)];
   if (protocol === checked.protocol && (host === checked.host || host === `${bucket}.${checked.host}`)) return;
-  throw new OutboundError(`${host} is not the server that was checked`);
+  throw new OutboundError(`${host} is not the server of the URL that was checked`);
 }

@@ -102,7 +102,7 @@ export async function preflight(
       throw new Error(`the API server refuses the ${kind} of a mission: ${error.message}`);
     });
     const why = await outcome(workloads, name, settings.startMs, stopping);
-    if (why) throw new Error(`a ${kind} like those of missions has failed: ${why}`);
+    if (why) throw new Error(`the test ${kind} failed: ${why}`);
   } finally {
     await workloads.remove(name).catch(() => {});
     if (pool) await pools?.remove(pool).catch(() => {});

@@ -84,7 +84,9 @@ async function testCluster(tested: Tested, stopping: AbortSignal): Promise<void>
     } catch (error) {
       if (stopping.aborted || !tested.workloads.open().some(identityOf)) throw error;
       const { message } = error as Error;
-      console.error(`The cluster: ${message}. Missions in it go on; none is claimed until it passes the test.`);
+      console.error(
+        `The cluster: ${message}. Its missions continue, and no mission is claimed until the cluster passes the test.`,
+      );
     }
     await wait(retestMs, undefined, { signal: stopping }).catch(() => {});
   }

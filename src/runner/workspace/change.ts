@@ -38,7 +38,7 @@ const plain = ['--no-ext-diff', '--no-textconv'];
 export async function readChange(mirror: string, from: string, to: string, mask: Mask): Promise<Change> {
   const patches = await git(mirror, ['log', '-p', '--format=%B', ...plain, `${from}..${to}`]);
   if (mask(patches) !== patches)
-    throw new Error('A commit contains a secret of the environment: the branch is not pushed.');
+    throw new Error('A commit contains a secret of the environment, so the branch was not pushed.');
   const diff = await git(mirror, ['diff', ...plain, from, to]);
   return {
     size: await sizeOf(mirror, from, to),

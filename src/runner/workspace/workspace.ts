@@ -185,8 +185,8 @@ async function pushRefusal(mirror: string, origin: Origin, error: Error): Promis
   if (!/\[rejected\]/.test(error.message)) return error;
   const found = await git(mirror, ['ls-remote', url, `refs/heads/${branch}`], { remote: origin });
   const [sha] = found.split('\t', 1);
-  const changed = sha ? `Somebody has pushed to ${branch}, which is at ${sha}` : `Somebody has deleted ${branch}`;
-  return new Error(`${changed}, while the agent worked. ${kept}`);
+  const changed = sha ? `Somebody has pushed to ${branch}, which is now at ${sha},` : `Somebody has deleted ${branch}`;
+  return new Error(`${changed} while the agent worked. ${kept}`);
 }
 
 async function fetchMirror(mirror: string, globalConfig: string, origin: Origin): Promise<void> {
@@ -228,7 +228,7 @@ async function checkIsOrdinary(checkout: string): Promise<void> {
   const entries = isFolder ? await readdir(gitFolder, { recursive: true, withFileTypes: true }) : [];
   const borrows = entries.some((entry) => !(entry.isFile() || entry.isDirectory()) || borrowing.has(entry.name));
   if (!isFolder || borrows)
-    throw new Error('The checkout is no longer its own git repository: no changes are read from it.');
+    throw new Error('The checkout is no longer an independent git repository, so its changes are not read.');
 }
 
 const borrowing: ReadonlySet<string> = new Set(['alternates', 'http-alternates', 'commondir', 'gitdir']);

@@ -148,7 +148,7 @@ const parsedParamsPlugin: Plugin<ParsedRequest, ParsedRequest> = {
     const { exchange, operations }: ParsedRequest = args.contextValue;
     if (acceptsEvents(exchange) && !Array.isArray(operations)) return;
     const problem = invalid(
-      'A subscription is answered as text/event-stream: accept that, and send it outside a batch.',
+      'A subscription is answered as text/event-stream: accept this media type, and do not send the subscription in a batch.',
     );
     setResultAndStopExecution({ errors: [problem] });
   },

@@ -101,7 +101,7 @@ export const PutMcpBindingRequest = request(
 
 const returnTo = boundedText({ min: 1, max: 2_000 })
   .regex(/^\/console(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/, 'must be a path of the console, such as /console/o/acme/mcp')
-  .refine((path) => !path.split(/[/?]/).includes('..'), 'must have no .. in it');
+  .refine((path) => !path.split(/[/?]/).includes('..'), 'must not contain ..');
 export const StartMcpOAuthRequest = request(
   'StartMcpOAuthRequest',
   z

@@ -80,10 +80,7 @@ function checkComments(verdict: ReviewVerdict, body: string, comments: readonly 
   for (const [i, { startLine, line }] of comments.entries())
     if (startLine > line) throw invalid.field(`comments.${i}.startLine`, 'must not be after `line`');
   if (verdict === 'request_changes' && requestOf(body, comments).length > reviewBounds.request)
-    throw invalid.field(
-      'comments',
-      `are, together with the body, longer than ${reviewBounds.request} characters together`,
-    );
+    throw invalid.field('comments', `are, together with the body, longer than ${reviewBounds.request} characters`);
 }
 
 /** Locks the newest run of the branch, and returns it with the reviewed run. @throws 404, 409 without changes */

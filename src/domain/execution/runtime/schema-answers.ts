@@ -179,7 +179,7 @@ export const RegisteredEnvironment = registeredType('RegisteredEnvironment', 'en
 export const ArtifactUpload = builder
   .objectRef<{ contentKey: string; uploadUrl: string; expiresAt: number }>('ArtifactUpload')
   .implement({
-    description: 'Upload address for the bytes of one artifact.',
+    description: 'Upload URL for the bytes of one artifact.',
     fields: (t) =>
       members(t, {
         contentKey: string('The value for `registerArtifact`.'),

@@ -14,11 +14,11 @@ const scope = 'runtime:report';
 const runtime = nameText(text.runtimeName);
 
 const RuntimeOrdersType = builder.objectRef<{ isDraining: boolean; release: string }>('RuntimeOrders').implement({
-  description: 'Orders of people to a runtime, and the release that it should have.',
+  description: 'Instructions of people to a runtime, and the release that the runtime should have.',
   fields: (t) =>
     members(t, {
       isDraining: boolean(
-        'Whether the runtime takes no new missions, and calls `leaveRuntime` once it has none. It is false again when people change their mind.',
+        'Whether the runtime takes no new missions, and calls `leaveRuntime` once it has none. False again once a person lets the runtime take missions again.',
       ),
       release: string('Version of the service: a runner that updates itself installs this version of its package.'),
     }),

@@ -73,7 +73,7 @@ const RevokeAgentDelegationResult = builder
         kind: typed(RevocationKind.type, 'Whether this call revoked the delegation.'),
         delegationId: string('The `id` of the delegation.'),
         revokedAt: epochMs('When the delegation was revoked, by this call or before.'),
-        revokedTokens: int('Number of live access tokens that this call revoked.'),
+        revokedTokens: int('Number of active access tokens that this call revoked.'),
       }),
   });
 

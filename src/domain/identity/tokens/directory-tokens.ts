@@ -66,7 +66,7 @@ export function createDirectoryToken(
       .where('expiresAt', '>', createdAt)
       .resultSize();
     if (live >= perOrganization) {
-      throw conflict(`An organization can have at most ${perOrganization} live directory tokens; revoke one first.`);
+      throw conflict(`An organization can have at most ${perOrganization} active directory tokens; revoke one first.`);
     }
     const record = {
       ...{ id: newId('directoryToken'), orgId, name: input.name, createdByUserId: userId, createdAt },

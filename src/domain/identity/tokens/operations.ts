@@ -79,7 +79,7 @@ async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promis
   );
   if (row!.live >= perPerson) {
     throw conflict(
-      `A person can have at most ${perPerson} live tokens in all organizations together; revoke one first.`,
+      `A person can have at most ${perPerson} active tokens in all organizations together; revoke one first.`,
     );
   }
 }

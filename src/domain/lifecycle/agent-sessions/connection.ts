@@ -45,6 +45,6 @@ export async function findConnector({ orgId, vendor }: InboundHook, { agentId }:
   const { title } = profiles[own.vendor];
   throw (
     refusal ??
-    conflict(`No connector acts as the agent of the session: connect the ${title} application of this agent.`)
+    conflict(`No connector belongs to the ${title} application of this agent session: connect that application.`)
   );
 }

@@ -124,5 +124,6 @@ export async function settleClosures(): Promise<void> {
   )) {
     await settleClosure(orgId).catch((error: unknown) => errors.push(error));
   }
-  if (errors.length > 0) throw new Error(`${errors.length} closures could not be settled`, { cause: errors[0] });
+  if (errors.length > 0)
+    throw new Error(`${errors.length} closures of organizations could not be completed`, { cause: errors[0] });
 }

@@ -88,7 +88,7 @@ async function askOthers(key: RequestKey, network: string): Promise<CellPlace | 
   }
 }
 
-const isUnknown = new Error('the cell does not know the key');
+const isUnknown = new Error('the cell has no record for the key');
 
 /** The answer of the first cell that knows the key, so that slow cells do not delay the result; null when no cell knows the key. */
 async function firstPlace(key: RequestKey): Promise<CellPlace | null> {

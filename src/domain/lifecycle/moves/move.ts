@@ -164,7 +164,7 @@ async function pack(orgId: OrgId, moveId: string): Promise<MoveFile> {
 async function send({ orgId, moveId, slug, otherCell }: CellOrganization, file: MoveFile): Promise<void> {
   const body = await storage().read(file.contentKey);
   if (!body)
-    throw new MoveError('the packed file is no longer in the storage: cancel the move (--cancel), and begin again');
+    throw new MoveError('the packed file is no longer in storage: cancel the move (--cancel), and start again');
   const response = await sendToCell(otherCell, {
     method: 'POST',
     url: `${movePaths.arrivals}${orgId}/${moveId}/${slug}`,
@@ -239,7 +239,7 @@ export async function movingOrganization(slug: string): Promise<Moving> {
 export async function forgetMoved(slug: string): Promise<{ forgotten: string }> {
   const state = await CellOrganization.find({ slug, state: 'moved' });
   if (!state?.file || (await Organization.find({ id: state.orgId })))
-    throw new MoveError(`there is no packed file of a moved organization with the slug ${slug}`);
+    throw new MoveError(`no moved organization with the slug ${slug} has a packed file here`);
   await storage().remove(state.file.contentKey);
   await changeState(state.orgId, (trx) => putState(trx, { ...state, file: null }));
   return { forgotten: state.orgId };

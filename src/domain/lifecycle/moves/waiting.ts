@@ -81,7 +81,7 @@ function partFrom(jobs: readonly WaitingJob[], first: number): WaitingJob[] {
     const bytes = Buffer.byteLength(JSON.stringify(jobs[end]));
     if (bytes > maxQuestionBytes - 2 * partBytes)
       throw new MoveError(
-        `a job of the queue "${jobs[end]!.queue}" has ${bytes} bytes, which is too large to send: cancel the move (--cancel), and begin again when the job has ended`,
+        `a job of the queue "${jobs[end]!.queue}" has ${bytes} bytes, which is too large to send: cancel the move (--cancel), and start again when the job has ended`,
       );
     size += bytes;
     end++;

@@ -140,14 +140,14 @@ const lockKey = 4_716_201_130;
 async function requireExclusive(trx: Transaction, orgId: string): Promise<void> {
   const text = 'select pg_try_advisory_xact_lock(hashtextextended($1, $2)) as ours';
   const [lock] = await sendUnhurried<{ ours: boolean }>(trx, text, [orgId, lockKey]);
-  if (!lock!.ours) throw new OrganizationFileError('another process is joining this organization right now');
+  if (!lock!.ours) throw new OrganizationFileError('another process is importing this organization');
 }
 
 async function requireJoinable(trx: Transaction, { organization: { id, slug }, schema }: Header): Promise<void> {
   const here = (await migrationStatus(trx)).applied.at(-1);
   if (schema !== here)
     throw new OrganizationFileError(
-      `the file has the schema ${schema}, this installation ${here}: upgrade both installations to the same release, and write the file again`,
+      `the file has the schema ${schema}, but this installation has ${here}: upgrade both installations to the same release, and write the file again`,
     );
   if (await Organization.find({ id: id as Organization['id'] }, trx))
     throw new OrganizationFileError(`the organization ${id} is already in this installation`);
@@ -171,7 +171,7 @@ async function disableTriggers(trx: Transaction): Promise<void> {
     await sendUnhurried(trx, 'set local session_replication_role = replica');
   } catch (error) {
     throw new OrganizationFileError(
-      'the role of DATABASE_URL may not set session_replication_role: grant it with `grant set on parameter session_replication_role to ROLE`',
+      'the role of DATABASE_URL is not allowed to set session_replication_role: grant the right with `grant set on parameter session_replication_role to ROLE`',
       { cause: error },
     );
   }

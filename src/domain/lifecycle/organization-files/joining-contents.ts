@@ -40,7 +40,7 @@ async function reserve(key: string): Promise<void> {
   // installation.
   if (!(await isReserved(key)) && (await isStored(key)))
     throw new OrganizationFileError(
-      'the storage of this installation already has contents of the file: each installation needs its own bucket or prefix',
+      'the storage of this installation already has content of the file: each installation needs its own bucket or prefix',
     );
   if (!(await reserveJoiningContent(key)))
     throw new OrganizationFileError(`the content ${key} is already in this installation`);
@@ -66,7 +66,7 @@ export async function adoptContents(loading: Loading, table: PackedTable): Promi
      where t.org_id is null and t.size_bytes is null returning 1 as adopted`,
   );
   if (adopted.length !== loading.counts[table.name]!.rows)
-    throw new OrganizationFileError('a content of the file is already in this installation');
+    throw new OrganizationFileError('content of the file is already in this installation');
   return missing;
 }
 

@@ -81,7 +81,8 @@ export async function packedTables(trx: Transaction): Promise<PackedTable[]> {
   const all = await sendUnhurried<PackedTable>(trx, tablesSql);
   const tables = all.filter(({ name }) => !(name in leftOut));
   const unknown = tables.find((table) => !isOwned(table) && !isShared(table.name));
-  if (unknown) throw new Error(`the table ${unknown.name} is neither in files of organizations nor left out of them`);
+  if (unknown)
+    throw new Error(`the table ${unknown.name} is neither included in organization files nor listed as left out`);
   const rank = ({ name }: PackedTable) => (isShared(name) ? sharedTables.indexOf(name) : sharedTables.length);
   return tables.sort((a, b) => rank(a) - rank(b));
 }

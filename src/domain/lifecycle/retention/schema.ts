@@ -7,7 +7,7 @@ import { findRetentionSettings, type RetentionSettings, retentionBounds, setRete
 const meanings = {
   runDays:
     'Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, ' +
-    'cost and attestations are kept; null keeps everything as long as its own setting says.',
+    'cost and attestations are kept; with null, only the settings of logs, artifacts and sandboxes apply.',
   logDays:
     'Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes.',
   artifactDays: 'Days from the end of a mission until its artifacts are deleted; null keeps them for 90 days.',

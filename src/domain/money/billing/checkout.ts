@@ -97,7 +97,8 @@ export async function findCheckout(caller: Caller, id: string): Promise<BillingC
  */
 export async function payInTestMoney(caller: Caller, id: string): Promise<void> {
   const checkout = await findCheckout(caller, id);
-  if (checkout.provider !== builtinProvider.name) throw conflict('The checkout session is paid at another provider.');
+  if (checkout.provider !== builtinProvider.name)
+    throw conflict('The checkout session belongs to another payment provider.');
   if (checkout.status === 'expired') throw conflict('The checkout session has expired. Create another one.');
   await applyEvent(checkout.provider, testPayment(checkout, now() + billing.periodMs));
 }

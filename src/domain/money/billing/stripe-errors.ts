@@ -11,7 +11,7 @@ const retryAfterSeconds = 5;
 export const translated =
   <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
   async (...args: A): Promise<T> => {
-    refuseInTransaction('a call of the payment provider');
+    refuseInTransaction('a call to the payment provider');
     try {
       return await work(...args);
     } catch (error) {

@@ -151,7 +151,7 @@ const tokenPageLink = {
 builder.mutationFields((t) => ({
   createOrganization: t.field({
     description:
-      'Creates an organization for the person of the caller, who becomes its owner, with any role in the current one. A token ' +
+      'Creates an organization for the person of the caller, who becomes its owner; any role in the current one suffices. A token ' +
       'stays with its own organization; the answer says where a person creates one for the new organization.',
     scope: 'organizations:write',
     rest: { route: 'POST /organizations', status: 201, errors: [409], link: tokenPageLink },

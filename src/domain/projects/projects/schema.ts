@@ -143,7 +143,7 @@ const UpdateProjectRequest = request(
       defaultSandboxTemplateId: boundedText(text.pathId)
         .nullable()
         .optional()
-        .describe('A sandbox template of the organization, or `standard`; null is `standard` too.'),
+        .describe('A sandbox template of the organization, or `standard`; null also means `standard`.'),
       trackerTeamKey: trackerTeamKey.optional(),
       repoFullName: repoFullName.optional(),
     })

@@ -92,7 +92,7 @@ export async function insertTemplate(
   await lockOrganization(trx, orgId);
   const others = await SandboxTemplate.query(trx).where({ orgId }).resultSize();
   if (others >= templateCounts.templates) {
-    throw conflict(`An organization has at most ${templateCounts.templates} sandbox templates.`);
+    throw conflict(`An organization can have at most ${templateCounts.templates} sandbox templates.`);
   }
   const at = now();
   const described = { ...standardTemplate, dockerfile: null, description: null, ...withoutUndefined(input) };

@@ -86,7 +86,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       ),
       effectPolicy: typedOrNull(
         EffectPolicyType,
-        'Effects outside of the platform that wait for a person, beside those of the project; null means none.',
+        'Effects outside of the platform that wait for a person, in addition to those of the project; null means none.',
         partOfRow,
       ),
       isBuiltin: boolean(

@@ -107,7 +107,7 @@ export const allowsHost = (policy: NetworkPolicy, host: string, port: number): b
 export function withHost(policy: NetworkPolicy, host: string, port: number): NetworkPolicy {
   if (allowsHost(policy, host, port)) return policy;
   if (policy.hosts.length >= templateCounts.hosts) {
-    throw conflict(`A network policy has at most ${templateCounts.hosts} hosts: remove one first.`);
+    throw conflict(`A network policy can have at most ${templateCounts.hosts} hosts: remove one first.`);
   }
   const mode = policy.mode === 'none' ? 'custom' : policy.mode;
   return { mode, hosts: [...policy.hosts, hostRule(host, port)] };

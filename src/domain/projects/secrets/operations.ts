@@ -68,7 +68,7 @@ export async function createSecret(caller: Caller, input: NewSecret): Promise<Se
         .where({ orgId, ...place })
         .resultSize()) >= secretCounts.perScope
     ) {
-      throw conflict(`A scope has at most ${secretCounts.perScope} secrets and variables.`);
+      throw conflict(`A scope can have at most ${secretCounts.perScope} secrets and variables.`);
     }
     const [id, at] = [newId('secret'), now()];
     const secret = {

@@ -59,8 +59,8 @@ export async function pushPack(access: RepositoryAccess, pushed: PushedPack): Pr
 
 const moved = (branch: string, present: string | null): Problem =>
   conflict(
-    `${present ? `Somebody has pushed to ${branch}, which is at ${present}` : `Somebody has deleted ${branch}`}, since the agent ` +
-      'began. Continue the mission, so that its agent works on the newest commit.',
+    `Somebody ${present ? 'pushed to' : 'deleted'} ${branch} after the agent began${present ? `: it is now at ${present}` : ''}. ` +
+      'Continue the mission, so that its agent works on the newest commit.',
   );
 
 function commandOf({ capabilities }: ServedRefs, old: string, head: string, ref: string): Buffer {

@@ -141,8 +141,8 @@ builder.mutationFields((t) => ({
   setIntegrationModels: t.field({
     description:
       'Replaces the models that a connector of language models lists. Agents of OpenCode and of ACP harnesses may choose them. The prices apply ' +
-      'to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector lists any ' +
-      'longer wait, and their running steps fail.',
+      'to all calls through the connector, including calls of models of the catalog. If no connector lists the model of an agent any ' +
+      'longer, missions of the agent wait, and its running steps fail.',
     scope,
     tool: { name: 'set_integration_models', idempotent: true },
     type: IntegrationType,
@@ -190,8 +190,8 @@ builder.mutationFields((t) => ({
   }),
   disconnectIntegration: t.field({
     description:
-      'Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are ' +
-      'detached. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor.',
+      'Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused ' +
+      'unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor.',
     scope,
     type: DisconnectIntegrationResponse,
     args: {

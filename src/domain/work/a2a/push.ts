@@ -76,7 +76,7 @@ export async function savePushConfig(
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`a2a-push ${runId}`]);
     const others = await sql('select id from a2a_push_configs where run_id = $1 and id <> $2', [runId, id], trx);
     if (others.length >= configsPerTask) {
-      throw conflict(`A task has at most ${configsPerTask} push notification configurations.`);
+      throw conflict(`A task can have at most ${configsPerTask} push notification configurations.`);
     }
     await sql(saveSql, [runId, id, run.orgId, userId, url, sealed, run.status, now()], trx);
   });

@@ -44,7 +44,7 @@ export async function createBudget(caller: Caller, input: NewBudget): Promise<Bu
     await lockOrganization(trx, orgId);
     const owner = await lockSubject(trx, orgId, input);
     if ((await Budget.query(trx).where({ orgId }).resultSize()) >= maxBudgets) {
-      throw conflict(`An organization has at most ${maxBudgets} budgets.`);
+      throw conflict(`An organization can have at most ${maxBudgets} budgets.`);
     }
     const [id, at] = [newId('budget'), now()];
     const budget = { id, orgId, ...owner, period, amountUsd, createdAt: at, updatedAt: at };

@@ -11,7 +11,7 @@ import * as operations from './operations.ts';
 
 const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'Status of a preview environment.', {
   provisioning: 'The runtime is starting it.',
-  active: 'The environment can be reached at its address.',
+  active: 'The environment can be reached at its URL.',
   destroying: 'The runtime is taking the environment down.',
   destroyed: 'The environment has been taken down.',
   failed: 'The environment could not be started or taken down, or its runtime stopped sending heartbeats.',

@@ -29,8 +29,8 @@ const RunForkType = builder.modelType(RunFork, 'RunFork').implement({
         'Number of the first call of that step that was sent to a model; earlier calls and steps were replayed.',
       ),
       calls: int('Calls of models and tools that the recording answers.'),
-      model: string('The model from that call on.'),
-      agentVersion: intOrNull('The version of the agent from that call on; null for a built-in agent.'),
+      model: string('The model of that call and later ones.'),
+      agentVersion: intOrNull('The version of the agent for that call and later ones; null for a built-in agent.'),
       prompt: stringOrNull('The message to the agent at that call; null without one.', {
         complexity: weightOf(text.prompt.max),
       }),
@@ -107,7 +107,7 @@ builder.mutationField('forkMission', (t) =>
   t.field({
     description:
       'Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no ' +
-      'cost; from that call on, the session of the agent continues with the chosen model, version and message. The mission fails when the ' +
+      'cost; at that call, the session of the agent continues with the chosen model, version and message. The mission fails when the ' +
       'replay differs from the recording before the call. Also requires `artifacts:read`.',
     scope: 'missions:run',
     complexity: forkBounds.readingCost,
@@ -132,12 +132,13 @@ builder.mutationField('forkMission', (t) =>
         validate: { schema: boundedText(text.prompt) },
       }),
       model: t.arg.string({
-        description: 'The model from the call on, which the harness of the step runs; absent means that of the agent.',
+        description:
+          'The model of the call and later ones, which the harness of the step runs; absent means that of the agent.',
         validate: { schema: boundedText(text.modelId) },
       }),
       agentVersion: t.arg.int({
         description:
-          'The version of the agent from the call on, with the same harness: its instructions, model, effort and skills apply. Absent means ' +
+          'The version of the agent for the call and later ones, with the same harness: its instructions, model, effort and skills apply. Absent means ' +
           'the version of the recorded step.',
         validate: { schema: z.int().min(1).max(1e9) },
       }),

@@ -86,7 +86,7 @@ export async function createHook(caller: Caller, input: NewHook): Promise<HookWi
     await lockOrganization(trx, orgId);
     const counted = InboundHook.query(trx).where({ orgId, integrationId: null }).whereNot('vendor', 'builtin');
     if ((await counted.resultSize()) >= inboundCounts.hooks) {
-      throw conflict(`An organization has at most ${inboundCounts.hooks} inbound hooks.`);
+      throw conflict(`An organization can have at most ${inboundCounts.hooks} inbound hooks.`);
     }
     const kind = { vendor, signature, signatureHeader, integrationId: null };
     const hook = await insertHook(trx, { orgId, name, ...kind, createdByUserId: caller.userId }, secret);

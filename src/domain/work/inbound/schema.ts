@@ -132,7 +132,7 @@ builder.mutationFields((t) => ({
   }),
   approveInboundDelivery: t.field({
     description:
-      'Lets an event whose author may not start missions start them; they are billed to the caller. Requires the scope ' +
+      'Starts the missions of an event whose author is not allowed to start them; they are billed to the caller. Requires the scope ' +
       '`missions:run` too.',
     scope: 'integrations:write',
     rest: { route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval', errors: [409] },

@@ -36,7 +36,7 @@ export async function recordPreparation(
   }
   const others = await Preparation.query(trx).where({ runId }).resultSize();
   if (others >= preparationBounds.perRun) {
-    throw conflict(`A run has at most ${preparationBounds.perRun} preparations.`);
+    throw conflict(`A run can have at most ${preparationBounds.perRun} preparations.`);
   }
   await Preparation.insert(trx, { id, runId, orgId, projectId, templateId, key, createdAt: now(), ...said });
 }

@@ -93,7 +93,7 @@ export const recurringFields = (t: FieldsOfRecurring) =>
     }),
     effectPolicy: typedOrNull(
       EffectPolicyType,
-      'Effects of its missions outside of the platform that wait for a person, beside those of the project; null means none.',
+      'Effects of its missions outside of the platform that wait for a person, in addition to those of the project; null means none.',
       { beyondRest: true },
     ),
     nextRunAt: epochMsOrNull('The next occurrence; null while the recurring mission is disabled.'),

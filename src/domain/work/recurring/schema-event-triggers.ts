@@ -21,7 +21,7 @@ const EventAuthors = wordSet(
   eventAuthors,
   'People whose events start missions; events of other people wait for an approval.',
   {
-    writers: 'People who may write to the repository.',
+    writers: 'People with write access to the repository.',
     members: 'Members of the organization whose account at the host is linked, and who may start missions.',
     anyone: 'Everybody.',
   },
@@ -35,7 +35,7 @@ const described = {
   mention: 'The name after the `@` in a comment; required for `comment`.',
   branch: 'The branch of the failed check. Absent means any.',
   filter: 'A JMESPath expression over the payload that must be true.',
-  key: 'A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days.',
+  key: 'A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission.',
   template: 'Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event.',
   outsiderTemplateId:
     'The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a ' +

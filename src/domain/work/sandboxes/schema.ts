@@ -141,7 +141,7 @@ const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
     fragments: t.field({
       graphOnly: true,
       description:
-        'All fragments of the agent, in pages: the newest page first, each page ordered with the newest last.',
+        'All fragments of the agent’s work, in pages: the newest page first, each page ordered with the newest last.',
       type: FragmentPage,
       args: pageArguments(pages.fragments),
       complexity: ({ limit }) => ({ field: 1, multiplier: limit }),
@@ -175,7 +175,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listSandboxes(caller, args),
   }),
   sandbox: t.field({
-    description: 'One sandbox with its metrics, its sessions and the newest fragments of its agent.',
+    description: 'One sandbox with its metrics, its sessions and the newest fragments of the agent’s work.',
     scope: 'sandboxes:read',
     rest: 'GET /sandboxes/{sandboxId}',
     tool: 'get_sandbox',

@@ -36,7 +36,7 @@ export const openTerminal = (caller: Caller, { runId, ...size }: Size & { runId:
     const others = await sql<{ id: string }>(openOfRunSql, [run.id], trx);
     const states = await Promise.all(others.map(({ id }) => findTerminalState(id, trx)));
     if (states.filter((one) => one!.status !== 'ended').length >= terminalBounds.perRun)
-      throw conflict(`A mission has at most ${terminalBounds.perRun} open terminals.`);
+      throw conflict(`A mission can have at most ${terminalBounds.perRun} open terminals.`);
     const id = newId('terminal');
     const at = now();
     const { author } = await authorOf(caller);

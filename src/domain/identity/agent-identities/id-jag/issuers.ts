@@ -92,7 +92,7 @@ export async function issuerKeyOf(issuer: TrustedIssuer, header: JWSHeaderParame
 async function refresh(keys: ProviderKeys): Promise<void> {
   const isUsable = keys.fetchedAt !== undefined && keys.fetchedAt + cacheMs.max > now();
   if (isOver(keys.failedAt)) await reload(keys).catch((error) => isUsable || Promise.reject(error));
-  else if (!isUsable) throw new OutboundError('the last request for these keys has just failed');
+  else if (!isUsable) throw new OutboundError('the last request for these keys failed less than a minute ago');
 }
 
 async function reload(keys: ProviderKeys): Promise<void> {

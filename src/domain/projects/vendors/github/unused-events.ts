@@ -7,7 +7,7 @@ export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
     const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
     return branch
       ? {
-          reason: `The branch ${branch} has moved: the pull requests of missions into it are checked.`,
+          reason: `The branch ${branch} has changed: the pull requests of missions into this branch are checked.`,
           moved: { repository, branch },
         }
       : { reason: 'A tag starts nothing.' };

@@ -78,7 +78,9 @@ export const slackChat: Chat = {
   },
   async findChannel(connection, channel) {
     if (isDirectMessage(channel))
-      throw conflict('Direct messages have no project of their own: begin with “in shop: …”.');
+      throw conflict(
+        'A direct message does not name a project: begin it with “in shop: …” to choose the project shop.',
+      );
     const found = await callSlack(connection, 'conversations.info', { channel }, Channel, ['channel_not_found']);
     if (!found.channel) throw notFound('channel');
     return { name: found.channel.name };
