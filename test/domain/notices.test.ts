@@ -224,7 +224,7 @@ describe('notices about sign-in', () => {
         id: `sign_in_domain_missing:${id}:${at}`,
         kind: 'action',
         title: 'The TXT record of acme.example is missing',
-        body: `It has been missing since ${since}. If it is still missing on ${end}, no identity provider signs in addresses of the domain any longer.`,
+        body: `It has been missing since ${since}. If it is still missing on ${end}, nobody can sign in with email addresses of the domain through an identity provider any longer.`,
         actionUrl: `${world.url}/console/o/${acme.organization.slug}/sign-in`,
         createdAt: at,
       },

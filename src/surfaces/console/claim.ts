@@ -125,8 +125,8 @@ const nameOf = ({ agentName }: OpenClaim): Html =>
     : html`<span class="muted">No name</span>`;
 
 const whoVouches: Record<Exclude<OpenClaim['kind'], 'identity_assertion'>, string> = {
-  anonymous: 'No one. It registered itself and named your email.',
-  service_auth: 'No one. It registered itself for your email.',
+  anonymous: 'Nobody. The agent registered itself and named your email address.',
+  service_auth: 'Nobody. The agent registered itself for your email address.',
 };
 
 const aboutAgent = (claim: OpenClaim): Html => html`<dl class="facts">

@@ -91,7 +91,7 @@ const exportCard = (visitor: OrganizationVisitor, made: OrgExport | null): Html 
   html`<section class="card"><h2>Its data</h2>
     <p class="muted">A zip archive with JSON lines for each table, without secrets. It is erased with the organization.</p>
     ${made?.status === 'preparing' && html`<p role="status">The archive is being prepared. Reload the page to see whether it is ready.</p>`}
-    ${made?.status === 'failed' && html`<p role="status">The archive could not be written. It is tried again automatically.</p>`}
+    ${made?.status === 'failed' && html`<p role="status">The archive could not be written. The service tries again automatically.</p>`}
     ${made?.status === 'ready' && html`<p><a class="button" href="${createExportAddress(visitor.organization.id).url}">Download the data</a> <span class="muted small">${Math.ceil(made.sizeBytes! / 1024)} KiB</span></p>`}
     ${
       (made === null || made.status === 'failed') &&

@@ -114,7 +114,7 @@ function statementCards({ runningStatements, costlyStatements, unread }: Install
       ['Statement', ({ statementSeconds }) => age(statementSeconds), true],
       ['Transaction', ({ transactionSeconds }) => age(transactionSeconds), true],
     ],
-    empty: 'No statement has run for a second, and no transaction is open for five.',
+    empty: 'No statement has been running for more than a second, and no transaction has been open for more than five.',
   });
   const without = costlyStatements === null && !('costlyStatements' in unread);
   const costly = tableCard({

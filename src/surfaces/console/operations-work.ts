@@ -21,7 +21,7 @@ function jobsCard({ queues, failedJobs }: InstallationStatus): Html {
       ({ queue, id, tries, failedSecondsAgo }) =>
         html`<li>${queue}, ${age(failedSecondsAgo)} ago, after ${tries} tries: <code>${id}</code></li>`,
     )}</ul>
-    <p class="muted small">The log has the error of each by its id.</p>`;
+    <p class="muted small">The log contains the error of each job under its id.</p>`;
   return tableCard({
     title: 'Jobs and deliveries',
     rows: queues?.filter(isBusy) ?? null,
@@ -85,5 +85,5 @@ const runtimesCard = ({ runtimes }: InstallationStatus): Html =>
       ['Places', ({ places }) => places, true],
       ['Last seen', ({ lastSeenAt }) => durationOf(now() - lastSeenAt), true],
     ],
-    empty: 'No runtime was seen within a day.',
+    empty: 'No runtime has connected in the last 24 hours.',
   });

@@ -24,8 +24,8 @@ export const missingDomainRecords = async (caller: Caller): Promise<Condition[]>
       kind: 'action',
       title: isLost ? `The domain ${domain} no longer counts as verified` : `The TXT record of ${domain} is missing`,
       body: isLost
-        ? `Its TXT record has been missing since ${since}. No identity provider signs in its addresses until the record is there again and you check it.`
-        : `It has been missing since ${since}. If it is still missing on ${isoTime(end).slice(0, 10)}, no identity provider signs in addresses of the domain any longer.`,
+        ? `Its TXT record has been missing since ${since}. Nobody can sign in with its email addresses through an identity provider until the record exists again and you check it.`
+        : `It has been missing since ${since}. If it is still missing on ${isoTime(end).slice(0, 10)}, nobody can sign in with email addresses of the domain through an identity provider any longer.`,
       page: '/sign-in',
       createdAt: isLost ? end : missingSince,
     };
@@ -38,7 +38,7 @@ export async function expiringCertificates(caller: Caller): Promise<Condition[]>
     const left = daysLeft.find((n) => expiresAt - at <= days(n))!;
     const advice =
       metadataUrl === null
-        ? 'Replace its metadata before it signs with another certificate: otherwise it signs nobody in.'
+        ? 'Replace its metadata before the provider signs with another certificate: otherwise nobody can sign in through it.'
         : 'The service reads its metadata every day: add the next certificate there before the provider signs with it.';
     return {
       ...expiryOf(`The certificate of the provider ${inQuotes(name)}`, { left, expiresAt, advice }),
