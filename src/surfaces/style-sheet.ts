@@ -55,6 +55,7 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 .menu a[aria-current] { color: var(--text); font-weight: 550; background: var(--accent-soft); }
 .menu a:focus-visible { outline-offset: -3px; }
 .count:not(:empty) { margin-left: auto; padding: 0 .375rem; font-size: .75rem; font-weight: 600; font-variant-numeric: tabular-nums; color: var(--on-accent); background: var(--accent); border-radius: 1rem; }
+.menu-button > .count:not(:empty) { margin-left: .375rem; }
 .palette-button { display: flex; gap: .375rem; align-items: center; margin-left: auto; }
 .palette-button kbd { margin-left: .25rem; color: var(--muted); font: inherit; font-size: .8125rem; font-weight: 400; }
 .help-button { width: 2rem; padding: 0; }
@@ -128,7 +129,7 @@ tfoot :is(th, td) { border-bottom: 0; color: var(--text); font-size: 1rem; font-
 .operations dl.facts { gap: .25rem 1rem; }
 .findings h2 { font-size: .875rem; margin: 0 0 .25rem; }
 .findings ul { margin: 0; padding-left: 1.25rem; }
-.operations :is(th, td) { padding-block: .25rem; font-size: .8125rem; }
+.operations :is(th, td) { padding: .25rem .625rem .25rem 0; font-size: .8125rem; }
 .operations td:first-child { min-width: 9.5rem; }
 .operations td code { font-size: .75rem; white-space: nowrap; }
 .operations td code.statement { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; min-width: 15rem; white-space: normal; }

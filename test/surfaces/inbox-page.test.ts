@@ -148,6 +148,9 @@ describe.skipIf(typeof launched === 'string')('Inbox', () => {
     });
     await page.goto('/console/o/acme/inbox');
     await page.getByRole('button', { name: /Rename the export/ }).click();
+    const cutTitles = `[...document.querySelectorAll('.inbox-title')].filter(
+      (title) => title.scrollWidth > title.clientWidth || title.scrollHeight > title.clientHeight).length`;
+    expect(await page.evaluate(cutTitles)).toBe(0);
     await pages.inspect(page, 'inbox-question');
     await page.getByRole('button', { name: 'Sales.csv' }).click();
     await page.getByText('Answer sent.').waitFor();

@@ -43,7 +43,7 @@ describe.skipIf(typeof launched === 'string')('The webhooks page', () => {
     await page.getByText('No endpoints yet.').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Dashboard');
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`;
-    await page.getByRole('textbox', { name: 'Address' }).fill(url);
+    await page.getByRole('textbox', { name: 'URL' }).fill(url);
     await page.getByRole('radio', { name: 'Only some' }).check();
     await page.getByRole('checkbox', { name: 'run.completed' }).check();
     await page.getByRole('textbox', { name: 'Other types' }).fill('project.created');

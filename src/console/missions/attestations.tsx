@@ -3,7 +3,7 @@ import type { RunAttestationsQuery } from '../generated/documents.ts';
 import { Card } from '../kit/pieces.tsx';
 import type { Reading } from '../kit/reading.ts';
 import { saveFile } from '../kit/save-file.ts';
-import { When } from '../kit/words.tsx';
+import { Time } from '../kit/words.tsx';
 
 type Signed = RunAttestationsQuery['run']['attestations'][number];
 
@@ -76,7 +76,7 @@ function Attested({ signed }: { signed: Signed }) {
         <dd>{cost.usd.toFixed(2)} USD</dd>
         <dt>Signed</dt>
         <dd>
-          <When at={signedAt} /> by the key <code>{keyId}</code>
+          <Time at={signedAt} /> by the key <code>{keyId}</code>
         </dd>
       </dl>
       <button type="button" class="quiet slim" onClick={() => saveFile(file, `${sha}.attestation.json`)}>

@@ -83,7 +83,7 @@ const groups = (layout: MissionViewLayout) =>
 function LayoutChoice({ layout }: { layout: MissionViewLayout }) {
   const [, choose] = useFilter('layout');
   return (
-    <>
+    <div class="layouts">
       {layouts.map((one) => (
         <button
           key={one}
@@ -95,7 +95,7 @@ function LayoutChoice({ layout }: { layout: MissionViewLayout }) {
           {one === 'list' ? 'List' : 'Board'}
         </button>
       ))}
-    </>
+    </div>
   );
 }
 

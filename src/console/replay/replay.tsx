@@ -103,7 +103,8 @@ const Shown = ({ moment }: { moment: Moment }) => (
               <li key={id} class="next-row wrap">
                 <span>{role}</span>
                 <span class="muted small">
-                  {agentName}, {model}
+                  {agentName}
+                  {model !== 'none' && `, ${model}`}
                 </span>
                 <Pill status={status} />
                 {error && <span class="small">{error}</span>}

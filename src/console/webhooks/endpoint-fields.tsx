@@ -54,7 +54,7 @@ export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
   return (
     <>
       <Text form={form} name="name" label="Name" maxLength={120} required />
-      <Text form={form} name="url" label="Address" maxLength={2_000} required>
+      <Text form={form} name="url" label="URL" maxLength={2_000} required>
         An https URL of a public host. It receives a signed POST request for each event.
       </Text>
       <OneOf

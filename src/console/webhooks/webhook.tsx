@@ -73,7 +73,7 @@ function About({ endpoint, read }: Properties) {
     <Card title="Endpoint" aside={<Pill status={stateOf(endpoint)} />}>
       {disabledReason && <p class="note">{reasons[disabledReason]}</p>}
       <dl class="facts">
-        <dt>Address</dt>
+        <dt>URL</dt>
         <dd class="break">{url}</dd>
         <dt>Types</dt>
         <dd>{types.join(', ') || 'All'}</dd>
@@ -185,7 +185,7 @@ function Change({ endpoint, done }: { endpoint: EndpointPartsFragment; done(): v
       close={done}
       labels={{
         name: 'Name',
-        url: 'Address',
+        url: 'URL',
         choice: 'Events',
         common: 'Types',
         types: 'Other types',

@@ -68,7 +68,7 @@ const stepsOf = ({ moment, mask }: SharedRun): Html | null =>
     ? null
     : html`<section class="card"><h2>Steps</h2><ol>${moment.steps.map(
         ({ role, model, status, error }) =>
-          html`<li>${role} <span class="muted">${model}, ${status}</span>${error && html`<p>${mask(error)}</p>`}</li>`,
+          html`<li>${role} <span class="muted">${model !== 'none' && `${model}, `}${status}</span>${error && html`<p>${mask(error)}</p>`}</li>`,
       )}</ol></section>`;
 
 const planOf = ({ moment: { plan }, mask }: SharedRun): Html | null =>
