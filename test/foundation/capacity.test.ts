@@ -71,6 +71,22 @@ describe('createCapacity', () => {
     expect(admitted).toEqual(['urgent one', 'urgent two', 'one']);
   });
 
+  it('admits one of the other callers after three urgent ones, so that heartbeats never stop reports', async () => {
+    const capacity = createCapacity({ all: 1, perKey: 1, queue: { perKey: 9, all: 9, waitMs: 1_000 }, description });
+    const admitted: string[] = [];
+    const take = async (name: string) => {
+      const hold = await capacity.take('a', 1, { isUrgent: name === 'urgent' });
+      admitted.push(name);
+      hold.release();
+    };
+    const hold = await capacity.take('a');
+    const waiting = ['other', 'other', ...Array<string>(8).fill('urgent')].map(take);
+    hold.release();
+    await Promise.all(waiting);
+    const three = ['urgent', 'urgent', 'urgent'];
+    expect(admitted).toEqual([...three, 'other', ...three, 'other', 'urgent', 'urgent']);
+  });
+
   it('reduces a request above the share to the whole share, and admits others when a reserved amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);

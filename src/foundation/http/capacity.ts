@@ -1,6 +1,6 @@
 // A capacity shared by callers: a total, a maximum share per key, and a short queue while it is full. The queue alternates between keys,
-// so that a key at its maximum share never delays another. Urgent callers go before the others of their key, and have a queue length of
-// their own, so that the others cannot fill it.
+// so that a key at its maximum share never delays another. Urgent callers go before the others of their key, except in every fourth turn,
+// and have a queue length of their own, so that the others cannot fill it.
 import { tooBusy } from '../problem.ts';
 
 interface QueueLength {
@@ -129,9 +129,14 @@ function createHeld(all: number, perKey: number) {
   };
 }
 
+/** Urgent callers of a key that are admitted in a row while others wait. */
+const urgentInRow = 3;
+
 /** Waiters by key, in the order in which the keys are served. */
 function createWaiting() {
   const waiting = new Map<string, Waiter[]>();
+  /** Urgent waiters that the key has had admitted since the last one of the others. */
+  const inRow = new Map<string, number>();
   const counted = { urgent: 0, others: 0 };
   const kindOf = ({ isUrgent }: Pick<Waiter, 'isUrgent'>) => (isUrgent ? 'urgent' : 'others');
   return {
@@ -141,7 +146,11 @@ function createWaiting() {
       const ofKey = (waiting.get(key) ?? []).filter((one) => one.counts && one.isUrgent === isUrgent);
       return counted[kindOf({ isUrgent })] >= length.all || ofKey.length >= length.perKey;
     },
-    firsts: (): [string, Waiter][] => [...waiting].map(([key, [first]]) => [key, first!]),
+    firsts: (): [string, Waiter][] =>
+      [...waiting].map(([key, ones]) => {
+        const other = (inRow.get(key) ?? 0) >= urgentInRow && ones.find(({ isUrgent }) => !isUrgent);
+        return [key, other || ones[0]!];
+      }),
     enter(key: string, waiter: Waiter): void {
       const before = waiting.get(key) ?? [];
       const place = waiter.isUrgent ? before.findIndex(({ isUrgent }) => !isUrgent) : -1;
@@ -151,6 +160,8 @@ function createWaiting() {
     leave(key: string, waiter: Waiter, toTheEnd = false): void {
       const rest = waiting.get(key)!.filter((one) => one !== waiter);
       if (waiter.counts) counted[kindOf(waiter)]--;
+      if (toTheEnd) inRow.set(key, waiter.isUrgent ? (inRow.get(key) ?? 0) + 1 : 0);
+      if (rest.length === 0) inRow.delete(key);
       if (toTheEnd || rest.length === 0) waiting.delete(key);
       if (rest.length > 0) waiting.set(key, rest);
     },

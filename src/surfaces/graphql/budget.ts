@@ -62,11 +62,25 @@ export interface BudgetSettings {
   over?: Problem | undefined;
 }
 
-export function createQueryBudget(
+/** Counts the points of a request. Urgent operations beyond the caller's rate have a rate of their own. @throws 429 */
+async function countPoints(
   exchange: Exchange,
   caller: Caller,
-  { operations, executions, meter, over }: BudgetSettings,
-): RequestBudget {
+  { operations, meter, over }: BudgetSettings,
+  points: number,
+  isUrgent: boolean,
+): Promise<void> {
+  try {
+    if (over) throw over;
+    if (points > operations) await meter(exchange, caller, points - operations);
+  } catch (error) {
+    if (!isUrgent || !(error instanceof Problem)) throw error;
+    await meter(exchange, caller, points, true);
+  }
+}
+
+export function createQueryBudget(exchange: Exchange, caller: Caller, settings: BudgetSettings): RequestBudget {
+  const { operations, executions } = settings;
   let cost = 0;
   let isUrgent = true;
   let points = 0;
@@ -74,23 +88,12 @@ export function createQueryBudget(
   let refusal: Problem | undefined;
   let decided: Promise<boolean> | undefined;
 
-  /** Counts the points of the request. Urgent operations beyond the caller's rate have a rate of their own. */
-  async function count(): Promise<void> {
-    try {
-      if (over) throw over;
-      if (points > operations) await meter(exchange, caller, points - operations);
-    } catch (error) {
-      if (!isUrgent || !(error instanceof Problem)) throw error;
-      await meter(exchange, caller, points, true);
-    }
-  }
-
   async function decide(executes: boolean): Promise<boolean> {
     // The turn of the event loop ends first, so that yoga has priced all operations of the batch.
     if (operations > 1) await nextTurn();
     if (cost > graphql.cost) return false;
     try {
-      await count();
+      await countPoints(exchange, caller, settings, points, isUrgent);
       if (!executes) return true;
       hold = await takeExecution(executions, caller, cost, { isUrgent });
     } catch (error) {
