@@ -3,7 +3,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
 import { personSql } from './person.ts';
-import { isInState, openStates } from './states.ts';
+import { isInState, waitingStates } from './states.ts';
 
 // A run with an open pull request is reported for review, unless the pull request will be merged automatically.
 const endedSql = (
@@ -30,8 +30,8 @@ export const runWaitsSql = `select r.id as run_id, r.org_id, ${personSql('r')} a
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at, f.seq limit 1) q
     on r.status = 'running' and not r.awaits_approval and r.parked_at is null
-  where ${isInState(openStates, 'r')}
-    and (r.awaits_approval or r.parked_at is not null or r.status = 'running' and q.seq is not null)`;
+  where (r.status = 'running' or ${isInState(waitingStates, 'r')} and (r.awaits_approval or r.parked_at is not null))
+    and (r.awaits_approval or r.parked_at is not null or q.seq is not null)`;
 
 /**
  * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that identifies the news within the run, its `kind`,

@@ -105,10 +105,15 @@ const waits = `${waitsForRuntime('r')} and r.silent_since is null
 const labelsText = (list: string): string =>
   `case when ${list} like '%, %' then 'the labels ' else 'the label ' end || ${list}`;
 
-// Writes the reasons why runs wait; executed in every process. Rows that another process has locked are skipped.
-const explainWaitsSql = announcing(`with waiting as materialized (
-      select r.id, r.org_id, r.agent_id, r.next_harness, r.next_vendor, ${labelsOfRun('r')} as labels from runs r where ${waits}
+/** Columns that decide why a run waits: runs with the same values have the same reason. */
+const deciding =
+  'org_id, project_id, agent_id, next_harness, next_vendor, next_template_id, sandbox_template_id, instance_type';
+
+// The reasons that differ from the recorded ones. A reason is found once for all runs with the same values, because thousands may wait.
+const findReasonsSql = `with kind as materialized (
+      select ${deciding}, reason, array_agg(id) as ids from runs r where ${waits} group by ${deciding}, reason
     ),
+    waiting as materialized (select ${deciding}, reason, ids, ${labelsOfRun('r')} as labels from kind r),
     org as (select distinct org_id, agent_id, next_harness, next_vendor, labels from waiting),
     offer as (
       select org.org_id, org.agent_id, org.next_harness, org.next_vendor, org.labels, wanted.harness, wanted.vendor,
@@ -140,16 +145,30 @@ const explainWaitsSql = announcing(`with waiting as materialized (
           || ' is connected.' || coalesce(' ' || max(notice), '') end as reason
       from offer group by org_id, agent_id, next_harness, next_vendor, labels
     ),
-    explained as (
-      select r.id as run_id, reason.text as reason from runs r join waiting on waiting.id = r.id join explanation
-        on r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
-          and r.next_harness is not distinct from explanation.next_harness
-          and r.next_vendor is not distinct from explanation.next_vendor and waiting.labels = explanation.labels
-        cross join lateral (select case when r.instance_type is null or ${hasRoom('r.instance_type', 'r.org_id', '$1::bigint')}
-          then explanation.reason else ${noRoomSql('r.instance_type')} end as text) reason
-      where ${waits} and r.reason is distinct from reason.text for no key update of r skip locked
+    found as (
+      select waiting.ids, waiting.reason as former, case when waiting.instance_type is null or ${hasRoom('waiting.instance_type', 'waiting.org_id', '$1::bigint')}
+        then explanation.reason else ${noRoomSql('waiting.instance_type')} end as reason
+      from waiting join explanation
+        on waiting.org_id = explanation.org_id and waiting.agent_id is not distinct from explanation.agent_id
+          and waiting.next_harness is not distinct from explanation.next_harness
+          and waiting.next_vendor is not distinct from explanation.next_vendor and waiting.labels = explanation.labels
     )
-    update runs r set reason = explained.reason, updated_at = $3 from explained where r.id = explained.run_id`);
+  select ids, reason from found where former is distinct from reason`;
 
-/** Sets the reason why each run waits for a runtime: a missing model or harness, or that all runtimes are busy. */
-export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);
+// The runs are named by their ids: the planner takes hardly any run for a waiting one, and a join would compare each with each. Rows that
+// another process has locked are skipped.
+const setReasonSql = announcing(`update runs r set reason = $2, updated_at = $3 from (
+    select r.id as run_id from runs r where r.id = any($1) and ${waits} and r.reason is distinct from $2 for no key update skip locked
+  ) free where r.id = free.run_id`);
+/** Maximum runs whose reason is written by one statement. */
+const maxExplained = 1_000;
+
+/** Sets the reason why each run waits for a runtime: a missing model or harness, or that all runtimes are busy. Executed in every process. */
+export async function explainWaits(): Promise<void> {
+  const found = await sql<{ ids: string[]; reason: string | null }>(findReasonsSql, [connectedSince(), harnessIds]);
+  for (const { ids, reason } of found) {
+    for (let from = 0; from < ids.length; from += maxExplained) {
+      await sql(setReasonSql, [ids.slice(from, from + maxExplained), reason, now()]);
+    }
+  }
+}
