@@ -17,12 +17,14 @@ export async function eraseClosedOrganizations(): Promise<void> {
   for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await eraseOrganization(orgId);
 }
 
-// All tables whose rows are deleted with their organization. Tables that more foreign keys refer to come later, so that their deletion
-// cascades to fewer rows. The row of an artifact's content is kept until the sweep has removed the bytes.
-const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint c
-  where c.contype = 'f' and c.confrelid = 'organizations'::regclass and c.confdeltype = 'c'
-    and c.conrelid <> 'org_closures'::regclass
-  order by (select count(*) from pg_constraint r where r.contype = 'f' and r.confrelid = c.conrelid), 1`;
+// All tables whose rows are deleted with their organization, or with their project of it. Tables that more foreign keys refer to come later,
+// so that their deletion cascades to fewer rows. The row of an artifact's content is kept until the sweep has removed the bytes.
+const tablesSql = `select c.oid::regclass::text as name from pg_class c
+  where exists (select from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and k.confdeltype = 'c'
+      and k.confrelid in ('organizations'::regclass, 'projects'::regclass))
+    and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'org_id' and not a.attisdropped)
+    and c.oid <> 'org_closures'::regclass
+  order by (select count(*) from pg_constraint r where r.contype = 'f' and r.confrelid = c.oid), 1`;
 
 /** Deletes all rows of an organization without recording the deletions. A repeated call continues where the last one stopped. */
 export const eraseOrganization = (orgId: OrgClosure['orgId']): Promise<void> => unrecorded(() => erase(orgId));

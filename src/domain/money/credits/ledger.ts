@@ -21,6 +21,8 @@ export interface Entry {
   /** The run, if `account` is `reserved`; absent for other accounts. */
   runId?: string;
   amount: number;
+  /** Whether it is the first entry of its account. */
+  isFirst?: boolean;
 }
 
 export type NewTransfer = Pick<CreditTransfer, 'kind'> &
@@ -131,17 +133,18 @@ export async function issue(
 const isOwned = ({ account }: Entry): boolean => account === 'available' || account === 'reserved';
 
 // Triggers (migrations, credits and credit_usage) set the other columns: `seq` and `balance_after` of transfers and entries,
-// `spent_after` and `missions_after` of transfers. They also refuse transfers that do not balance.
+// `spent_after` and `missions_after` of transfers. They also refuse transfers that do not balance. An entry with `seq` 1 is the first one
+// of its account by the primary key, and its balance is checked: no trigger looks for earlier entries.
 const appendSql = `with transfer as (
     insert into credit_transfers (id, org_id, kind, amount, uncovered, run_id, order_id, note, created_at)
     select t.id, $1, t.kind, t.amount, t.uncovered, t.run_id, t.order_id, t.note, $2
     from unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[])
       t (id, kind, amount, uncovered, run_id, order_id, note)
   )
-  insert into credit_entries (transfer_id, lot_id, account, run_id, amount)
-  select e.transfer_id, e.lot_id, e.account, e.run_id, e.amount
-  from unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[])
-    e (transfer_id, lot_id, account, run_id, amount)`;
+  insert into credit_entries (transfer_id, lot_id, account, run_id, amount, seq, balance_after)
+  select e.transfer_id, e.lot_id, e.account, e.run_id, e.amount, e.seq, e.amount
+  from unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::bigint[])
+    e (transfer_id, lot_id, account, run_id, amount, seq)`;
 
 /** Appends the transfers with their entries. Requires the lock on the ledger. @throws when they do not balance or overdraw an account */
 export async function append(trx: Transaction, orgId: string, transfers: readonly NewTransfer[]): Promise<void> {
@@ -164,6 +167,7 @@ export async function append(trx: Transaction, orgId: string, transfers: readonl
     entries.map(({ account }) => account),
     entries.map(({ runId }) => runId ?? ''),
     entries.map(({ amount }) => amount),
+    entries.map(({ isFirst }) => (isFirst ? 1 : null)),
   ];
   await sql(appendSql, values, trx);
 }

@@ -27,7 +27,7 @@ export async function reserveForRuns(trx: Transaction, runs: readonly { id: stri
     const lots = await readSpendable(trx, orgId);
     const reserved = runs
       .filter((run) => run.orgId === orgId)
-      .flatMap(({ id: runId }) => take(lots, ahead).map((part) => ({ ...part, runId })));
+      .flatMap(({ id: runId }) => take(lots, ahead).map((part) => ({ ...part, runId, isFirst: true })));
     if (reserved.length > 0) await append(trx, orgId, [{ kind: 'reserve', entries: reserving(reserved) }]);
   }
 }
@@ -36,7 +36,7 @@ export async function reserveForRuns(trx: Transaction, runs: readonly { id: stri
  * Entries that move amounts to reservations: for each lot, one entry on the account `available` for all missions together, and one per
  * mission on `reserved`.
  */
-function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; amount: number }[]): Entry[] {
+function reserving(reserved: readonly Omit<Entry, 'account'>[]): Entry[] {
   const reservedByLot = new Map<CreditLot['id'], number>();
   for (const { lotId, amount } of reserved) reservedByLot.set(lotId, (reservedByLot.get(lotId) ?? 0) + amount);
   return [
