@@ -1,6 +1,6 @@
-// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--sources]`: occurrences that the scheduler runs per second and their
-// delay, and the duration of a mission from "run now" through a runtime to its end. bench/README.md explains the figures, and has the
-// last ones.
+// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--statements] [--floor] [--sources]`: occurrences that the scheduler
+// runs per second and their delay, and the duration of a mission from "run now" through a runtime to its end. `--statements` lists what
+// PostgreSQL does for each, `--floor` writes the same rows without the service. bench/README.md explains the figures, and has the last ones.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,8 +9,10 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { seconds } from '#foundation/clock.ts';
-import { readCounters } from './database-counters.ts';
+import { auditSettled } from './database.ts';
+import { readCounters, readStatements } from './database-counters.ts';
 import { openDispatchDatabase } from './dispatch-database.ts';
+import { measureFloor } from './dispatch-floor.ts';
 import { at } from './measure.ts';
 import { openPostgresMeter } from './postgres-cpu.ts';
 import { type Server, start } from './process.ts';
@@ -21,6 +23,8 @@ const { values: options } = parseArgs({
     occurrences: { type: 'string', default: '3000' },
     processes: { type: 'string', default: '4' },
     missions: { type: 'string', default: '200' },
+    statements: { type: 'boolean', default: false },
+    floor: { type: 'boolean', default: false },
     sources: { type: 'boolean', default: false },
   },
 });
@@ -32,12 +36,12 @@ const [occurrences, processes, missions] = [options.occurrences, options.process
 /** Milliseconds between polls of the runtime. */
 const poll = 100;
 
-if (!options.sources) buildService();
+if (!options.sources && !options.floor) buildService();
 const folder = mkdtempSync(path.join(tmpdir(), 'aep-dispatch-out-'));
 const secretKey = randomBytes(32);
-const database = await openDispatchDatabase(secretKey);
+const database = await openDispatchDatabase(secretKey, { countsStatements: options.statements });
 const servers = await Promise.all(
-  Array.from({ length: processes }, (_, n) => {
+  Array.from({ length: options.floor ? 0 : processes }, (_, n) => {
     const own = path.join(folder, String(n));
     mkdirSync(own);
     return start(service({ databaseUrl: database.url, folder: own, secretKey, fromSources: options.sources }));
@@ -45,10 +49,29 @@ const servers = await Promise.all(
 );
 
 const postgresCpu = await openPostgresMeter();
-/** Counts of the database, and CPU times in microseconds. */
+/** Counts of the database, CPU times in microseconds, and the time in milliseconds. */
 async function read() {
   const cpus = await Promise.all(servers.map((server) => server.cpu()));
-  return { ...(await readCounters()), service: cpus.reduce((sum, cpu) => sum + cpu, 0), postgres: postgresCpu() };
+  const service = cpus.reduce((sum, cpu) => sum + cpu, 0);
+  return { ...(await readCounters()), service, postgres: postgresCpu(), at: performance.now() };
+}
+type Reading = Awaited<ReturnType<typeof read>>;
+
+/** Figures of each occurrence between two readings, less the CPU time of idle processes. @param idle Microseconds per millisecond */
+function costOf(before: Reading, after: Reading, idle: { service: number; postgres: number }): string {
+  const each = (figure: keyof Reading, unused = 0) =>
+    ((after[figure] - before[figure] - unused * (after.at - before.at)) / occurrences).toFixed(0);
+  const cpu = `service ${each('service', idle.service)} us, PostgreSQL ${each('postgres', idle.postgres)} us of CPU`;
+  return `${cpu}; ${each('rowsWritten')} rows, ${each('walBytes')} bytes of WAL`;
+}
+
+/** CPU microseconds per millisecond of processes that have nothing to do. */
+async function readIdle() {
+  const before = await read();
+  await wait(seconds(5));
+  const after = await read();
+  const each = (part: 'service' | 'postgres') => (after[part] - before[part]) / (after.at - before.at);
+  return { service: each('service'), postgres: each('postgres') };
 }
 
 const ms = (value: number) => value.toFixed(value < 10 ? 1 : 0).padStart(6);
@@ -56,32 +79,41 @@ const spread = (times: number[]) => `p50 ${ms(at(times, 0.5))} ms, p99 ${ms(at(t
 
 console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, ${process.platform} ${process.arch}\n`);
 try {
-  for (const [name, over] of [
-    ['due at once', 0],
-    ['due over 30 seconds', seconds(30)],
-  ] as const) {
-    const due = Date.now() + seconds(5);
-    await database.plan(occurrences, due, over);
-    const before = await read();
-    while ((await database.left()) > 0) await wait(200);
-    const after = await read();
-    const made = await database.made();
-    assert.equal(made.length, occurrences, 'every occurrence has one issue');
-    const took = Math.max(...made.map((one) => one.issued)) - Math.min(...made.map((one) => one.begun));
-    const late = made.map(({ issued, scheduledFor }) => issued - scheduledFor).sort((a, b) => a - b);
-    const rate = over === 0 ? `, ${((occurrences / took) * 1_000).toFixed(0)} a second` : '';
-    console.log(`${occurrences} occurrences ${name}, ${processes} processes: from due to issue ${spread(late)}${rate}`);
-    const each = (figure: keyof typeof after) => ((after[figure] - before[figure]) / occurrences).toFixed(0);
-    console.log(
-      `  for each: service ${each('service')} us, PostgreSQL ${each('postgres')} us of CPU; ${each('rowsWritten')} rows, ${each('walBytes')} bytes of WAL`,
-    );
-    await database.empty();
+  if (options.floor) await measureFloor(database, { occurrences, connections: processes, postgresCpu });
+  else {
+    await dispatchAll('due at once', 0);
+    await dispatchAll('due over 30 seconds', seconds(30));
+    await runMissions(servers[0]!);
   }
-  await runMissions(servers[0]!);
 } finally {
   await Promise.all(servers.map((server) => server.stop()));
   await database.close();
   rmSync(folder, { recursive: true });
+}
+
+async function dispatchAll(name: string, over: number): Promise<void> {
+  const idle = await readIdle();
+  const due = Date.now() + seconds(5);
+  await database.plan(occurrences, due, over);
+  await wait(due - Date.now());
+  const before = await read();
+  const statements = options.statements ? await readStatements(occurrences) : null;
+  while (await database.isLeft(due + over)) await wait(50);
+  const after = await read();
+  const done = await statements?.();
+  const made = await database.made();
+  assert.equal(made.length, occurrences, 'every occurrence has one issue');
+  const took = Math.max(...made.map((one) => one.issued)) - Math.min(...made.map((one) => one.begun));
+  const late = made.map(({ issued, scheduledFor }) => issued - scheduledFor).sort((a, b) => a - b);
+  const rate = over === 0 ? `, ${((occurrences / took) * 1_000).toFixed(0)} a second` : '';
+  console.log(`${occurrences} occurrences ${name}, ${processes} processes: from due to issue ${spread(late)}${rate}`);
+  console.log(`  for each: ${costOf(before, after, idle)}`);
+  if (over === 0) {
+    await Promise.all([auditSettled(), database.isExplained()]);
+    console.log(`  with events of the audit log and what the run waits for: ${costOf(before, await read(), idle)}`);
+  }
+  for (const line of done ?? []) console.log(line);
+  await database.empty();
 }
 
 /** Runs one mission after another; a runtime claims each and ends it at once. */
