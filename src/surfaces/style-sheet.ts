@@ -132,6 +132,7 @@ tfoot :is(th, td) { border-bottom: 0; color: var(--text); font-size: 1rem; font-
 .operations :is(th, td) { padding: .25rem .625rem .25rem 0; font-size: .8125rem; }
 .operations td:first-child { min-width: 9.5rem; }
 .operations td code { font-size: .75rem; white-space: nowrap; }
+.operations td code.id { display: inline-block; min-width: 7rem; white-space: normal; overflow-wrap: anywhere; }
 .operations td code.statement { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; min-width: 15rem; white-space: normal; }
 
 label, legend { display: block; font-weight: 550; margin-bottom: .375rem; padding: 0; }

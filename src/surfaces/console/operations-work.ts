@@ -58,7 +58,7 @@ function waitingCard({ waitingRuns, waitingEvents }: InstallationStatus): Html {
       [
         'Oldest mission',
         ({ oldestRunId, organization }) =>
-          html`<code>${oldestRunId}</code><div class="muted small">${organization}</div>`,
+          html`<code class="id">${oldestRunId}</code><div class="muted small">${organization}</div>`,
       ],
     ],
     empty: 'No mission is waiting.',
