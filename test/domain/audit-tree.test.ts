@@ -182,7 +182,7 @@ describe('audit verification', () => {
     [
       'a checkpoint with another size',
       `update audit_checkpoints set size = 299, note = replace(note, E'\\n300\\n', E'\\n299\\n') where org_id = '$org' and size = 300`,
-      /^The checkpoint acp_\w+ was changed: its signature is not valid, or is that of other values\.$/,
+      /^The checkpoint acp_\w+ was changed: its signature is invalid, or belongs to different values\.$/,
     ],
     [
       'a key that was added to the database',

@@ -119,7 +119,7 @@ describe('Slack events', () => {
     slack.users.set('UNEW', { name: 'Ada', email: 'ada@example.com', more: { is_email_confirmed: false } });
     const cases: [string, RegExp][] = [
       ['UEVE', /^eve@example\.com is not a member of Acme/],
-      ['UVERA', /^Your role in Acme, viewer, may not/],
+      ['UVERA', /^Your role in Acme, viewer, does not allow/],
       ['UGUEST', /^Your account at Slack has no verified email address/],
       ['UNEW', /^Your account at Slack has no verified email address/],
     ];

@@ -331,7 +331,7 @@ it('a push to the base branch leads to a check for conflicts at once, even when 
   await followPullRequests();
   const pushed = () => deliver('push', { ref: 'refs/heads/main', sender: person('ada') });
   Object.assign(repository().pulls[0]!, { mergeable: null, mergeable_state: 'unknown' });
-  expect(await pushed()).toMatchObject({ status: 'ignored', reason: expect.stringContaining('main has moved') });
+  expect(await pushed()).toMatchObject({ status: 'ignored', reason: expect.stringContaining('main has changed') });
   const before = github.asked.length;
   await followPullRequests();
   expect(github.asked).toHaveLength(before);

@@ -70,7 +70,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     await missions.killRunners();
     cluster.rules.admit = () => 'exceeded quota: missions, requested: count/jobs.batch=1';
     const runner = start();
-    await missions.until(async () => runner.output.includes('Missions in it go on'));
+    await missions.until(async () => runner.output.includes('Its missions continue'));
     await missions.say(runId, 'Go on.');
     expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', sandboxes: [{}] });
     expect(runner.process.exitCode).toBeNull();

@@ -307,7 +307,7 @@ describe('Quotas', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(atOnce / 2);
     const refused = answers.filter(({ status }) => status !== 201);
     for (const { status, body } of refused) expect([status, body.code]).toEqual([409, 'conflict']);
-    expect(refused[0]!.body.description).toContain('A person may have 100 live tokens');
+    expect(refused[0]!.body.description).toContain('A person can have at most 100 active tokens');
     expect(await world.knex('tokens').where({ userId: bob.id })).toHaveLength(tokens.perPerson);
     // Another person is not affected.
     await world.token(owner.person, owner.organization);
