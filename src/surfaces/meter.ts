@@ -18,33 +18,21 @@ export function createMeter({
   requestsPerMinuteOrganization = rates.requestsPerMinuteOrganization,
   requestsPerMinuteRuntime = rates.requestsPerMinuteRuntime,
 }: MeterSettings): CallerSettings['meter'] {
-  const others = {
-    ofCredential: createThrottle('requests', requestsPerMinute, 60),
-    ofOrganization: createThrottle(
-      'organization',
-      requestsPerMinuteOrganization,
-      60,
-      'The organization has made too many requests.',
-    ),
-  };
-  const runtimes = {
-    ofCredential: createThrottle('runtime-requests', requestsPerMinuteRuntime, 60),
-    ofOrganization: createThrottle(
-      'runtimes-of-organization',
-      requestsPerMinuteRuntime,
-      60,
-      'The runtimes of the organization have made too many requests.',
-    ),
-  };
-  const urgent = {
-    ofCredential: createThrottle('runtime-heartbeats', requestsPerMinuteRuntime, 60),
-    ofOrganization: createThrottle(
-      'runtime-heartbeats-of-organization',
-      requestsPerMinuteRuntime,
-      60,
-      'The runtimes of the organization have sent too many heartbeats.',
-    ),
-  };
+  const others = createRates(
+    { name: 'requests', perMinute: requestsPerMinute },
+    { name: 'organization', perMinute: requestsPerMinuteOrganization },
+    'The organization has made too many requests.',
+  );
+  const runtimes = createRates(
+    { name: 'runtime-requests', perMinute: requestsPerMinuteRuntime },
+    { name: 'runtimes-of-organization', perMinute: requestsPerMinuteRuntime },
+    'The runtimes of the organization have made too many requests.',
+  );
+  const urgent = createRates(
+    { name: 'runtime-heartbeats', perMinute: requestsPerMinuteRuntime },
+    { name: 'runtime-heartbeats-of-organization', perMinute: requestsPerMinuteRuntime },
+    'The runtimes of the organization have sent too many heartbeats.',
+  );
   return async ({ res }, { credentialId, orgId, scopes }, count, isUrgent = false) => {
     const isRuntime = scopes.has('runtime:report');
     const { ofCredential, ofOrganization } = isRuntime ? (isUrgent ? urgent : runtimes) : others;
@@ -54,3 +42,14 @@ export function createMeter({
     if (orgId) await ofOrganization.take(orgId, count);
   };
 }
+
+interface Rate {
+  name: string;
+  perMinute: number;
+}
+
+/** The rates of a credential and of its organization. The description is that of the organization's problem. */
+const createRates = (credential: Rate, organization: Rate, description: string) => ({
+  ofCredential: createThrottle(credential.name, credential.perMinute, 60),
+  ofOrganization: createThrottle(organization.name, organization.perMinute, 60, description),
+});

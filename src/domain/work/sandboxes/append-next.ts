@@ -4,20 +4,15 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { savepoint, sql } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { report } from '#limits.ts';
-import type { Fragment, LogPiece } from './append.ts';
+import { type Fragment, type LogPiece, lockSandboxSql } from './append.ts';
 import type { SessionKey } from './register.ts';
 
 interface HeldSandbox {
   sandboxId: string;
   leaseId: string;
 }
-
-const lockedSql = (isRunHeld: string) => `with locked as (
-    select s.id from sandboxes s where s.id = $1 and s.lease_id = $2 and ($3::text is null or s.org_id = $3) and ${isRunHeld} for no key update
-  )`;
-
-const uniqueViolation = '23505';
 
 /**
  * Returns the number of entries that were inserted. A concurrent report, which the statement could not see, may have inserted an entry with
@@ -27,12 +22,12 @@ async function insertNext(text: string, values: unknown[]): Promise<number> {
   try {
     return (await savepoint(() => sql(text, values))).length;
   } catch (error) {
-    if ((error as { code?: string }).code !== uniqueViolation) throw error;
+    if (!isUniqueViolation(error)) throw error;
     return 0;
   }
 }
 
-const pieceSql = (isRunHeld: string) => `${lockedSql(isRunHeld)}
+const pieceSql = (isRunHeld: string) => `with locked as (${lockSandboxSql('id', isRunHeld)})
   insert into sandbox_log_parts (sandbox_id, role, session_id, part, seq, content, span_id, prompt_scope, appended_at)
   select e.sandbox_id, e.role, e.session_id, $6::text, $7::int, $8::text, $9::text, $10::text, $11::bigint
   from locked join sandbox_sessions e on e.sandbox_id = locked.id and e.role = $4 and e.session_id = $5
@@ -52,7 +47,7 @@ export async function appendNextPiece(
   return (await insertNext(pieceSql(isRunHeld), [...key, seq, content, spanId, promptScope, now()])) === 1;
 }
 
-const fragmentsSql = (isRunHeld: string) => `${lockedSql(isRunHeld)}
+const fragmentsSql = (isRunHeld: string) => `with locked as (${lockSandboxSql('id', isRunHeld)})
   insert into sandbox_fragments (sandbox_id, seq, kind, at, body, action, parameter, result, tool_use_id, items, failed, exit_code)
   select locked.id, $4::int + f.n - 1, f.kind, f.at, f.body, f.action, f.parameter, f.result, f.tool_use_id, f.items::jsonb, f.failed, f.exit_code
   from locked, unnest($5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[], $14::int[])

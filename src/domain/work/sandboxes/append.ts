@@ -10,7 +10,11 @@ import { report } from '#limits.ts';
 import { type LogPart, type PromptScope, Sandbox, SandboxFragment, SandboxLogPart, SandboxSession } from './model.ts';
 import type { SessionKey } from './register.ts';
 
-const lockSandboxSql = (isRunHeld: string) => `select ${columnsOf(Sandbox)} from sandboxes s
+/**
+ * SQL that locks the sandbox of a lease; $1 to $3 are its id, the lease, and the caller's organization. `isRunHeld` is an SQL condition on
+ * the sandbox `s`.
+ */
+export const lockSandboxSql = (columns: string, isRunHeld: string) => `select ${columns} from sandboxes s
   where id = $1 and lease_id = $2 and ($3::text is null or org_id = $3) and ${isRunHeld} for no key update`;
 
 /** Locks a sandbox of the lease. `isRunHeld` is an SQL condition on the sandbox `s`. */
@@ -20,7 +24,7 @@ export async function lockSandbox(
   { sandboxId, leaseId }: { sandboxId: string; leaseId: string },
   isRunHeld: string,
 ): Promise<Sandbox | undefined> {
-  return (await sql<Sandbox>(lockSandboxSql(isRunHeld), [sandboxId, leaseId, orgId], trx))[0];
+  return (await sql<Sandbox>(lockSandboxSql(columnsOf(Sandbox), isRunHeld), [sandboxId, leaseId, orgId], trx))[0];
 }
 
 export interface LogPiece {
