@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { dispatching } from '#domain/work/runs/dispatch.ts';
-import { days } from '#foundation/clock.ts';
+import { days, minutes } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
 import { readCounters } from './database-counters.ts';
@@ -102,9 +102,8 @@ const ledgerSql = `with lot as (select id, org_id from credit_lots where kind = 
   union all select $3, lot.id, 'reserved', run_id, ${amount}, 1, ${amount} from lot, unnest($1::text[]) run_id`;
 /** Rows that triggers write. */
 const triggeredSql = `with started as (select * from runs where id = any($1)), texts as (
-    insert into run_texts (run_id, words, all_words, due_at)
-    select id, words, words, created_at from started cross join lateral (
-      select array_to_tsvector(array[org_id]) || words_of(mission_title)) w (words)
+    insert into run_texts (run_id, words, due_at)
+    select id, array_to_tsvector(array[org_id]) || words_of(mission_title), created_at + ${minutes(2)} from started
   ), issued as (
     insert into audit_changes (org_id, source, origin, after)
     select org_id, 'issues', current_setting('audit.origin'), to_jsonb(i) from issues i where run_id = any($1)

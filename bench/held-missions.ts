@@ -48,12 +48,7 @@ const launch = service(
 );
 const server = await start({
   ...launch,
-  node: [
-    ...launch.node!,
-    '--import',
-    statementCount,
-    ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/heldprof'] : []),
-  ],
+  node: [...launch.node!, '--import', statementCount],
 });
 const runners = createRunners(server.url, database.runtime, harness, {
   samplesMs: Number(options.samples),
@@ -74,9 +69,10 @@ try {
   // A mission sends heartbeats from its claim on, as it does with a runner.
   const claimSome = async () => {
     while (claimed < missions) {
-      runners.hold(await runners.claim(claimed++));
-      if (claimed % 500 === 0)
-        console.log(`${claimed} missions at ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
+      const n = claimed++;
+      runners.hold(await runners.claim(n));
+      if ((n + 1) % 500 === 0)
+        console.log(`${n + 1} missions at ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
     }
   };
   await Promise.all(Array.from({ length: claimsAtOnce }, claimSome));

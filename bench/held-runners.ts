@@ -53,7 +53,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
   ): Promise<string> {
     const request = JSON.stringify({ query, variables });
     for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, 5_000)) {
-      const { body } = await http.post(request);
+      const body = await http.post(request);
       if (body.startsWith('{"data":{')) return body;
       const { errors } = JSON.parse(body);
       const { code, retryable } = errors?.[0]?.extensions?.problem ?? {};

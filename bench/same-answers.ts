@@ -31,7 +31,7 @@ export async function assertSame({ name, contenders }: Comparison): Promise<void
 
 const newBody = JSON.stringify({ name: 'The same', repoFullName: 'acme/the-same' });
 
-/** The response to one piece of work: if it takes several requests, all their responses, like those of a batch. */
+/** The response to one piece of work. If the work takes several requests, this is a list of all their responses, as for a batch. */
 async function answerOf(one: Contender): Promise<unknown> {
   const { server, organization, requests, together, writes = false, sameOf = (answer: unknown) => answer } = one;
   const asked = requests.slice(0, together ?? 1).map((request) => (writes ? { ...request, body: newBody } : request));
