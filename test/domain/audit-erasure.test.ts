@@ -242,7 +242,7 @@ describe('erasure of a former member’s personal values', () => {
     expect(await rowsWith(['bobbington'])).toEqual([]);
     expect(await world.knex('person_keys').where({ orgId: acme.id, subject: bob.id })).toEqual([]);
     expect(await world.knex('recording_parts').whereIn('runId', [runId, fork.runId])).toEqual([]);
-    // A copy of the storage still has the content, but it was also encrypted with the key of Bob, even in the fork.
+    // A copy of the storage cannot be read: the parts of the run and of its fork were also encrypted with Bob's key, which is deleted.
     expect((await keys()).key).toBeNull();
     const part = `mutation { openRecordingPart(input: { runId: "${runId}", leaseId: "${ids.leaseId}", part: "late" }) { keyId } }`;
     expect(await world.field(part, { token: serviceToken })).toMatchObject({ code: 'conflict' });

@@ -155,7 +155,7 @@ describe('model calls', () => {
     expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
-  it('a model call waits for the budget of its project, which the reason names, until somebody raises it', async () => {
+  it('a model call waits while the budget of its project is used up, until somebody raises the budget; the reason names the budget', async () => {
     const { id } = await createBudget({ subject: 'project', projectId }, 0.05);
     const [one, two] = [await startMission(null), await startMission(null)];
     expect(await reserve(one, 'a', 1_000, 9_000)).toMatchObject({ reason: null });

@@ -268,7 +268,7 @@ describe('organization files crafted by the owner of their key', () => {
     await there.knex('stored_contents').delete();
   });
 
-  it('a crafted organization file cannot request much memory for its key', async () => {
+  it('a crafted organization file cannot make the derivation of its key use much memory', async () => {
     const scrypt = { n: 2 ** 20, r: 32, p: 1, salt: '' };
     const file = await craftFile(bytes, key, {
       header: ({ key }) => void Object.assign(key, { scrypt }),

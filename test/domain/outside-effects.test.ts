@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => staged.close());
 
-it('a push and its pull request are made once, after their approval', async () => {
+it('after approval, a branch is pushed once and its pull request opened once', async () => {
   const held = await staged.startMission('Mend the dates.');
   const access = { runId: held.runId, leaseId: held.leaseId };
   expect(await staged.runtime.ask('openRepository', access, '{ pushWaits }')).toMatchObject({ code: 'forbidden' });

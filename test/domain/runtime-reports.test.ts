@@ -149,7 +149,7 @@ describe('reports of a runtime', () => {
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
   });
 
-  it('the next entries are appended in one statement without a transaction, and one of two different reports of them is stored', async () => {
+  it('the next entries are appended in one statement without a transaction; of two conflicting reports of the same entries, one is stored', async () => {
     const { place, session } = await sitting();
     const thoughts = (...bodies: string[]) => bodies.map((body) => ({ kind: 'thought', t: present(), body }));
     const append = (seq: number, ...bodies: string[]) =>

@@ -183,7 +183,7 @@ describe('webhook endpoints', () => {
     ]);
   });
 
-  it('signatures are made with both secrets for a day after the secret of a webhook endpoint was changed', async () => {
+  it('events are signed with both secrets for a day after the secret of a webhook endpoint was changed', async () => {
     const { id, secret } = await create('/rotated');
     const { body } = await ask('PUT', `${base}/${id}/secret`);
     await invite();

@@ -120,7 +120,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await other.raw('drop table lefts, rights, middles');
   });
 
-  it('Is sent in messages of at most fifty look-ups and four hundred rows', async () => {
+  it('concurrent look-ups are sent in messages of at most fifty look-ups and four hundred rows', async () => {
     const sent: string[] = [];
     const stop = watchStatements((statement) => sent.push(statement));
     const found = await Promise.all(Array.from({ length: 120 }, (_, n) => lookUp('select $1::int as n', [n])));

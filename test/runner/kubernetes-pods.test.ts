@@ -64,7 +64,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     expect(await seen('reader-servers')).toEqual(['skills', 'start-reader-servers', 'tmp', 'work']);
   });
 
-  it('that runs MCP servers hides their variables and files from agents, and cannot change the checkout when its agent cannot', async () => {
+  it('a container that runs MCP servers hides their variables and files from agents, and cannot write the checkout of an agent that only reads', async () => {
     const waits = 'echo package > /mission/tmp/package; : > ready; until [ -e done ]; do sleep 0.05; done';
     const server = run('servers', waits, { TOKEN: 'secret-of-a-server' });
     const look = 'until [ -e ready ]; do sleep 0.05; done; cat /proc/[0-9]*/environ /mission/tmp/package 2>&1; :';

@@ -1,4 +1,4 @@
-// Cases of the layering rules: small source trees, and the sentence about each that violates its rule.
+// Test cases of the layering rules: small source trees, and the expected message for each tree that violates a rule.
 import * as layering from './layering-rules.ts';
 
 type Case = [rule: layering.Rule, tree: layering.Tree, violation: string | null];

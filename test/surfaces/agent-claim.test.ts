@@ -346,7 +346,7 @@ describe('Polling a claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · a poll is answered with access_denied after the person has denied, which needs no code; the agent may start again', async () => {
+  it('400 · a poll is answered with access_denied after the person has denied the claim, for which no code is needed; the agent can start another claim', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });

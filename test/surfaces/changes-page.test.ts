@@ -422,7 +422,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
   });
 
-  it('line breaks and direction marks in a diff are made visible, because they could disguise text', async () => {
+  it('line breaks and direction marks in a diff are shown as visible characters, because they could disguise text', async () => {
     const name = '"b/src/pay\\n\\342\\200\\256st.ts"';
     const diff = `diff --git ${name.replace('b/', 'a/')} ${name}\nnew file mode 100644\n--- /dev/null\n+++ ${name}\n@@ -0,0 +1 @@\n+const admin = "\u202e"; // all\n`;
     const runId = await changed(diff);

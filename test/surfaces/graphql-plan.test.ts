@@ -119,7 +119,7 @@ test.each([
   }
 });
 
-test('a query with other directives, or with more than four variables in conditions, has no plan per combination', () => {
+test('a query with directives other than @skip and @include, or with more than four variables in their conditions, has no plan for each combination of values', () => {
   expect(variablesOfConditions(parse('{ now @other(if: true) }'))).toBe(null);
   const five = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: now @skip(if: $${name})`).join(' ');
   expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);
@@ -158,7 +158,7 @@ test.each([
   '{ __proto__: now }',
   '{ __proto__: __typename }',
   '{ project(id: "p1") { __proto__: id } }',
-])('no query plan is made for %s', async (source) => {
+])('no query plan is created for %s', async (source) => {
   expect(await planned(source)).toBe(null);
 });
 

@@ -278,7 +278,7 @@ describe('MCP calls that wait for a person', () => {
     return [project, await world.run(project)];
   }
 
-  it('a call that changes something is staged, and made once after approval; a read-only call is made at once', async () => {
+  it('a call that changes something is staged, and sent once after approval; a read-only call is sent at once', async () => {
     remote.settings.tools[1].outputSchema = { type: 'object' };
     const [project, run] = await waiting();
     const tools = await within(run, 'issues', async (client) => (await client.listTools()).tools);
@@ -310,7 +310,7 @@ describe('MCP calls that wait for a person', () => {
     ]);
   });
 
-  it('a call that the policy allows is made at once; a rejected one is never made', async () => {
+  it('a call that the policy allows is sent at once; a rejected call is never sent', async () => {
     const [, free] = await waiting(['issues.write']);
     expect(await textOf(call(free, 'write'))).toBe('did write');
     expect(calls()).toHaveLength(1);

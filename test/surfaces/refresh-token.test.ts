@@ -50,7 +50,7 @@ const revoke = (token: string, more: Record<string, string> = {}) =>
 
 const opens = (tokens: { access_token: string }) => world.opens(tokens.access_token, 'api');
 
-/** The person's caller in the console. */
+/** The caller (identity and permissions) of requests that the person sends from the console. */
 const callerOf = ({ person, organization }: Visit): Caller => ({
   principalType: 'cookie',
   credentialId: 'ses_test',

@@ -129,7 +129,7 @@ describe('Starting the demo', () => {
 });
 
 describe('Starting the service', () => {
-  it('npm run serve prints the link of the development mailbox beside the log, and starts no runner', async () => {
+  it('npm run serve prints the link to the development mailbox in addition to the log, and starts no runner', async () => {
     const one = await start('serve');
     await vi.waitFor(() => expect(one.said).toContain('listening'));
     await vi.waitFor(() =>

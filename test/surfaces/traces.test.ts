@@ -361,7 +361,7 @@ it('a mission is a separate trace of plan, steps, model calls and tool calls; mo
   expect(JSON.stringify(collector.spans)).not.toMatch(/secret-words|Build it|did search|Say something/);
 }, 60_000);
 
-it('the latest conventions for generative AI name workflow, plan and cached tokens; failed calls and canceled missions are marked', async () => {
+it('spans in the latest conventions for generative AI contain workflow, plan and cached tokens, and mark failed calls and canceled missions', async () => {
   const { world, alice } = missions;
   bindGenAiConventions('latest');
   onTestFinished(() => bindGenAiConventions('stable'));

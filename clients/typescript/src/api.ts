@@ -390,7 +390,7 @@ export interface ArtifactsParameters {
 export interface AssignIssueParameters {
   /** The id of the issue. */
   issueId: string;
-  /** An agent, which starts a mission at once, billed to you; or a member. Null or absent means nobody, and cancels the mission of an agent. */
+  /** An agent, which starts a mission at once, billed to you; or a member. Null or absent means nobody; if the issue was assigned to an agent, its mission is canceled. */
   assigneeId?: string;
 }
 /** One of several attempts at a task: a run, and what a comparison shows of it. */
@@ -6842,7 +6842,7 @@ export interface Subscriptions {
   attemptGroupUpdated: { input: AttemptGroupUpdatedParameters; output: AttemptGroup };
   /** The output of a terminal as it is written; completes when the terminal has ended and everything was sent. Requires the scope `missions:run`. */
   terminalUpdated: { input: TerminalUpdatedParameters; output: TerminalUpdate };
-  /** The count of the inbox at once, and after each change; changes within a second are combined. Requires the scope `missions:read`. */
+  /** The number of items in the inbox, at once and after each change; changes within a second are combined. Requires the scope `missions:read`. */
   inboxUpdated: { input: {}; output: InboxCount };
 }
 

@@ -20,7 +20,7 @@ interface Properties {
   /** Current index of the line that was first when the lines were initially shown. */
   origin: number;
   wraps: boolean;
-  /** A new value scrolls to the end. */
+  /** When this value changes, the view scrolls to the end. */
   toEnd: number;
   label: string;
   /** Called when the person scrolls near the first line. */

@@ -83,7 +83,7 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
         Artifacts of open pull requests are kept. If the field is empty, the others are deleted after 90 days.
       </Text>
       <Text form={form} name="sandboxDays" label={labels.sandboxDays} type="number" min={14} max={3650}>
-        Their logs are deleted with them. Leave it empty to keep them.
+        Logs of a sandbox are deleted with it. If the field is empty, sandboxes are kept.
       </Text>
     </FormFrame>
   );

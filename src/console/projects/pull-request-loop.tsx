@@ -68,7 +68,7 @@ function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done
   return (
     <FormFrame form={form} action="Save" close={done}>
       <Text form={form} name="rounds" label="Rounds" type="number" min={0} max={50} required>
-        With 0, pull requests never continue their missions.
+        If 0, activity on a pull request never continues its mission.
       </Text>
       <Text form={form} name="hours" label="Hours" type="number" min={1} max={2160} required>
         Time in which pull requests continue missions, from the start of the first mission.

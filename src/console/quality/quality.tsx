@@ -41,8 +41,8 @@ export function Quality() {
         />
       </Heading>
       <p class="muted about">
-        Each ended mission, with all runs on its branch, counts for the agent that wrote the change. The time to merge
-        and the wait for a runtime are medians.
+        Each mission that has ended is counted once, with all runs on its branch, for the agent that wrote the change.
+        The time to merge and the wait for a runtime are medians.
       </p>
       <div class="filters">
         <FilterChoice

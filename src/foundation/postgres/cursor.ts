@@ -45,7 +45,7 @@ export function unpackCursor(binding: string, cursor: string): [at: number, id: 
   const position = bytes.subarray(SIGNATURE_BYTES).toString();
   const [, at, id] = /^(\d{1,15}):([\w-]+)$/.exec(position) ?? [];
   const isOurs = id && sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(binding, position));
-  // The cursors are compared as text, because base64url has several encodings of the same bytes.
+  // Cursors are compared as text, because several base64url texts decode to the same bytes, and only the issued text is accepted.
   if (!at || !isOurs || bytes.toString('base64url') !== cursor) {
     throw invalid.field('cursor', 'must be the nextCursor of this list with the same filter');
   }

@@ -194,7 +194,7 @@ async function runConcurrently(connection: Connection, file: MigrationFile, part
   for (;;) {
     if (index) await sendOn(connection, canceling, [index]);
     await locating(file, part, () => sendOn(connection, part.sql));
-    // A killed process leaves an invalid index; its server process may have continued to build it until it was canceled.
+    // A process that was killed while it built an index leaves an invalid index. The database may have continued the build until it was canceled.
     if (!index || (await sendOn(connection, leftBehind, [index])).rowCount === 0) return;
     await sendOn(connection, `drop index concurrently ${index}`);
   }

@@ -1,5 +1,5 @@
-// Spans of OpenTelemetry. Modules describe their spans here; the SDK, in sdk.ts, is loaded only if a collector is configured; otherwise
-// work is called directly (docs/decisions/0066-the-service-traces-missions.md).
+// Spans of OpenTelemetry. Modules describe their spans here. The SDK, in sdk.ts, is loaded only if a collector is configured; otherwise
+// the function `work` is called directly, without a span (docs/decisions/0066-the-service-traces-missions.md).
 import { Problem } from '../problem.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -88,7 +88,10 @@ export function packagesOf(program: string): string {
   return at < 0 ? path.dirname(real) : real.slice(0, at + '/node_modules'.length);
 }
 
-/** Wraps a program with separate sockets. `isServer`: the harness listens on `ports.server`. `isShared`: services share the network. */
+/**
+ * The command that runs a program in a network of its own, connected to the gateway and the proxy by sockets of the mission. @param isServer
+ * Whether the program is a harness that listens on `ports.server`. @param isShared Whether services of the mission are in the same network.
+ */
 export function withSocketProxy(
   node: string,
   place: Place,

@@ -130,7 +130,7 @@ const ids = { first: 61_184, last: 65_519 };
 // The first id is random, so that two runners on one machine use different ones.
 let nextId = randomInt(ids.first, ids.last + 1);
 
-/** A user without processes, a different one each time, for a runner that is root. Undefined for other users, who cannot change users. */
+/** An OS account under which no process runs, different at each call. Undefined unless the runner is root, because only root can switch accounts. */
 export async function newAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const running = await usersOfProcesses();

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Exchange } from '#foundation/http/http.ts';
 
 const Id = z.union([z.string(), z.int()]);
-/** Members that a plain call may have; a message with any other member is left to the SDK. */
+/** JSON members that a plain call can have; a message with any other member is left to the SDK. */
 const PlainCall = z.strictObject({
   jsonrpc: z.literal('2.0'),
   id: Id,

@@ -102,7 +102,7 @@ const quotedMessages = (messages: readonly { author: string; text: string }[]): 
   listed(messages.map(({ author, text }) => `${author}: ${shortened(text)}`));
 
 interface History {
-  /** The task; null when the prompt that follows the history contains it. */
+  /** The task; null when the prompt that is sent after the history contains the task. */
   task: string | null;
   steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
   /** Whether another runtime has worked on the current step before it was lost. */

@@ -106,7 +106,7 @@ const textOf = (parent: Parsed, name: string): string | undefined => {
   return typeof child === 'string' ? child : child?._;
 };
 
-/** Whether the present time is within the interval, with the allowed difference of clocks. */
+/** Whether the current time is within the interval, allowing for clock skew. */
 function isNow(element: Parsed): boolean {
   const at = now();
   const [from, until] = [attribute(element, 'NotBefore'), attribute(element, 'NotOnOrAfter')];

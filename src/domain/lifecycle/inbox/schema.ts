@@ -144,7 +144,8 @@ builder.mutationFields((t) => ({
 
 builder.subscriptionField('inboxUpdated', (t) =>
   t.field({
-    description: 'The count of the inbox at once, and after each change; changes within a second are combined.',
+    description:
+      'The number of items in the inbox, at once and after each change; changes within a second are combined.',
     scope,
     type: InboxCount,
     subscribe: (_, _args, { caller, follow }) => operations.followCount(follow(...operations.idsOfInbox(caller))),

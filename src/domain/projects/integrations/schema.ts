@@ -84,7 +84,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       ),
       checkFailure: stringOrNull('Reason why the last check failed; null when it passed.', { graphOnly: true }),
       pausedUntil: epochMsOrNull(
-        'When the last rate limit of the vendor ends, before which no call is made; null before the first.',
+        'The end of the latest rate limit of the vendor, until which no call is sent; null if there was none.',
         { graphOnly: true },
       ),
       models: typed(

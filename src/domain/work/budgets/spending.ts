@@ -45,7 +45,7 @@ const usedSql = `select id, org_id, subject, project_id, user_id, period, amount
 export const budgetUses = (ids: readonly string[]): Promise<BudgetUse[]> =>
   sql<BudgetUse>(`${usesSql} where b.id = any($3)`, [...starts(), [...ids]]);
 
-/** Budgets of these organizations of which at least this share is spent, largest amounts first. */
+/** The budgets of these organizations that are spent to at least this share, largest amounts first. */
 export const findUsedBudgets = (orgIds: readonly string[], share: number, trx?: Transaction): Promise<BudgetUse[]> =>
   sql<BudgetUse>(usedSql, [...starts(), [...orgIds], share], trx);
 

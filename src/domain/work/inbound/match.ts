@@ -55,7 +55,7 @@ export async function openHostFilter(
   };
 }
 
-/** The projects of the organization with the repository of the event. */
+/** The projects of the organization that use the repository of the event. */
 export async function projectsOf(
   orgId: string,
   vendor: HookVendor,

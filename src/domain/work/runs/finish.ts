@@ -103,7 +103,7 @@ export async function handBackRun(
     pausesAt: null,
     missionProgress: null,
     missionActivity: `Handed back: ${reason}`,
-    // The claim that ends here is subtracted, because `claims` counts only claims whose runtime was lost.
+    // Each claim is added to `claims`, which counts claims whose runtime was lost. This claim ends otherwise, so it is subtracted.
     claims: raw('claims - 1'),
   };
   const handedBack = await moveRuns(trx, 'waitingForRuntime', { id }, changes, heldStates);

@@ -194,7 +194,7 @@ export class Run extends table('runs', {
   declare originDeliveryId: Id<'inboundDelivery'> | null;
   /** Whether the comment that answers the event shows that the run waits for a person. */
   declare originWaits: boolean;
-  /** Files that the branch of an attempt changes, at most 1,000; null before, and when they are unknown. */
+  /** Files that the branch of an attempt changes, at most 1,000; null before a branch was pushed, and when the files are unknown. */
   declare changedPaths: string[] | null;
   /** The pull request that is opened once the attempt is chosen; null for none. */
   declare pullRequestDraft: { title: string; body: string } | null;
