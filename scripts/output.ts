@@ -1,4 +1,4 @@
-// The output folder of all builds, and the check whether a built file is newer than its sources.
+// The output folder of all builds, and a function that checks if a built file is newer than its sources.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

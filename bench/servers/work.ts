@@ -7,7 +7,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.argv[3]!, max: 16 });
 
 const names = new Map<string, string>();
-/** With `--prepared` statements have names, and PostgreSQL parses each only once per connection. */
+/** With `--prepared`, statements have names, and PostgreSQL parses each only once per connection. */
 const prepared = process.argv.includes('--prepared');
 const nameOf = (text: string): string => names.get(text) ?? names.set(text, `s${names.size}`).get(text)!;
 

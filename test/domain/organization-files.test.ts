@@ -171,7 +171,7 @@ describe('organization files that cannot be imported', () => {
     const other = await there.found(await there.person('Other'), 'Other');
     await there.knex('organizations').where({ id: other.id }).update({ slug });
     expect(await messageOf(join(bytes))).toBe(
-      `another organization has the slug ${slug} here: rename one of them first`,
+      `another organization here already has the slug ${slug}: rename one of the two organizations first`,
     );
     await there.knex('organizations').where({ id: other.id }).update({ slug: 'other' });
     const renamedPerson = {

@@ -244,7 +244,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
   });
 });
 
-it('GraphQL pages the fragments of a sandbox back to the first one', async () => {
+it('the fragments of a sandbox are read over GraphQL in pages, back to the first fragment', async () => {
   const sandbox = await startSandbox(shop);
   await showFragments(
     sandbox,

@@ -434,7 +434,7 @@ describe('tasks and the scope missions:run', () => {
     expect(await get(id)).toEqual(before);
   });
 
-  it('200 · other changes, unchanged values and disabling do not require missions:run', async () => {
+  it('200 · renaming, labeling or disabling a task, and sending unchanged values, does not require missions:run', async () => {
     const writer = await world.token(owner.person, owner.organization, { scopes: writes });
     const { id, prompt, triggers } = await task();
     const same = { prompt, triggers, enabled: true, projectId: shop };

@@ -171,7 +171,7 @@ describe('hosts that were blocked', () => {
     expect((await allow(runId)).body.updatedAt).toBe(template.updatedAt);
   });
 
-  it('a blocked host is allowed in the template of its step; concurrent requests lose none', async () => {
+  it('a request that allows a blocked host adds it to the template of its step; concurrent requests lose no host', async () => {
     const own = { name: 'Closed', agentNetwork: { mode: 'none', hosts: [] } };
     const { id } = (await rest('POST', '/sandbox-templates', own)).body;
     await choose(id);

@@ -201,7 +201,7 @@ describe('team plans paid at Stripe', () => {
     expect(subscription).toMatchObject({ plan: 'team-5', status: 'active', currentPeriodEnd: present() + days(30) });
     const reference = stripe.sessionOf(id).subscription as string;
     await later(days(30));
-    // Stripe renews the subscription, not this service.
+    // Stripe, not this service, renews the subscription.
     await renewTestSubscriptions();
     expect((await get('/orders')).orders).toHaveLength(1);
     const renewal = stripe.renew(reference);

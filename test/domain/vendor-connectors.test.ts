@@ -141,7 +141,7 @@ describe('connectors of trackers and source hosts', () => {
     }
   });
 
-  it('409 · a connector in use is disconnected only with its projects, which get another one, preferably of the same server', async () => {
+  it('409 · a connector in use is disconnected only if the request says so; its projects then get another connector, preferably one to the same server', async () => {
     const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
     expect(await disconnect(one.id)).toMatchObject({
       code: 'conflict',

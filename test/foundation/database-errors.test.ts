@@ -61,7 +61,7 @@ describe('Errors of a real PostgreSQL server', () => {
     }
   });
 
-  it('A statement that timed out is an overload', async () => {
+  it('A statement that timed out counts as an overload', async () => {
     const slow = () =>
       knex.transaction(async (trx) => {
         await trx.raw('set local statement_timeout = 20');

@@ -269,7 +269,7 @@ describe('migrate', () => {
     expect(await migrationStatus(knex, folder)).toEqual({ applied: [], pending: [first, second, third] });
   });
 
-  it('Continues where a killed process left knex’s lock behind', async () => {
+  it('Runs even if a killed process left knex’s lock behind', async () => {
     await migrate(knex, { folder });
     await knex('knex_migrations_lock').update({ isLocked: 1 });
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');

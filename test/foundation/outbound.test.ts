@@ -1,4 +1,5 @@
-// Requests to URLs that strangers name: forbidden addresses, the connection to exactly the checked address, and limits of the response. The servers are real; the name server is the test's own.
+// Requests to URLs that strangers name: forbidden addresses, the connection to exactly the checked address, and limits of the response. The
+// servers are real; the name server is the test's own.
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
@@ -205,7 +206,7 @@ describe('addresses that are never contacted', () => {
     expect(connections).toBe(0);
   });
 
-  it.each(special.filter((address) => address !== 'not an address'))('%s itself', async (address) => {
+  it.each(special.filter((address) => address !== 'not an address'))('the address %s in a URL', async (address) => {
     const host = address.includes(':') ? `[${address}]` : address;
     openOutbound({ allowLoopback: false });
     await expect(fetchJson(`https://${host}/`, bounds)).rejects.toThrow(/not public/);

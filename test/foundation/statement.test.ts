@@ -69,7 +69,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Fails alone among the look-ups of its turn', async () => {
+  it('Fails alone: other look-ups of the same turn of the event loop succeed', async () => {
     const asked = ['1', 'one', '2'].map((text) => lookUp('select $1::int as n', [text]));
     const settled = await Promise.allSettled(asked);
     expect(settled).toMatchObject([

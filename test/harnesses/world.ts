@@ -135,7 +135,7 @@ export async function openWorld() {
   const { level, containers } = isolation;
   const isCell = level !== 'none';
 
-  /** Questions that the runner has shown, and the tools whose calls need a person. */
+  /** Questions that the runner has shown, and the tools whose calls need a person's approval. */
   const [asked, guarded]: [Fragment[], Set<string>] = [[], new Set()];
 
   /** Prepares an environment with a gateway, in a cell or container if possible. The result starts its agent, as often as needed. */

@@ -351,7 +351,7 @@ await prepared.alone('org_1', 'key', async () => {
     }
   });
 
-  it('excludes links out of the checkout, and removes entries by age and size', async () => {
+  it('does not follow links that lead out of the checkout, and removes entries by age and size', async () => {
     const store = path.join(folder, 'store');
     const [from, to] = ['from', 'to'].map((name) => path.join(folder, name));
     for (const at of [from!, to!])

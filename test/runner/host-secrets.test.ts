@@ -93,7 +93,7 @@ const tunnel = async (socketPath: string, host: string): Promise<Socket> => {
   return socket;
 };
 
-/** TLS through the proxy, by a client that trusts the mission's authority and the hosts' own. */
+/** TLS through the proxy, by a client that trusts the mission's certificate authority and the certificate of the hosts. */
 async function overTls(socketPath: string, host: string, more: object = {}) {
   const tls = startTls({
     socket: await tunnel(socketPath, host),

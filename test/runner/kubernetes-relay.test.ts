@@ -1,4 +1,5 @@
-// The relay of a runner in a cluster, through which a mission in a pod reaches the platform, with its own lease only, and hosts that the runner allows.
+// The relay of a runner in a cluster, through which a mission in a pod reaches the platform, with its own lease only, and hosts that the
+// runner allows.
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -69,7 +70,7 @@ it('the relay refuses a pod without a name, and gives pods no mission until the 
   expect(await ask('{"name":"pod-1","uid":"uid-1"}')).toBe(503);
 });
 
-/** Status of a request whose path is sent as it is. */
+/** Status of a request to a path that is sent unchanged; `fetch` would resolve `..` first. */
 const statusOf = (path: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, 'x-lease-id': 'lease_1' };

@@ -31,7 +31,7 @@ describe('an MCP server in a sandbox', () => {
   }
   const never = new AbortController().signal;
 
-  it('lists its tools, is called, may not send requests, and can report that its tools have changed', async () => {
+  it('lists its tools, answers calls, and can report that its tools have changed; its own requests are refused', async () => {
     const { server, log } = await start('');
     expect((await server.listTools()).map(({ name }) => name)).toEqual(['look', 'grow', 'write']);
     expect((await server.call('look', {}, never)).content[0].text).toMatch(/^one token abc key none in {2}home /);

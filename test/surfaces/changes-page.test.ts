@@ -411,7 +411,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await large.scrollIntoViewIfNeeded();
     await large.getByRole('button', { name: 'Show z/large.txt' }).click();
     await large.getByText('Added: line 0', { exact: true }).waitFor();
-    // The page grows while its files are rendered in turns.
+    // The page grows while its files are rendered a few at a time.
     const atEnd = async () => {
       await page.keyboard.press('End');
       return large.getByText('Added: line 49999', { exact: true }).isVisible();

@@ -73,7 +73,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
     const agents = page.getByRole('group', { name: 'Hosts that agents may connect to' });
     await agents.getByRole('button', { name: 'Add host' }).click();
     await page.keyboard.insertText('API.example.com 10.0.0.1');
-    await page.getByText('Outside effects that wait for a person').click();
+    await page.getByText('Outside effects that wait for approval').click();
     await page.getByLabel(/^Calls of MCP tools/).check();
     const tools = page.getByLabel('Tools that need no approval');
     await tools.fill('no tool');

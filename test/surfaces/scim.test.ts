@@ -158,7 +158,7 @@ it('a provisioned person joins after sign-in, has the role of their groups, and 
   );
 });
 
-it('a provisioned member keeps their account elsewhere; owners keep their role, and the last owner stays', async () => {
+it('a member whom the directory deletes keeps their account and their other organizations; owners keep their role, and the last owner cannot be deleted', async () => {
   const carol = await createMember(world, alice.organization, 'Carol', 'viewer');
   const elsewhere = await world.found(carol.person, 'Initech');
   const token = await world.token(carol.person, elsewhere);

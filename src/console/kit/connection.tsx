@@ -1,4 +1,5 @@
-// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers. It also stays open when the session ends.
+// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers. It also
+// stays open when the session ends.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { signedOut } from './client.ts';
 
@@ -27,7 +28,7 @@ async function connected(): Promise<void> {
   wait(-1);
 }
 
-/** Imports a part. A failure while the service answers means that a newer release is running: the page is reloaded. */
+/** Imports a module of the console. If the import fails although the service answers, a newer release is running: the page is reloaded. */
 export const loaded = <Part,>(load: () => Promise<Part>): Promise<Part> =>
   load().catch(async () => {
     await connected();

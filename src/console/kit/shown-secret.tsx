@@ -9,7 +9,7 @@ interface Properties {
   title: ComponentChildren;
   /** Purpose of the secret, shown after the request to copy it. */
   use?: ComponentChildren;
-  /** Content between the secret and the button that removes both. */
+  /** Content between the secret and the button Done, which closes the whole note. */
   children?: ComponentChildren;
   close(): void;
 }

@@ -123,7 +123,7 @@ function AttemptRow<V extends AttemptValues & { agentId: string }>({
         <FieldError id={id('model-error')} text={error('model')} />
       </div>
       <details class="wide" open={attempt.prompt !== ''}>
-        <summary>Another task for this attempt</summary>
+        <summary>A different task for this attempt</summary>
         <textarea
           aria-label={`Task of attempt ${index + 1}`}
           rows={4}

@@ -98,8 +98,8 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           ]}
         />
         <Text form={form} name="budgetUsd" label="Budget in US dollars" type="number" step="0.01">
-          The mission waits for you when its next model call or minute would exceed the budget. Without a budget, the
-          plan’s limit and the credits apply.
+          The mission waits for you before a model call or a minute of work that would exceed the budget. Without a
+          budget, the plan’s limit and the credits apply.
         </Text>
         <InstanceTypeChoice form={form} name="instanceType" label="Instance type" none="From the sandbox template" />
         <MissionLimits form={form} />

@@ -72,18 +72,19 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
   return (
     <FormFrame form={form} action="Save retention" labels={labels}>
       <Text form={form} name="runDays" label={labels.runDays} type="number" min={14} max={3650}>
-        Steps, messages, logs, sandboxes, artifacts and recordings of missions that ended earlier are deleted
-        permanently within an hour. Missions that are still needed, for example by an open pull request, are kept until
-        then. Leave it empty to keep all missions.
+        Steps, messages, logs, sandboxes, artifacts and recordings are deleted permanently this many days after their
+        mission ends. A mission that is still needed, for example by an open pull request, keeps its details as long as
+        it is needed. If this field is empty, only the settings below apply.
       </Text>
       <Text form={form} name="logDays" label={labels.logDays} type="number" min={14} max={3650}>
-        Older logs and transcripts are deleted permanently within an hour. Leave it empty to keep them.
+        Older logs and transcripts are deleted permanently within an hour. If this field is empty, they are kept as long
+        as their sandboxes.
       </Text>
       <Text form={form} name="artifactDays" label={labels.artifactDays} type="number" min={14} max={90}>
-        Artifacts of open pull requests are kept. If the field is empty, the others are deleted after 90 days.
+        Artifacts of open pull requests are kept. If this field is empty, all other artifacts are deleted after 90 days.
       </Text>
       <Text form={form} name="sandboxDays" label={labels.sandboxDays} type="number" min={14} max={3650}>
-        Logs of a sandbox are deleted with it. If the field is empty, sandboxes are kept.
+        Logs of a sandbox are deleted with it. If this field is empty, sandboxes are kept.
       </Text>
     </FormFrame>
   );

@@ -56,7 +56,7 @@ export function NetworkField({ form, name, legend }: Properties) {
       {takesHosts(mode) && (
         <>
           <p class="hint">
-            As <code>api.example.com</code>, <code>*.example.com</code> for its subdomains, or{' '}
+            For example <code>api.example.com</code>, <code>*.example.com</code> for all subdomains, or{' '}
             <code>example.com:8443</code> for a port other than 80 and 443.
           </p>
           <Hosts

@@ -101,7 +101,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
         Missions wait for a runtime with all of these labels, such as “gpu, arm64”. Optional.
       </Text>
       <details class="more" open={form.values.waits.length > 0}>
-        <summary>Outside effects that wait for a person</summary>
+        <summary>Outside effects that wait for approval</summary>
         <PolicyFields form={form} />
       </details>
       <details class="more" open={showsLimits}>

@@ -129,13 +129,13 @@ function createHeld(all: number, perKey: number) {
   };
 }
 
-/** Urgent callers of a key that are admitted in a row while others wait. */
+/** Number of urgent waiters of a key that are admitted in a row while waiters that are not urgent wait. */
 const urgentInRow = 3;
 
 /** Waiters by key, in the order in which the keys are served. */
 function createWaiting() {
   const waiting = new Map<string, Waiter[]>();
-  /** Urgent waiters that the key has had admitted since the last one of the others. */
+  /** For each key, the number of urgent waiters that were admitted after its last waiter that was not urgent. */
   const inRow = new Map<string, number>();
   const counted = { urgent: 0, others: 0 };
   const kindOf = ({ isUrgent }: Pick<Waiter, 'isUrgent'>) => (isUrgent ? 'urgent' : 'others');

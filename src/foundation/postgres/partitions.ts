@@ -93,7 +93,7 @@ const changePartitions = (table: PartitionedTable, change: (trx: Transaction) =>
     await change(trx);
   });
 
-/** PostgreSQL refuses to attach a partition while the default one has rows of its time. */
+/** PostgreSQL refuses to attach a partition while the default partition has rows for the period of the new one. */
 async function createWithRows(trx: Transaction, table: PartitionedTable, from: number): Promise<void> {
   const { name, timeColumn, rangeMs } = table;
   const [partition, until] = [nameOf(table, from), from + rangeMs];

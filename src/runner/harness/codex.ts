@@ -6,8 +6,8 @@ import { logLine } from './fragments.ts';
 import { jsonRpc } from './json-rpc.ts';
 import { callTimeoutMs, type Harness, hasShell, type Listener, type Task } from './port.ts';
 
-/** Refuses requests of Codex that a person would have to answer: approvals and inputs. */
-const refuseQuestion = () => Promise.reject(new Error('No person can answer a request of Codex.'));
+/** Refuses requests from Codex that a person would have to answer: approvals and inputs. */
+const refuseQuestion = () => Promise.reject(new Error('No person is available to answer requests from Codex.'));
 
 export function codex(task: Task, on: Listener): Harness {
   const { effort, schema } = task;

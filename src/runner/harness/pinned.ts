@@ -102,7 +102,7 @@ export function pinned(
 /** Path of the program of a harness installed in this folder. */
 export const programIn = (folder: string, { folder: own, program }: Pinned): string => path.join(folder, own, program);
 
-/** A project with these packages of the lock and their dependencies. None is optional: a missing one is an error. */
+/** A project with these packages from the lock file and their dependencies. The packages are not optional: a missing one is an error. */
 function projectOf(wanted: readonly string[], lock: Lock): Pinned['files'] {
   const names = [...wanted];
   const entries: Record<string, Locked> = {};

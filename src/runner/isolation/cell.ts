@@ -74,7 +74,7 @@ Promise.all(JSON.parse(routes).map(open)).then(() => {
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
 
-/** The sockets of a mission, in the folder `root` of the mission's folder. */
+/** The paths of a mission's sockets, which are in the folder `root` of its place. */
 export const socketsOf = ({ root }: Place) => ({
   gateway: `${root}/gateway`,
   egress: `${root}/egress`,
@@ -89,8 +89,9 @@ export function packagesOf(program: string): string {
 }
 
 /**
- * The command that runs a program in a network of its own, connected to the gateway and the proxy by sockets of the mission. @param isServer
- * Whether the program is a harness that listens on `ports.server`. @param isShared Whether services of the mission are in the same network.
+ * The command that runs a program in a network of its own, connected to the gateway and the proxy by sockets of the mission. @param
+ * isServer Whether the program is a harness that listens on `ports.server`. @param isShared Whether services of the mission are in the same
+ * network.
  */
 export function withSocketProxy(
   node: string,

@@ -8,7 +8,10 @@ import type { Step } from '../contract.ts';
 import type { Platform } from './platform.ts';
 import { addLine, finishPart, type RecordedLine, type RecordedPart } from './recording-lines.ts';
 
-/** Number of calls after the first unanswered call that are kept: a harness with concurrent calls may make them before it. */
+/**
+ * A recording answers the calls before the one from which the mission is forked. This many later calls are kept without their responses:
+ * a harness with concurrent calls may make one of them first.
+ */
 const laterCalls = 20;
 
 export interface ForkedStep {

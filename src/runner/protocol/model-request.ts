@@ -1,5 +1,5 @@
-// The bounds of a model call, computed from its request: the most tokens that the vendor may charge for the call. An agent writes the request, so
-// calls whose price does not follow from it are refused.
+// The bounds of a model call, computed from its request: the most tokens that the vendor may charge for the call. An agent writes the
+// request, so calls whose price does not follow from it are refused.
 import type { Json } from '../harness/fragments.ts';
 
 /** Assumed output tokens of a request without a limit. */
@@ -18,7 +18,7 @@ const imageTypes = ['image', 'input_image', 'image_url'];
 const referenceTypes = ['document', 'input_file', 'file', 'input_audio', 'item_reference', 'container_upload'];
 const references = ['previous_response_id', 'conversation', 'prompt', 'container'];
 
-/** Tools that run at the vendor, which charges for their use, and for each of their turns. */
+/** Tools that run at the vendor. The vendor charges for each use of such a tool, and for the model's turns after its results. */
 const hostedTools =
   /^(web_search|web_fetch|code_execution|code_interpreter|file_search|image_generation|computer_use|mcp|advisor)/;
 

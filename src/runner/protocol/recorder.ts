@@ -117,7 +117,7 @@ export interface Recorder {
   observe(request: IncomingMessage, response: ObservedResponse): boolean;
   /** Stores the calls that have ended since the last `save`. */
   save(): Promise<void>;
-  /** Begins a step. @param order What a replay needs to begin it. */
+  /** Begins a step. @param order The input with which a replay begins the same step. */
   begin(stepId: string, order: object): void;
   /** Ends the step once its harness has ended. @returns the reason why its recording is incomplete; empty on success */
   end(result: StepResult): Promise<string>;

@@ -73,7 +73,10 @@ async function isOrdinary(root: string, file: string): Promise<boolean> {
 const isPlain = (file: string): boolean =>
   file !== '' && !path.isAbsolute(file) && !file.split('/').some((name) => ['', '.', '..', '.git'].includes(name));
 
-/** Copies paths of a tree that programs of a mission have written; none of these programs still runs. Existing files are kept. */
+/**
+ * Copies the paths `files` from one folder to another. Programs of a mission have written the folder, but none of them is still running.
+ * Existing files are kept.
+ */
 async function copyPaths(from: string, to: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
     if (!isPlain(file) || !(await isOrdinary(from, file)) || !(await isThere(path.join(from, file)))) continue;

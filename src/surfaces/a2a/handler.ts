@@ -127,7 +127,7 @@ const pushMethods = (): Pick<
 
   getTaskPushNotificationConfig: method(async ({ caller }, params) => {
     const configs = await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'));
-    // Version 0.3 may omit the id, which selects the first configuration.
+    // Clients of version 0.3 may omit the id: they get the first configuration.
     const found = params.id ? configs.find((one) => one.id === params.id) : configs[0];
     if (!found) throw notFound('push notification configuration');
     return withoutSecrets(found);

@@ -77,7 +77,7 @@ const columns = [
   'personalValues',
 ] as const;
 
-/** Prints the events page by page, oldest first, so that a log of any length needs no memory. */
+/** Prints the events page by page, oldest first, so that memory does not grow with the length of the log. */
 export async function exportAll(options: FilterOptions & { format: 'jsonl' | 'csv' | 'entries' }): Promise<void> {
   const client = await openClient(options.url);
   if (options.format === 'entries') {

@@ -69,7 +69,7 @@ export async function checkArrival({
   if (await isOwn(orgId)) throw conflict('This cell already has the organization.');
   const found = await Organization.find({ slug });
   if (found && found.id !== orgId)
-    throw conflict(`Another organization has the slug ${slug}: rename one of them first.`);
+    throw conflict(`Another organization already has the slug ${slug}: rename one of the two organizations first.`);
   if (schema !== (await newestMigration()))
     throw conflict('The cells run different releases: upgrade both to the same release.');
   return { ok: true };

@@ -105,7 +105,9 @@ async function begin({ id, slug, closedAt }: Moving, to: string): Promise<CellOr
   );
   // Organizations that are older than the cells may have no reservation yet.
   if (!(await reserveSlug(slug, id)))
-    throw new MoveError(`another organization of the platform has the slug ${slug}: rename one of them first`);
+    throw new MoveError(
+      `another organization on the platform already has the slug ${slug}: rename one of the two organizations first`,
+    );
   await changeState(id, async (trx) => {
     if (await moveStateOf(id)) throw new MoveError('another process has begun to move the organization');
     await putState(trx, {

@@ -48,7 +48,9 @@ const pollMs = 200;
 export async function holdJobs(orgId: string, moveId: string): Promise<void> {
   for (let waited = 0; await hasOpenJobs(isOwnSql, orgId); waited += pollMs) {
     if (waited >= drainMs)
-      throw new MoveError('a job of the organization has not ended: repeat the command, or cancel it (--cancel)');
+      throw new MoveError(
+        'a job of the organization has not ended: repeat the command, or cancel the move with --cancel',
+      );
     await changeState(orgId, async (trx) => {
       const state = await moveStateOf(orgId);
       if (state?.moveId !== moveId) throw new MoveError('the move was canceled');

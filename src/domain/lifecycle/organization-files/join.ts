@@ -61,7 +61,10 @@ export async function joinOrganization(
   }
 }
 
-/** The organization in a file, read from the beginning of the file. @throws OrganizationFileError unless the file was written with the secret */
+/**
+ * The organization in a file, read from the beginning of the file. @throws OrganizationFileError unless the file was written with the
+ * secret
+ */
 export async function organizationIn(file: string, secret: string): Promise<Header['organization']> {
   const beginning = createReadStream(file);
   try {
@@ -152,7 +155,9 @@ async function requireJoinable(trx: Transaction, { organization: { id, slug }, s
   if (await Organization.find({ id: id as Organization['id'] }, trx))
     throw new OrganizationFileError(`the organization ${id} is already in this installation`);
   if (await Organization.find({ slug }, trx))
-    throw new OrganizationFileError(`another organization has the slug ${slug} here: rename one of them first`);
+    throw new OrganizationFileError(
+      `another organization here already has the slug ${slug}: rename one of the two organizations first`,
+    );
 }
 
 function requireSameColumns(header: Header, tables: readonly { name: string; columns: string[] }[]): void {

@@ -40,7 +40,7 @@ async function reserve(key: string): Promise<void> {
   // installation.
   if (!(await isReserved(key)) && (await isStored(key)))
     throw new OrganizationFileError(
-      'the storage of this installation already has content of the file: each installation needs its own bucket or prefix',
+      'the storage of this installation already contains content from this file: each installation needs its own bucket or prefix',
     );
   if (!(await reserveJoiningContent(key)))
     throw new OrganizationFileError(`the content ${key} is already in this installation`);

@@ -89,10 +89,15 @@ export async function reserveForJoin({ id: orgId, slug }: { id: string; slug: st
   for (const cell of otherCells()) {
     const { isTaken, isHere } = await findIn(cell, { slug, orgId });
     if (isHere) throw conflict(`The cell ${cell} already has the organization.`);
-    if (isTaken) throw conflict(`An organization of the cell ${cell} has the slug ${slug}: rename one of them first.`);
+    if (isTaken)
+      throw conflict(
+        `An organization in the cell ${cell} already has the slug ${slug}: rename one of the two organizations first.`,
+      );
   }
   if (!(await reserveSlug(slug, orgId)))
-    throw conflict(`Another organization of the platform has the slug ${slug}: rename one of them first.`);
+    throw conflict(
+      `Another organization on the platform already has the slug ${slug}: rename one of the two organizations first.`,
+    );
 }
 
 const registeredSql = 'select cell from cell_registrations';

@@ -36,7 +36,7 @@ export async function settleAttempts({ groupId }: { groupId: string }): Promise<
     }
   }
   if (errors.length > 0)
-    throw new Error(`${errors.length} calls to the source host failed after a decision about attempts`, {
+    throw new Error(`${errors.length} calls to the source host failed while a decision on attempts was carried out`, {
       cause: errors[0],
     });
 }

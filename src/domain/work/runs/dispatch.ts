@@ -40,7 +40,7 @@ export const waitsForIssueOfTask = (at: number) => ({
   reason: 'Waiting for the issue of the task.',
   leaseUntil: at + maxWaitMs,
 });
-// If the first attempt has ended without an issue, the next attempt creates the issue.
+// If the first attempt ended before it had an issue, the next attempt creates the issue.
 const isFirstOfAttempts = `attempts = 0 and attempt_group_id is not null and not exists (select from runs f
   where f.attempt_group_id = runs.attempt_group_id and f.attempt_number < runs.attempt_number and ${isInState(['waitingForIssue'], 'f')})`;
 const takeOverRunsSql = `with free as (
@@ -157,7 +157,7 @@ async function recordFailure({ run, project }: Delivery, error: unknown): Promis
       recordEnds(trx, [id]);
     });
   } else {
-    // Uses the delay requested by the tracker: a rate limit of an hour would outlast all attempts.
+    // Respects a longer delay that the tracker requests: with the default delays, all attempts would fail during a rate limit of an hour.
     const asked = seconds(Number(headers['retry-after'] ?? 0));
     const pause = Math.max(asked, Math.min(dispatching.delayMs.min * 2 ** (attempts - 1), dispatching.delayMs.max));
     const reason = `Waiting for the tracker (${tracker}): ${body.description}`;

@@ -116,7 +116,7 @@ export interface ElicitationAnswer {
   /** Number of the fragment with the question; absent means the only waiting question of the run. */
   sandboxId?: string | null | undefined;
   seq?: number | null | undefined;
-  /** Id that the sender has chosen for the answer, so that a repeated answer does not decide about a later call. */
+  /** Id that the sender chose for the answer. A repeated answer has the same id and changes nothing, even if another call waits by then. */
   messageId?: string | null | undefined;
 }
 

@@ -51,7 +51,7 @@ async function insertCheckpoint(trx: Transaction, orgId: string, at: number, key
   if (last && last.hour >= hourOf(at)) return;
   const root = async (size: number) => (await rootHash(readNodes(orgId, trx), size)).toString('base64');
   if (last && (last.size > state.treeSize || (await root(last.size)) !== last.rootHash)) {
-    throw new Error(`the audit log of ${orgId} was changed: audit:verify names the entries`);
+    throw new Error(`the audit log of ${orgId} was changed: run audit:verify to find the changed entries`);
   }
   const { treeSize: size } = state;
   const checkpoint = { origin: logNameOf(orgId), size, rootHash: await root(size), time: at };
