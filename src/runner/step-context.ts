@@ -51,7 +51,7 @@ export interface RunnerCapabilities {
   buildNetwork: string;
   /** Retention of workspaces; null means that they are removed with their mission. */
   retention: Retention | null;
-  /** Ids of runs that wait for a person and do not count as concurrent missions. */
+  /** Ids of runs that wait for a person's answer and do not count as concurrent missions. */
   waiting: Set<string>;
 }
 

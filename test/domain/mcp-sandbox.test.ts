@@ -142,7 +142,7 @@ it('a call of an approved tool is admitted, after a person’s decision where on
   expect(await admit('b')).toEqual({ needsPerson: true });
   expect(await admit('b', { questionId: 'never-asked', arguments: '{}' })).toMatchObject({ code: 'forbidden' });
   expect(await admit('c')).toMatchObject({ code: 'not_found' });
-  // A call that waits for a person needs the decision during the step, because the MCP server in the sandbox ends with the step.
+  // A call that waits for a person's approval must get it during the step, because the MCP server in the sandbox ends with the step.
   const policy = (allowedTools: string[]) =>
     world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['mcp_call'], allowedTools }) });
   await policy([]);

@@ -1,4 +1,5 @@
-// The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened the pull request, within the limits of its project.
+// The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened the pull request, within the
+// limits of its project.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -344,7 +345,7 @@ it('a push to the base branch leads to a check for conflicts at once, even when 
   expect(await runs()).toHaveLength(2);
 });
 
-it('a conflict beyond the limits of the project is shown on the run once, and waits for a person', async () => {
+it('a conflict beyond the limits of the project is shown on the run once, and waits for a person to resolve it', async () => {
   await opened();
   await setLoop({ hours: 1 });
   repository().pulls[0]!.mergeable_state = 'dirty';

@@ -272,7 +272,7 @@ describe('pull requests of completed runs', () => {
     await world.knex('projects').update({ autoMerge: false });
   });
 
-  it('with auto-merge a pull request without a reviewer’s approval waits for a person, with the reason', async () => {
+  it('with auto-merge a pull request without a reviewer’s approval waits for a person to merge it, and shows the reason', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);

@@ -50,7 +50,7 @@ async function beginAll(): Promise<string[]> {
     return reached(runId, mark).then(() => runId);
   };
   return Promise.all([
-    // The missions stop before the first model call, while they wait for a person, and while a command runs.
+    // The missions stop before the first model call, while they wait for a person's answer, and while a command runs.
     begin('[stall]', (_, mark) => missions.until(async () => existsSync(mark))),
     begin('[wait]', isPaid),
     begin('[run]\nsleep 98765', (runId) => isIn(runId, '98765').then(() => isPaid(runId))),

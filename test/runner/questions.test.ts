@@ -160,7 +160,7 @@ it('a call that a person denies is not made, and the agent reads the reason; oth
   ]);
 });
 
-it('the time limit of a step is paused while it waits for a person, whose time is limited separately', async () => {
+it('the time limit of a step is paused while the step waits for a person’s answer, which has a time limit of its own', async () => {
   const { signal } = new AbortController();
   const waiting = { oldest: () => 'Which?', waitedMs: () => performance.now() };
   expect(await timeUp(1, 40, waiting, signal)).toBe('Nobody answered within 40 milliseconds: Which?');

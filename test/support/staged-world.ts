@@ -136,7 +136,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
     },
     /** Moves a branch at the host, as a person does. */
     move: (branch: string, sha: string) => git(bare, 'update-ref', `refs/heads/${branch}`, sha),
-    /** Reports commits of a run that wait for a person. */
+    /** Reports commits of a run that wait for approval. */
     async stage({ runId, leaseId, branch }: Json, parent?: string): Promise<string> {
       const { headSha, bundle } = commit(branch, parent);
       const held = { runId, leaseId };
@@ -183,7 +183,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
       child.kill('SIGKILL');
       await dead;
       clock.turn(minutes(7));
-      // The time limit of the lost job runs by the database's clock.
+      // The lost job times out by the clock of the database, which the test cannot turn.
       await knex.raw(`update background.job set state = 'retry', start_after = now() where state = 'active'`);
       await world.delivered();
     },

@@ -205,7 +205,7 @@ describe.skipIf(typeof launched === 'string')('Missions in the console', () => {
     expect(await row.locator('.pill').textContent()).toBe('no changes');
   });
 
-  it('a mission that waits for a person is marked on the overview, and found by the filter "Needs me"', async () => {
+  it('a mission that waits for a person to act is marked on the overview, and found by the filter "Needs me"', async () => {
     const bob = await another('Needy');
     const place = await project('Search', bob);
     const waits = { ...place, status: 'dispatching', issueId: 'iss_3', awaitsApproval: true };

@@ -97,7 +97,7 @@ describe('The MCP gateway for a run', () => {
     expect((await callsOf(run, project))[0].outcome).toBe('tool_error');
   });
 
-  it('403 · a tool that needs a person is called once for each approval, with the approved arguments', async () => {
+  it('403 · a tool that needs approval is called once for each approval, with the approved arguments', async () => {
     const project = await bound();
     const alwaysAsk = [
       { name: 'search', attestedReadOnly: true },
@@ -258,7 +258,7 @@ it('ok · the tools of a third-party MCP server are reviewed, and called by a ru
   expect(bad.isError).toBe(true);
 });
 
-describe('MCP calls that wait for a person', () => {
+describe('MCP calls that wait for approval', () => {
   const calls = () => remote.methods().filter((method) => method === 'tools/call');
   const textOf = async (answer: ReturnType<typeof call>) => ((await answer) as Json).content[0].text as string;
   /** Decides about effects. @param ids The effects; absent means all that wait, and an empty list only reads them */

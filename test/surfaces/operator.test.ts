@@ -202,7 +202,7 @@ describe('Metrics', () => {
       createdAt: 1,
     });
     const reserved = { model_calls_open: 1, model_calls_reserved_usd: 2.5, 'runs_parked{limit="budget"}': 1 };
-    // The run waits for a person, because a person can raise the limit.
+    // The run waits until a person raises the limit.
     Object.assign(reserved, { runs_waiting_for_person: 1 });
     expect(await figures()).toEqual({ ...working, 'runs_open{status="running"}': 1, ...reserved });
     await knex('model_calls').delete();

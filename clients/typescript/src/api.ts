@@ -508,7 +508,7 @@ export interface RunOutcome {
   prUrl: string | null;
   /** The state of the pull request; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
-  /** Reason why the pull request waits for a person although its project merges approved changes; null otherwise. */
+  /** Reason why a person must merge the pull request although its project merges approved changes; null otherwise. */
   mergeBlocker: string | null;
 }
 /** Several attempts at one task, of which a person chooses one. */
@@ -789,7 +789,7 @@ export interface AuditRetention {
   /** Days after which an event is deleted; 730 unless the organization has chosen. */
   days: number;
 }
-/** The destination to which the audit log of an organization is sent: each entry and checkpoint at least once, in the order of the numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned. */
+/** The destination to which the audit log of an organization is sent: each entry and checkpoint at least once, in the order of the entries’ numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned. */
 export interface AuditStream {
   /** An https URL, or `s3://bucket/prefix`. */
   address: string;
@@ -1614,7 +1614,7 @@ export interface CreateMissionViewParameters {
       kind?: ('scheduled' | 'manual') | null;
       /** True: only missions that the person follows. */
       followed?: boolean | null;
-      /** True: only missions that wait for a person. */
+      /** True: only missions that wait for a person to act. */
       needsPerson?: boolean | null;
     };
   };
@@ -1774,14 +1774,14 @@ export interface CreateSandboxTemplateRequest {
   maxModelCalls?: number | null;
   /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: number | null;
-  /** Effects outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: {
     /**
-     * Kinds of effects that wait for a person.
+     * Kinds of outside effects that wait for approval.
      *
      * @maxItems 5
      *
-     * Items: Kind of an effect of a mission outside of the platform.
+     * Items: Kind of an outside effect, which is an action of a mission in another system.
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
@@ -2267,12 +2267,12 @@ export interface DrainRuntimeParameters {
   /** True tells the runtime to drain, false to take missions again. */
   isDraining?: boolean;
 }
-/** Effects of missions outside of the platform that wait for a person. */
+/** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export interface EffectPolicy {
   /**
-   * Kinds of effects that wait for a person.
+   * Kinds of outside effects that wait for approval.
    *
-   * Items: Kind of an effect of a mission outside of the platform.
+   * Items: Kind of an outside effect, which is an action of a mission in another system.
    */
   waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
   /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
@@ -2687,7 +2687,7 @@ export interface InboxCountParameters {
   /** True lists only items of missions that are yours or that you follow, and items that belong to nobody. */
   mine?: boolean;
 }
-/** Something that waits for a person. Once somebody has dealt with it, it disappears from all inboxes. */
+/** Something that waits for a person to act. Once somebody has dealt with it, it disappears from all inboxes. */
 export interface InboxItem {
   /** The id, which consists of the kind and the id of the waiting record: `approval-run_…`. */
   id: string;
@@ -2739,7 +2739,7 @@ export interface RunQuestion {
   text: string;
   /** Answers that the question suggests; null for none. Any other text is allowed too. */
   choices: string[] | null;
-  /** The tool whose call needs a person, as `server.tool`; null for a question in words. */
+  /** The tool whose call needs approval, as `server.tool`; null for a question in words. */
   tool: string | null;
   /** The arguments of the call as JSON; null for a question in words. */
   arguments: string | null;
@@ -3387,7 +3387,7 @@ export interface MissionViewFilters {
   kind: 'scheduled' | 'manual' | null;
   /** Whether only missions that the person follows are shown; null for no. */
   followed: boolean | null;
-  /** Whether only missions that wait for a person are shown; null for no. */
+  /** Whether only missions that wait for a person to act are shown; null for no. */
   needsPerson: boolean | null;
 }
 /** The views of a person. */
@@ -3422,9 +3422,9 @@ export interface NoticeDismissal {
 export interface OpenTerminalParameters {
   /** The id of a run with a step in progress. */
   runId: string;
-  /** Characters of a line of the window, at most 65535. The terminal has the nearest of 20 to 500. */
+  /** Characters per line of the window, at most 65535. The terminal uses at least 20 and at most 500. */
   width: number;
-  /** Lines of the window, at most 65535. The terminal has the nearest of 5 to 300. */
+  /** Number of lines of the window, at most 65535. The terminal uses at least 5 and at most 300. */
   height: number;
 }
 /** Decides which agents work on an issue, within the daily cost cap of the organization. */
@@ -3524,7 +3524,7 @@ export interface OrganizationParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   orgId: string;
 }
-/** An effect of a run outside of the platform, which waits for a person or has waited. */
+/** An action of a run in another system, such as a push, which needs or needed a person’s approval. */
 export interface OutsideEffect {
   /** The id, which starts with `eff_`. */
   id: string;
@@ -3978,9 +3978,9 @@ export interface ResentWebhookDeliveries {
 export interface ResizeTerminalParameters {
   /** The id of a terminal that the caller has opened. */
   terminalId: string;
-  /** Characters of a line of the window, at most 65535. The terminal has the nearest of 20 to 500. */
+  /** Characters per line of the window, at most 65535. The terminal uses at least 20 and at most 500. */
   width: number;
-  /** Lines of the window, at most 65535. The terminal has the nearest of 5 to 300. */
+  /** Number of lines of the window, at most 65535. The terminal uses at least 5 and at most 300. */
   height: number;
 }
 /** The parameters of `resolveHostThread`. */
@@ -4216,7 +4216,7 @@ export interface RunGroupsParameters {
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
   /** Only runs with all of these words, or words that begin with them, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count. */
   search?: string;
-  /** True means only open runs that wait for a person, for example for the approval of a plan. */
+  /** True means only open runs that wait for a person to act, for example to approve a plan. */
   needsPerson?: boolean;
   /** True means only runs that the caller follows. */
   followed?: boolean;
@@ -4395,7 +4395,7 @@ export interface RunsParameters {
   projectId?: string;
   /** Only runs in this status. */
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** True means only open runs that wait for a person, for example for the approval of a plan. */
+  /** True means only open runs that wait for a person to act, for example to approve a plan. */
   needsPerson?: boolean;
   /** Only runs that the schedule started, or only those that a person or program started. */
   kind?: 'scheduled' | 'manual';
@@ -4607,7 +4607,7 @@ export interface SandboxLog {
   deletedAt: number | null;
   /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
   promptScope: string | null;
-  /** The spans of a prompt; empty in the other parts. */
+  /** The spans of the prompt; empty if `part` is not `prompt`. */
   promptSpans: PromptSpan[];
 }
 /** The parameters of `sandboxLog`. */
@@ -4683,7 +4683,7 @@ export interface SandboxTemplate {
   maxModelCalls: number | null;
   /** Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation. */
   maxTokens: number | null;
-  /** Effects outside of the platform that wait for a person, in addition to those of the project; null means none. */
+  /** Policy that decides which outside effects wait for approval, in addition to those of the project; null means none. */
   effectPolicy: EffectPolicy | null;
   /** Whether the template is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
@@ -5075,11 +5075,11 @@ export interface SetProjectEffectPolicyParameters {
   /** The policy; absent means that nothing waits. */
   policy?: {
     /**
-     * Kinds of effects that wait for a person.
+     * Kinds of outside effects that wait for approval.
      *
      * @maxItems 5
      *
-     * Items: Kind of an effect of a mission outside of the platform.
+     * Items: Kind of an outside effect, which is an action of a mission in another system.
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
@@ -5481,7 +5481,7 @@ export interface Terminal {
   status: 'requested' | 'open' | 'ended';
   /** Whether the shell has a terminal device: without one it has no line editing and no signals. Null until it was started. */
   hasDevice: boolean | null;
-  /** Characters of a line. */
+  /** Characters per line. */
   width: number;
   /** Number of lines. */
   height: number;
@@ -5721,7 +5721,7 @@ export interface UpdateMissionViewParameters {
       kind?: ('scheduled' | 'manual') | null;
       /** True: only missions that the person follows. */
       followed?: boolean | null;
-      /** True: only missions that wait for a person. */
+      /** True: only missions that wait for a person to act. */
       needsPerson?: boolean | null;
     };
   };
@@ -5903,14 +5903,14 @@ export interface UpdateSandboxTemplateRequest {
   maxModelCalls?: number | null;
   /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: number | null;
-  /** Effects outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: {
     /**
-     * Kinds of effects that wait for a person.
+     * Kinds of outside effects that wait for approval.
      *
      * @maxItems 5
      *
-     * Items: Kind of an effect of a mission outside of the platform.
+     * Items: Kind of an outside effect, which is an action of a mission in another system.
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
@@ -6464,7 +6464,7 @@ export interface Operations {
   environment: { input: EnvironmentParameters; output: EnvironmentDetail };
   /** Requests the destruction of a preview environment, even of a failed one. A repeated request changes nothing. Requires the scope `environments:write`. */
   destroyEnvironment: { input: DestroyEnvironmentParameters; output: DestroyEnvironmentResponse };
-  /** The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person. Requires the scope `missions:read`. */
+  /** The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person to act. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
   /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
   startMission: { input: StartMissionRequest; output: Run };
@@ -6560,7 +6560,7 @@ export interface Operations {
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
   cancelRun: { input: CancelRunParameters; output: Run };
-  /** Answers a question of the agent of a run, or decides about a tool call that needs a person. A question is answered once. The field `questions` of a run lists the waiting ones. Requires the scope `missions:run`. */
+  /** Answers a question of the agent of a run, or decides about a tool call that needs approval. A question is answered once. The field `questions` of a run lists the waiting ones. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
   /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
@@ -6664,7 +6664,7 @@ export interface Operations {
   recordedModelCalls: { input: RecordedModelCallsParameters; output: RecordedModelCalls };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
-  /** Actions of a run with effects outside of the platform, each of which needs or needed a person’s approval. Requires the scope `missions:read`. */
+  /** The outside effects of a run: actions in other systems, each of which needs or needed a person’s approval. Requires the scope `missions:read`. */
   outsideEffects: { input: OutsideEffectsParameters; output: OutsideEffectList };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
@@ -6690,7 +6690,7 @@ export interface Operations {
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
   unlinkAccount: { input: UnlinkAccountParameters; output: Membership };
-  /** Sets which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved (`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
+  /** Sets which outside effects of missions of a project wait for approval: they are staged, and carried out once they are approved (`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
   setProjectEffectPolicy: { input: SetProjectEffectPolicyParameters; output: Project };
   /** Sets the limits within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond these limits, such events wait for an approval. Requires the scope `projects:write`. */
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
@@ -6800,7 +6800,7 @@ export interface Operations {
   resolveHostThread: { input: ResolveHostThreadParameters; output: HostThread };
   /** Replies in a thread of the run’s pull request at the source host, in your name. The reply is for people: no agent gets it. Requires the scope `missions:run`. */
   answerHostThread: { input: AnswerHostThreadParameters; output: HostThread };
-  /** Approves outside effects of a run that wait: each is carried out once, in the background. Approving again changes nothing; a failed effect is tried again. Requires the scope `missions:run`. */
+  /** Approves waiting outside effects of a run: each is carried out once, in the background. Approving again changes nothing; a failed effect is tried again. Requires the scope `missions:run`. */
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
   /** Rejects waiting outside effects of a run: they are never sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };

@@ -97,7 +97,7 @@ export function Effects({ runId, dense = false }: { runId: string; dense?: boole
       {problem && <ErrorNote problem={problem} retry={read} />}
       <p class="muted">
         {waiting.length > 0
-          ? `${plural(waiting.length, 'outside effect')} of this mission ${waiting.length === 1 ? 'waits' : 'wait'} for a person.`
+          ? `${plural(waiting.length, 'outside effect')} of this mission ${waiting.length === 1 ? 'waits' : 'wait'} for approval.`
           : working
             ? 'The approved effects are carried out.'
             : 'No effect is waiting.'}

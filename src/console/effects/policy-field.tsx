@@ -1,4 +1,4 @@
-// Fields for the effects that wait for a person: of a project, a sandbox template or a recurring mission.
+// Fields for the effects that wait for approval: of a project, a sandbox template or a recurring mission.
 import './effects.css';
 import type { EffectPolicyInput, OutsideEffectKind } from '../generated/documents.ts';
 import { FieldError } from '../kit/field-error.tsx';

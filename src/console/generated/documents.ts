@@ -449,7 +449,7 @@ export type CreateSandboxTemplateRequest = {
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
-  /** Effects outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: InputMaybe<CreateSandboxTemplateRequestEffectPolicy>;
   /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
@@ -493,11 +493,11 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
   mode: NetworkMode;
 };
 
-/** Effects of missions outside of the platform that wait for a person. */
+/** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type CreateSandboxTemplateRequestEffectPolicy = {
   /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Kinds of effects that wait for a person. */
+  /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
 };
 
@@ -543,7 +543,7 @@ export type CreateSandboxTemplateRequestVariables = {
 export type CreateScheduledTaskRequest = {
   /** The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
-  /** Effects of its missions outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects of its missions wait for approval; null means that none waits. */
   effectPolicy?: InputMaybe<CreateScheduledTaskRequestEffectPolicy>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -565,11 +565,11 @@ export type CreateScheduledTaskRequest = {
   triggers: Array<CreateScheduledTaskRequestTriggers>;
 };
 
-/** Effects of missions outside of the platform that wait for a person. */
+/** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type CreateScheduledTaskRequestEffectPolicy = {
   /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Kinds of effects that wait for a person. */
+  /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
 };
 
@@ -752,11 +752,11 @@ export type DirectoryUserState =
   /** The person has not joined yet: the account page offers the membership after sign-in. */
   | 'waiting';
 
-/** Effects of missions outside of the platform that wait for a person. */
+/** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type EffectPolicyInput = {
   /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Kinds of effects that wait for a person. */
+  /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
 };
 
@@ -880,7 +880,7 @@ export type InboxItemKind =
   | 'budget'
   /** To decide about the call of a tool: `answerElicitation` with `approve`. */
   | 'decision'
-  /** To approve or reject effects of a mission outside of the platform: `approveOutsideEffects`, `rejectOutsideEffects`. */
+  /** To approve or reject outside effects of a mission: `approveOutsideEffects`, `rejectOutsideEffects`. */
   | 'effects'
   /** To let an event start missions, or to dismiss it: `approveInboundDelivery`, `dismissInboundDelivery`. */
   | 'event'
@@ -1074,7 +1074,7 @@ export type MissionViewRequestFilters = {
   followed?: InputMaybe<Scalars['Boolean']['input']>;
   /** Whether the schedule or a person started the missions. */
   kind?: InputMaybe<RunKind>;
-  /** True: only missions that wait for a person. */
+  /** True: only missions that wait for a person to act. */
   needsPerson?: InputMaybe<Scalars['Boolean']['input']>;
   /** The person. */
   personId?: InputMaybe<Scalars['String']['input']>;
@@ -1165,7 +1165,7 @@ export type OrgRole =
   /** Reads only. */
   | 'viewer';
 
-/** Kind of an effect of a mission outside of the platform. */
+/** Kind of an outside effect, which is an action of a mission in another system. */
 export type OutsideEffectKind =
   /** The comment of a mission on an issue or pull request. */
   | 'comment'
@@ -1175,7 +1175,7 @@ export type OutsideEffectKind =
   | 'pull_request'
   /** A push of commits to the source host. If it waits, its pull request waits too. */
   | 'push'
-  /** A move of an issue in a tracker outside of the platform. */
+  /** The move of an issue to another state, in a tracker other than the built-in one. */
   | 'tracker';
 
 /** State of an outside effect. */
@@ -1190,7 +1190,7 @@ export type OutsideEffectState =
   | 'failed'
   /** A person has rejected it, or its run was canceled: nothing was sent. */
   | 'rejected'
-  /** It waits for a person; nothing has been sent. */
+  /** It waits for approval; nothing has been sent. */
   | 'staged';
 
 /** A limit that a mission has reached. */
@@ -1448,7 +1448,7 @@ export type RunNeed =
   | 'approval'
   /** More money: the next model call or minute of the run would exceed the limit `parkedBy`. */
   | 'budget'
-  /** The decision whether the agent of the run may call a tool that needs a person. */
+  /** The decision whether the agent of the run may make a tool call that needs approval. */
   | 'decision'
   /** A higher limit of its minutes, model calls or tokens: `parkedBy` names it. */
   | 'limit';
@@ -1993,7 +1993,7 @@ export type UpdateSandboxTemplateRequest = {
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
-  /** Effects outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: InputMaybe<UpdateSandboxTemplateRequestEffectPolicy>;
   /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
@@ -2037,11 +2037,11 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
   mode: NetworkMode;
 };
 
-/** Effects of missions outside of the platform that wait for a person. */
+/** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type UpdateSandboxTemplateRequestEffectPolicy = {
   /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Kinds of effects that wait for a person. */
+  /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
 };
 
@@ -2087,7 +2087,7 @@ export type UpdateSandboxTemplateRequestVariables = {
 export type UpdateScheduledTaskRequest = {
   /** The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
-  /** Effects of its missions outside of the platform that wait for a person; null means none. */
+  /** Policy that decides which outside effects of its missions wait for approval; null means that none waits. */
   effectPolicy?: InputMaybe<UpdateScheduledTaskRequestEffectPolicy>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -2109,11 +2109,11 @@ export type UpdateScheduledTaskRequest = {
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
 };
 
-/** Effects of missions outside of the platform that wait for a person. */
+/** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type UpdateScheduledTaskRequestEffectPolicy = {
   /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Kinds of effects that wait for a person. */
+  /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
 };
 

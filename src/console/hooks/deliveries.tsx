@@ -122,7 +122,7 @@ function Outcome({ delivery: { outcomes, reason } }: { delivery: DeliveryRowFrag
             </>
           ) : (
             <>
-              {result === 'waiting' && 'waits for a person. '}
+              {result === 'waiting' && 'waits for approval. '}
               {result === 'later' && 'is retried. '}
               {why}
             </>

@@ -103,7 +103,7 @@ function RunTable({ filters, order }: { filters: Filters; order: ReturnType<type
   const list = useRuns({ limit: 30, ...filters, order });
   const selection = useSelection(list.rows?.map(({ id }) => id) ?? []);
   const { selected, clear } = selection;
-  const title = filters.needsPerson ? 'Missions that wait for a person' : 'All missions';
+  const title = filters.needsPerson ? 'Missions that wait for a person to act' : 'All missions';
   return (
     <section class="panel list" aria-label={title}>
       <ListView
@@ -112,7 +112,7 @@ function RunTable({ filters, order }: { filters: Filters; order: ReturnType<type
         empty={
           <p>
             {filters.needsPerson
-              ? 'No mission waits for a person.'
+              ? 'No mission waits for a person to act.'
               : isNarrowed(filters)
                 ? 'No mission matches the filters.'
                 : 'No missions yet.'}

@@ -75,7 +75,7 @@ export const Lead = ({ data: { setup, notices }, read }: Properties) => (
   </>
 );
 
-/** Notices; missions that wait for a person have their own list below. */
+/** Notices; missions that wait for a person to act have their own list below. */
 function Notices({ notices, read }: { notices: SetupQuery['notices']['notices']; read(): void }) {
   if (notices.length === 0) return null;
   return (

@@ -431,7 +431,7 @@ export type OpenRepositoryRequest = {
   runId: Scalars['String']['input'];
   /** One of the `skillRepos` of the agents of the run; absent means the repository of its project. */
   skillRepo?: InputMaybe<Scalars['String']['input']>;
-  /** Whether the runtime can report commits as a bundle: required where pushes wait for a person. */
+  /** Whether the runtime can report commits as a bundle: required if pushes wait for approval. */
   stagesPushes?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
@@ -534,7 +534,7 @@ export type ReportBranchRequest = {
   baseSha?: InputMaybe<Scalars['String']['input']>;
   /** Body of the pull request: the changes and their reasons. */
   body?: InputMaybe<Scalars['String']['input']>;
-  /** The uploaded git bundle with these commits, which wait for a person; absent for a pushed branch. */
+  /** The uploaded git bundle with these commits, which wait for approval; absent for a pushed branch. */
   bundleContentKey?: InputMaybe<Scalars['String']['input']>;
   /** The artifact of the diff of these commits, as `git diff` prints it. */
   changeArtifactId?: InputMaybe<Scalars['String']['input']>;

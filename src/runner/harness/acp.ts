@@ -1,5 +1,5 @@
 // Harnesses that speak the Agent Client Protocol, version 1: JSON-RPC on their standard input and output. The isolation limits what they
-// can do, so that requests for permission are granted automatically; calls of MCP tools that need a person wait at the gateway.
+// can do, so that requests for permission are granted automatically; calls of MCP tools that need approval wait at the gateway.
 import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { environmentOf, filled } from './acp-command.ts';
 import { acpEvents } from './acp-events.ts';

@@ -78,7 +78,7 @@ function environmentFor({ home, gateway }: Task): Record<string, string> {
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',
     API_TIMEOUT_MS: String(callTimeoutMs),
-    // No idle timeout: a call that waits for a person sends nothing, and the gateway ends a call whose vendor is silent.
+    // No idle timeout: a call that waits for a person's answer sends nothing, and the gateway ends a call whose vendor is silent.
     API_FORCE_IDLE_TIMEOUT: '0',
     CLAUDE_STREAM_IDLE_TIMEOUT_MS: '1800000',
     MCP_TOOL_TIMEOUT: String(callTimeoutMs),

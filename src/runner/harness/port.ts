@@ -50,7 +50,7 @@ export interface Task extends HarnessLaunch {
   metered?: ((listener: (usage: Usage) => void) => void) | undefined;
 }
 
-/** Time limit of a call of a tool or model, milliseconds: it may wait for a person. The runner ends the step earlier. */
+/** Time limit of a call of a tool or model, milliseconds: it may wait for a person's answer. The runner ends the step earlier. */
 export const callTimeoutMs = 7 * 24 * 60 * 60_000;
 
 /** Whether the agent may run commands: a read-only agent only if its checkout is mounted read-only. */

@@ -19,7 +19,7 @@ const toolOf = ({ action }: Question): string => action ?? 'ask_person';
 
 export type Questions = ReturnType<typeof openQuestions>;
 
-/** Opens the questions of a mission. @param waiting Missions that wait for a person and do not count as concurrent missions. */
+/** Opens the questions of a mission. @param waiting Missions that wait for a person's answer and do not count as concurrent missions. */
 export function openQuestions(runId: string, waiting: Set<string>, tailMs = defaultTailMs) {
   const open = new Map<string, { question: Question; resolve(answer: Answer): void }>();
   /** Ids of messages that were answers: they are delivered until the platform has received their acknowledgement. */

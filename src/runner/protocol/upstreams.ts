@@ -29,7 +29,7 @@ export interface Approval {
   questions: Questions;
   /** Name of the server. */
   server: string;
-  /** Whether each call of the tool needs a person, by the current settings of the project. */
+  /** Whether each call of the tool needs a person's approval, by the current settings of the project. */
   isNeeded(tool: string): Promise<boolean>;
   mask: Mask;
 }

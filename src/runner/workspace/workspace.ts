@@ -17,7 +17,7 @@ export interface Origin extends Remote {
   defaultBranch: string;
   /** The branch of the mission. */
   branch: string;
-  /** Whether commits wait for a person: they are bundled, and not pushed. */
+  /** Whether commits wait for approval: they are bundled, and not pushed. */
   pushWaits: boolean;
 }
 

@@ -1,4 +1,5 @@
-// Identifies the person of a request, and checks that a form comes from one of the service's pages. Wraps every page that needs a person.
+// Identifies the person of a request, and checks that a form comes from one of the service's pages. Wraps every page that requires a
+// signed-in person.
 import type { z } from 'zod';
 import { requireAllowedAddress } from '#access/allowed-addresses.ts';
 import { outsideOrganization } from '#domain/identity/sessions/caller.ts';

@@ -107,8 +107,8 @@ export function refuseObstacle(binding: McpBinding): void {
 }
 
 /**
- * Calls the tool, or stages the call if it must wait for a person. @param questionId The question whose approval the call uses; absent
- * means none. @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
+ * Calls the tool, or stages the call if it must wait for approval. @param questionId The question whose approval the call uses; absent
+ * means none. @throws 403 for a call that needs approval, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
  * ProtocolError of the server unchanged
  */
 export async function callToolOfRun(
@@ -163,7 +163,7 @@ export const needsPerson = async (server: ServerOfRun, name: string): Promise<bo
 
 /**
  * Checks that the call may be made, and records it when it is refused. @param given The arguments as JSON, as the person saw them. @throws
- * 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used
+ * 403 for a call that needs approval, 404 for a tool that is not approved, 409 when the server cannot be used
  */
 export async function admitCall(
   server: ServerOfRun,

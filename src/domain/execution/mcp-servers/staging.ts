@@ -1,4 +1,4 @@
-// Staged tool calls, which need a person's decision. A call to a remote server is stored, and the agent continues without its result. A
+// Staged tool calls, which need a person's approval. A call to a remote server is stored, and the agent continues without its result. A
 // server in a sandbox stops when the step ends, so the agent waits for the decision, as it does for tools that always ask.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -33,7 +33,8 @@ async function readPolicy({ run, binding: { serverName, approvedTools } }: Calli
 export const callIsStaged = async (calling: Calling, tool: string): Promise<boolean> =>
   (await readPolicy(calling))(tool);
 
-const note = 'Calls of this tool wait for a person: the result says so, and the effect comes later or never.';
+const note =
+  'Calls of this tool wait for a person’s approval: the result says so, and the effect comes later or never.';
 
 /** The tools as described to an agent: the description of a tool whose calls are staged says so, and its output schema is omitted. */
 export async function describeStaging(calling: Calling, tools: readonly ToolDefinition[]): Promise<ToolDefinition[]> {
@@ -55,7 +56,10 @@ export async function stageCall(
 ): Promise<CallToolResult> {
   const payload = { serverName, tool, arguments: given };
   if (JSON.stringify(payload).length > effectBounds.payload)
-    return said(`The arguments are too long to wait for a person: at most ${effectBounds.payload} characters.`, true);
+    return said(
+      `The arguments are too long for a call that waits for approval: at most ${effectBounds.payload} characters.`,
+      true,
+    );
   return transaction(async (trx) => {
     const run = await lockRun(trx, { id });
     if (!run || !isOpen(run)) throw leaseIsLost();

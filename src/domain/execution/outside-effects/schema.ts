@@ -20,7 +20,7 @@ const OutsideEffectList = builder.objectRef<Awaited<ReturnType<typeof listEffect
 builder.queryField('outsideEffects', (t) =>
   t.field({
     description:
-      'Actions of a run with effects outside of the platform, each of which needs or needed a person’s approval.',
+      'The outside effects of a run: actions in other systems, each of which needs or needed a person’s approval.',
     scope: 'missions:read',
     tool: 'list_outside_effects',
     type: OutsideEffectList,
@@ -34,7 +34,7 @@ builder.objectField(RunType, 'outsideEffects', (t) =>
     type: [OutsideEffectType],
     graphOnly: true,
     ...listed,
-    description: `Effects outside of the platform that wait for a person or have waited, in their order; at most ${effectBounds.perRun}.`,
+    description: `The outside effects of the run, each of which needs or needed a person’s approval, in their order; at most ${effectBounds.perRun}.`,
     resolve: (run, _, context) => loadEffects(context).load(run.id),
   }),
 );
@@ -59,7 +59,7 @@ builder.mutationFields((t) => {
   return {
     approveOutsideEffects: t.field({
       description:
-        'Approves outside effects of a run that wait: each is carried out once, in the background. Approving again changes nothing; a ' +
+        'Approves waiting outside effects of a run: each is carried out once, in the background. Approving again changes nothing; a ' +
         'failed effect is tried again.',
       scope: 'missions:run',
       tool: { name: 'approve_outside_effects', idempotent: true, openWorld: true },

@@ -49,7 +49,7 @@ export async function readFileOfRun(
 
 export interface RunRepository extends RepositoryAccess {
   branch: string;
-  /** Whether pushes wait for a person: the runtime then reports its commits as a bundle. */
+  /** Whether pushes wait for approval: the runtime then reports its commits as a bundle. */
   pushWaits: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface RepositoryRequest extends OfRun {
 
 /**
  * Grants the runtime access to the repository of its run, to clone it and push the branch, or to a repository with skills at the same
- * source host. @throws 403 for a runtime that would push although pushes wait for a person; 404, or 409 `lease_lost` or without a source
+ * source host. @throws 403 for a runtime that would push although pushes wait for approval; 404, or 409 `lease_lost` or without a source
  * host
  */
 export async function openRepository(
@@ -111,7 +111,7 @@ export interface ReportedPullRequest {
 }
 
 /**
- * Records a pushed branch, and opens or updates its pull request if the source host has pull requests. If pushes wait for a person, the
+ * Records a pushed branch, and opens or updates its pull request if the source host has pull requests. If pushes wait for approval, the
  * push and the pull request are staged. The new commits are attested.
  */
 export async function reportBranch(caller: Caller, report: BranchReport): Promise<ReportedPullRequest> {

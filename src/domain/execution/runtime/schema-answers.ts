@@ -233,7 +233,7 @@ export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository
       password: stringOrNull('A secret; null for a folder.'),
       defaultBranch: string('The branch that the work begins from.'),
       branch: string('The branch that the run pushes.'),
-      pushWaits: boolean('Whether the commits wait for a person: report them as a bundle, and push nothing.'),
+      pushWaits: boolean('Whether the commits wait for approval: report them as a bundle, and push nothing.'),
     }),
 });
 export const ReportedBranch = builder

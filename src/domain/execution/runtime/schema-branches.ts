@@ -19,7 +19,7 @@ export const OpenRepositoryRequest = request(
       stagesPushes: z
         .boolean()
         .nullish()
-        .describe('Whether the runtime can report commits as a bundle: required where pushes wait for a person.'),
+        .describe('Whether the runtime can report commits as a bundle: required if pushes wait for approval.'),
     })
     .describe('The run whose repository is to be reached.'),
 );
@@ -57,7 +57,7 @@ export const ReportBranchRequest = request(
         ),
       bundleContentKey: id
         .nullish()
-        .describe('The uploaded git bundle with these commits, which wait for a person; absent for a pushed branch.'),
+        .describe('The uploaded git bundle with these commits, which wait for approval; absent for a pushed branch.'),
       expectedSha: commitSha
         .nullish()
         .describe('The commit that the branch has at the source host, for a bundle; absent for a new branch.'),

@@ -24,7 +24,7 @@ const StreamState = wordSet(
 const StreamType = builder.modelType(AuditStream, 'AuditStream').implement({
   description:
     'The destination to which the audit log of an organization is sent: each entry and checkpoint at least once, in the order of the ' +
-    'numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned.',
+    'entries’ numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned.',
   fields: (t) =>
     members(t, {
       address: string('An https URL, or `s3://bucket/prefix`.'),

@@ -1,5 +1,5 @@
-// The inbox: everything that waits for a person. Items are read from the waiting records themselves; only people's marks, which hide items,
-// are stored.
+// The inbox: everything that waits for a person to act. Items are read from the waiting records themselves; only people's marks, which hide
+// items, are stored.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 

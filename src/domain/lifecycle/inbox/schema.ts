@@ -38,15 +38,15 @@ const InboxItemKind = wordSet(
     spending: 'To raise a limit that holds missions back: the daily cap, a budget of several missions, or credits.',
     event: 'To let an event start missions, or to dismiss it: `approveInboundDelivery`, `dismissInboundDelivery`.',
     attempts: 'To choose one of several attempts at a task: `chooseAttempt`, `closeAttempts`.',
-    effects:
-      'To approve or reject effects of a mission outside of the platform: `approveOutsideEffects`, `rejectOutsideEffects`.',
+    effects: 'To approve or reject outside effects of a mission: `approveOutsideEffects`, `rejectOutsideEffects`.',
     review: 'To review the change of a mission: `submitReview`, `mergePullRequest`.',
     failure: 'To see why a mission has failed, and to start it again: `rerunMission`.',
   },
 );
 
 const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
-  description: 'Something that waits for a person. Once somebody has dealt with it, it disappears from all inboxes.',
+  description:
+    'Something that waits for a person to act. Once somebody has dealt with it, it disappears from all inboxes.',
   fields: (t) =>
     members(t, {
       id: string('The id, which consists of the kind and the id of the waiting record: `approval-run_…`.'),

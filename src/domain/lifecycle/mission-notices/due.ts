@@ -1,4 +1,4 @@
-// Finds news of missions without a notice: missions that have ended, and open missions that wait for a person.
+// Finds news of missions without a notice: missions that have ended, and open missions that wait for a person to act.
 import { hours, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -36,7 +36,10 @@ export interface DueNotice extends Omit<Addressee, 'name'> {
   detail: string | null;
 }
 
-/** SQL for the news of missions: one row for the person of the run, and one for each follower, where the follower's id is appended to the cause. */
+/**
+ * SQL for the news of missions: one row for the person of the run, and one for each follower, where the follower's id is appended to the
+ * cause.
+ */
 const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, h.cause, n.kind, n.mission_title, n.detail, h.is_follower
   from (${runNewsSql('$1')}) n cross join lateral (
     select n.user_id, n.cause, false as is_follower

@@ -1,4 +1,4 @@
-// Outside effects, which are actions of a mission in other systems, and the policy that decides which of them wait for a person.
+// Outside effects, which are actions of a mission in other systems, and the policy that decides which of them wait for approval.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

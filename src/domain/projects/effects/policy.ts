@@ -19,6 +19,6 @@ const allows = ({ allowedTools }: EffectPolicy, name: string): boolean =>
 
 export const waitsFor = ({ waits }: EffectPolicy, kind: EffectKind): boolean => waits.includes(kind);
 
-/** Whether calls of the tool wait for a person. */
+/** Whether calls of the tool wait for approval. */
 export const callWaits = (policy: EffectPolicy, serverName: string, tool: string): boolean =>
   waitsFor(policy, 'mcp_call') && !allows(policy, `${serverName}.${tool}`);

@@ -10,23 +10,23 @@ import { type EffectPolicy, effectKinds } from './model.ts';
 export const OutsideEffectKind = wordSet(
   'OutsideEffectKind',
   effectKinds,
-  'Kind of an effect of a mission outside of the platform.',
+  'Kind of an outside effect, which is an action of a mission in another system.',
   {
     push: 'A push of commits to the source host. If it waits, its pull request waits too.',
     pull_request: 'A pull request at the source host.',
     comment: 'The comment of a mission on an issue or pull request.',
-    tracker: 'A move of an issue in a tracker outside of the platform.',
+    tracker: 'The move of an issue to another state, in a tracker other than the built-in one.',
     mcp_call: 'The call of a tool of an MCP server that nobody has attested as read-only.',
   },
 );
 
 const words = {
-  waits: 'Kinds of effects that wait for a person.',
+  waits: 'Kinds of outside effects that wait for approval.',
   allowedTools: `Tools whose calls do not wait: \`server\` or \`server.tool\`, at most ${effectBounds.allowedTools}.`,
 };
 
 export const EffectPolicyType = builder.objectRef<EffectPolicy>('EffectPolicy').implement({
-  description: 'Effects of missions outside of the platform that wait for a person.',
+  description: 'Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval.',
   fields: (t) =>
     members(t, { waits: typed([OutsideEffectKind.type], words.waits), allowedTools: strings(words.allowedTools) }),
 });
@@ -45,4 +45,4 @@ export const effectPolicy = z
       .default([])
       .describe(words.allowedTools),
   })
-  .describe('Effects of missions outside of the platform that wait for a person.');
+  .describe('Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval.');

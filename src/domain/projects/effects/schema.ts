@@ -9,7 +9,7 @@ import { effectStates, OutsideEffect } from './model.ts';
 import { OutsideEffectKind } from './schema-policy.ts';
 
 const OutsideEffectState = wordSet('OutsideEffectState', effectStates, 'State of an outside effect.', {
-  staged: 'It waits for a person; nothing has been sent.',
+  staged: 'It waits for approval; nothing has been sent.',
   approved: 'A person has approved it; it is carried out next.',
   committing: 'It is being carried out.',
   committed: 'It was carried out.',
@@ -18,7 +18,7 @@ const OutsideEffectState = wordSet('OutsideEffectState', effectStates, 'State of
 });
 
 export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect').implement({
-  description: 'An effect of a run outside of the platform, which waits for a person or has waited.',
+  description: 'An action of a run in another system, such as a push, which needs or needed a person’s approval.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `eff_`.'),

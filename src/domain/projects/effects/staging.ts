@@ -87,7 +87,7 @@ export async function rejectEffectsOf(trx: Transaction, runIds: readonly Id<'run
 const unpushedSql = `select bool_or(state = 'committed') as pushed from outside_effects
   where project_id = $1 and kind = 'push' and payload ->> 'headSha' = $2`;
 
-/** Whether the source host lacks the commit, because its push waits for a person or was rejected. */
+/** Whether the source host lacks the commit, because its push waits for approval or was rejected. */
 export async function isUnpushed(projectId: string, headSha: string): Promise<boolean> {
   const [found] = await sql<{ pushed: boolean | null }>(unpushedSql, [projectId, headSha]);
   return found!.pushed === false;
@@ -129,7 +129,7 @@ export const isUnpushedSql = (
 ): string => `exists (select from outside_effects e where e.project_id = ${run}.project_id
   and e.kind = 'push' and e.key = ${run}.branch and e.payload ->> 'headSha' = ${run}.head_sha and e.state <> 'committed')`;
 
-/** Condition in SQL: effects of the run with this alias wait for a person, or are to be carried out. */
+/** Condition in SQL: effects of the run with this alias wait for approval, or are to be carried out. */
 export const hasOpenEffectsSql = (run: string): string =>
   `exists (select from outside_effects e where e.run_id = ${run}.id and e.state not in ('committed', 'rejected'))`;
 

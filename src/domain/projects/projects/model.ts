@@ -64,7 +64,7 @@ export class Project extends table('projects', {
   hasTeam: column<boolean | null>(),
   /** Limits within which feedback on a pull request continues its mission; null means the defaults. */
   pullRequestLoop: column<PullRequestLoop | null>(),
-  /** Policy that decides which outside effects wait for a person; null means that none waits. */
+  /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy: column<EffectPolicy | null>(),
   createdAt: column<number>(),
 }) {

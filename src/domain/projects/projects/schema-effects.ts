@@ -10,7 +10,7 @@ builder.objectField(ProjectType, 'effectPolicy', (t) =>
     type: EffectPolicyType,
     nullable: true,
     graphOnly: true,
-    description: 'Effects of missions outside of the platform that wait for a person; null means none.',
+    description: 'Policy that decides which outside effects of missions wait for approval; null means that none waits.',
     resolve: ({ effectPolicy: policy }) => policy,
   }),
 );
@@ -20,7 +20,7 @@ const EffectPolicyInput = request('EffectPolicyInput', effectPolicy);
 builder.mutationFields((t) => ({
   setProjectEffectPolicy: t.field({
     description:
-      'Sets which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved ' +
+      'Sets which outside effects of missions of a project wait for approval: they are staged, and carried out once they are approved ' +
       '(`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too.',
     scope: 'projects:write',
     tool: { name: 'set_project_effect_policy', idempotent: true },

@@ -34,7 +34,7 @@ export class SandboxTemplate extends table('sandbox_templates', {
   maxMinutes: column<number | null>(),
   maxModelCalls: column<number | null>(),
   maxTokens: column<number | null>(),
-  /** Policy that decides which outside effects wait for a person; null means that none waits. */
+  /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy: column<EffectPolicy | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),

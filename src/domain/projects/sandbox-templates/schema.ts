@@ -86,7 +86,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       ),
       effectPolicy: typedOrNull(
         EffectPolicyType,
-        'Effects outside of the platform that wait for a person, in addition to those of the project; null means none.',
+        'Policy that decides which outside effects wait for approval, in addition to those of the project; null means none.',
         partOfRow,
       ),
       isBuiltin: boolean(
@@ -153,7 +153,7 @@ const requestMembers = {
   effectPolicy: effectPolicy
     .nullable()
     .optional()
-    .describe('Effects outside of the platform that wait for a person; null means none.'),
+    .describe('Policy that decides which outside effects wait for approval; null means that none waits.'),
 };
 
 const CreateSandboxTemplateRequest = request(

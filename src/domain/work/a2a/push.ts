@@ -137,7 +137,7 @@ interface Notification {
   runId: string;
   id: string;
   status: RunStatus;
-  /** Whether the run waits for a person; absent in notifications that an earlier release queued. */
+  /** Whether the run waits for a person to act; absent in notifications that an earlier release queued. */
   inputRequired?: boolean;
 }
 

@@ -208,7 +208,7 @@ async function startOne(
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
   // A mission that is blocked by a cost limit or the number of open missions may become possible later. Any other reason (a missing model,
-  // a paused project, an open run) needs a person.
+  // a paused project, an open run) remains until a person removes it.
   const { problem, reason } = started;
   if (problem?.status !== 402) return outcome('ignored', reason);
   // A used-up budget of a person or project does not block other missions.

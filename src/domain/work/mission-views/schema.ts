@@ -28,7 +28,7 @@ const FiltersType = builder.objectRef<ViewFilters>('MissionViewFilters').impleme
       personId: stringOrNull('The person; null for all.'),
       kind: typedOrNull(RunKind.type, 'Whether the schedule or a person started the missions; null for both.'),
       followed: booleanOrNull('Whether only missions that the person follows are shown; null for no.'),
-      needsPerson: booleanOrNull('Whether only missions that wait for a person are shown; null for no.'),
+      needsPerson: booleanOrNull('Whether only missions that wait for a person to act are shown; null for no.'),
     }),
 });
 
@@ -71,7 +71,7 @@ const MissionViewRequest = request(
           personId: filterText.describe('The person.'),
           kind: RunKind.zod.nullish().describe('Whether the schedule or a person started the missions.'),
           followed: z.boolean().nullish().describe('True: only missions that the person follows.'),
-          needsPerson: z.boolean().nullish().describe('True: only missions that wait for a person.'),
+          needsPerson: z.boolean().nullish().describe('True: only missions that wait for a person to act.'),
         })
         .describe('The filters; an absent one means any.'),
     })

@@ -21,7 +21,7 @@ export const plainEvent = ({ kind, from, ...conditions }: EventTrigger): EventTr
   ...(Object.fromEntries(Object.entries(conditions).filter(([, value]) => value != null)) as typeof conditions),
 });
 
-/** Whether the changes alter the policy that decides which effects wait for a person. */
+/** Whether the changes alter the policy that decides which effects wait for approval. */
 export const changesPolicy = (
   { effectPolicy }: { effectPolicy?: RecurringMission['effectPolicy'] | undefined },
   before: Pick<RecurringMission, 'effectPolicy'>,

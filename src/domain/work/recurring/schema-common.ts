@@ -93,7 +93,7 @@ export const recurringFields = (t: FieldsOfRecurring) =>
     }),
     effectPolicy: typedOrNull(
       EffectPolicyType,
-      'Effects of its missions outside of the platform that wait for a person, in addition to those of the project; null means none.',
+      'Policy that decides which outside effects of its missions wait for approval, in addition to those of the project; null means none.',
       { beyondRest: true },
     ),
     nextRunAt: epochMsOrNull('The next occurrence; null while the recurring mission is disabled.'),
@@ -145,7 +145,7 @@ const agentId = boundedText(text.pathId)
   );
 const policyOfMissions = effectPolicy
   .nullish()
-  .describe('Effects of its missions outside of the platform that wait for a person; null means none.');
+  .describe('Policy that decides which outside effects of its missions wait for approval; null means that none waits.');
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('Labels that each issue gets, at most 20.');
 export const CreateRequest = request(
   'CreateScheduledTaskRequest',

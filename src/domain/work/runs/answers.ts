@@ -17,7 +17,7 @@ const toggleWaitsSql = `update runs set origin_waits = not origin_waits
   where origin_delivery_id is not null and ${isInState(openStates)} and (${needsPersonSql('runs')}) <> origin_waits
   returning id, origin_delivery_id, origin_number`;
 
-/** Reports the runs that have begun or ceased to wait for a person. */
+/** Reports the runs that have begun or ceased to wait for a person to act. */
 export const answerWaits = (): Promise<void> =>
   transaction(async (trx) => {
     const toggled = await sql<Origin & Pick<Run, 'id'>>(toggleWaitsSql, [], trx);

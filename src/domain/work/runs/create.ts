@@ -34,7 +34,7 @@ export type NewRun = Pick<
   instanceType?: Run['instanceType'];
   /** Sandbox template for all agents of the run; absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'];
-  /** Policy that decides which effects wait for a person; absent means that only the other policies apply. */
+  /** Policy that decides which effects wait for approval; absent means that only the other policies apply. */
   effectPolicy?: EffectPolicy | null;
   /** Limits of the run; for an absent limit, the limit of the sandbox template applies. */
   maxMinutes?: number | null;

@@ -1,4 +1,4 @@
-// SQL for the items that runs add to the inbox of people (../../lifecycle/inbox): open runs that wait for a person, limits that hold
+// SQL for the items that runs add to the inbox of people (../../lifecycle/inbox): open runs that wait for a person to act, limits that hold
 // missions back, changes to review, and failures. `$1` is the organization, `$2` the project of a bound credential, `$3` the current time.
 import { days } from '#foundation/clock.ts';
 import { isUnpushedSql, runsWithEffectsSql } from '../../projects/effects/staging.ts';
@@ -82,7 +82,7 @@ const questionsSql = `${itemSql({
 })} from runs r cross join lateral (${unansweredSql('r')} order by f.at, f.seq limit ${questionsOfRun}) q
   where ${within} and ${isInState(['running'], 'r')} and not r.awaits_approval and r.parked_at is null`;
 
-/** Open runs that wait for a person who may run missions. */
+/** Open runs that wait for an action of a person who may run missions. */
 export const waitingItemsSql = [plansSql, parkedSql, questionsSql].join(' union all ');
 
 /** A limit of the organization that holds missions back, for people who may raise it. The item shows the run that has waited longest. */
@@ -134,7 +134,7 @@ export const failureItemsSql = `${itemSql({
   ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
     and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
 
-/** SQL for outside effects that wait for a person: effects of ended missions, and tool calls that agents of open missions have staged. */
+/** SQL for outside effects that wait for approval: effects of ended missions, and tool calls that agents of open missions have staged. */
 export const effectItemsSql = `${itemSql({
   ...ofRun,
   id: `'effects-' || r.id`,

@@ -180,7 +180,7 @@ export class Run extends table('runs', {
     return { name: status, condition: `"status" = '${status}'` };
   }
 
-  /** Policy that decides which outside effects wait for a person, copied from the rule that started the run; null means that none waits. */
+  /** Policy that decides which outside effects wait for approval, copied from the rule that started the run; null means that none waits. */
   declare effectPolicy: EffectPolicy | null;
   /** Text of an existing issue at the start of the run, for its agents; null without one. */
   declare issueText: string | null;
@@ -192,7 +192,7 @@ export class Run extends table('runs', {
   declare chatThreadId: Id<'chatThread'> | null;
   /** The delivery of the event that started the run; null without one. */
   declare originDeliveryId: Id<'inboundDelivery'> | null;
-  /** Whether the comment that answers the event shows that the run waits for a person. */
+  /** Whether the comment that answers the event shows that the run waits for a person to act. */
   declare originWaits: boolean;
   /** Files that the branch of an attempt changes, at most 1,000; null before a branch was pushed, and when the files are unknown. */
   declare changedPaths: string[] | null;

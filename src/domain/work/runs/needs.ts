@@ -25,12 +25,12 @@ export const unansweredSql = (run: string) => `${questionsSql(run)} and not exis
         or m.kind = 'message' and f.action is null and m.created_at >= f.at
           and (f.tool_use_id is null or m.acknowledged_at is null)))`;
 
-/** SQL condition: the open run with this alias waits for a person. */
+/** SQL condition: the open run with this alias waits for a person to act. */
 export const needsPersonSql = (run: string) => `${isInState(openStates, run)}
   and (${run}.awaits_approval or ${run}.parked_at is not null
     or ${isInState(['running'], run)} and exists (${unansweredSql(run)}))`;
 
-/** Open runs that wait for a person. */
+/** Open runs that wait for a person to act. */
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
 /** Maximum questions that are shown per run, because a runtime could report any number. */
@@ -65,6 +65,6 @@ const runsAwaitingPersonSql = `select r.id, r.mission_title, r.awaits_approval, 
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)
   order by r.created_at desc, r.id desc limit 20`;
 
-/** The newest 20 runs of the organization that wait for a person. */
+/** The newest 20 runs of the organization that wait for a person to act. */
 export const findRunsAwaitingPerson = (orgId: string): Promise<RunAwaitingPerson[]> =>
   sql<RunAwaitingPerson>(runsAwaitingPersonSql, [orgId]);

@@ -1,4 +1,4 @@
-// News about runs for the person responsible: the run has ended, or waits for a person.
+// News about runs for the person responsible: the run has ended, or waits for a person to act.
 import { sql } from '#foundation/postgres/database.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';

@@ -26,7 +26,7 @@ export interface RunFilter extends PageRequest {
   agentId?: string | null | undefined;
   /** Only runs of this person; `none` selects runs without a responsible person. */
   personId?: string | null | undefined;
-  /** Only open runs that wait for a person. */
+  /** Only open runs that wait for a person to act. */
   needsPerson?: boolean | null | undefined;
   /** Only runs that the caller's person follows. */
   followed?: boolean | null | undefined;

@@ -95,7 +95,7 @@ builder.mutationFields((t) => ({
   }),
   answerElicitation: t.field({
     description:
-      'Answers a question of the agent of a run, or decides about a tool call that needs a person. A question is answered ' +
+      'Answers a question of the agent of a run, or decides about a tool call that needs approval. A question is answered ' +
       'once. The field `questions` of a run lists the waiting ones.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/answer', body: 'AnswerElicitationRequest', status: 201 },

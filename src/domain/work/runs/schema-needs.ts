@@ -26,7 +26,7 @@ import { isOpen } from './states.ts';
 const RunNeedWords = wordSet('RunNeed', runNeeds, 'Action that a run needs from a person.', {
   approval: 'The approval of the run’s plan.',
   answer: 'The answer to a question of the run’s agent.',
-  decision: 'The decision whether the agent of the run may call a tool that needs a person.',
+  decision: 'The decision whether the agent of the run may make a tool call that needs approval.',
   budget: 'More money: the next model call or minute of the run would exceed the limit `parkedBy`.',
   limit: 'A higher limit of its minutes, model calls or tokens: `parkedBy` names it.',
 });
@@ -59,7 +59,7 @@ export const RunQuestion = builder.objectRef<Omit<OpenQuestion, 'runId'>>('RunQu
       seq: int('The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.'),
       text: string('The question.', { complexity: weightOf(text.fragmentBody.max) }),
       choices: stringsOrNull('Answers that the question suggests; null for none. Any other text is allowed too.'),
-      tool: stringOrNull('The tool whose call needs a person, as `server.tool`; null for a question in words.'),
+      tool: stringOrNull('The tool whose call needs approval, as `server.tool`; null for a question in words.'),
       arguments: stringOrNull('The arguments of the call as JSON; null for a question in words.', {
         complexity: weightOf(text.fragmentBody.max),
       }),
@@ -73,7 +73,7 @@ builder.objectFields(RunType, (t) =>
       type: RunNeedWords.type,
       nullable: true,
       graphOnly: true,
-      description: 'The action that the run waits for a person to take; null for none.',
+      description: 'The action of a person for which the run waits; null for none.',
       resolve: (run, _args, context) => needOf(run, context),
     }),
     questions: t.field({

@@ -49,7 +49,7 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
       prUrl: stringOrNull('The page of the pull request; null without one.'),
       prState: typedOrNull(PullRequestState.type, 'The state of the pull request; null without one.'),
       mergeBlocker: stringOrNull(
-        'Reason why the pull request waits for a person although its project merges approved changes; null otherwise.',
+        'Reason why a person must merge the pull request although its project merges approved changes; null otherwise.',
       ),
     }),
 });

@@ -139,7 +139,7 @@ const filterArguments = () =>
       validate: { schema: boundedText({ min: 1, max: 200 }) },
     }),
     needsPerson: t.boolean({
-      description: 'True means only open runs that wait for a person, for example for the approval of a plan.',
+      description: 'True means only open runs that wait for a person to act, for example to approve a plan.',
     }),
     followed: t.boolean({ description: 'True means only runs that the caller follows.' }),
     kind: t.field({
@@ -186,7 +186,7 @@ const RunGroupsType = builder.objectRef<{ data: operations.RunGroup[] }>('RunGro
 builder.queryFields((t) => ({
   runs: t.field({
     description:
-      'The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person.',
+      'The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person to act.',
     scope: 'missions:read',
     rest: { route: 'GET /runs', without: ['search', 'personId', 'followed'] },
     tool: 'list_runs',

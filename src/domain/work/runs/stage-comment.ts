@@ -1,4 +1,4 @@
-// Stages the comment of a mission and the change of its issue's state, if these have to wait for a person.
+// Stages the comment of a mission and the change of its issue's state, if these have to wait for approval.
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { EffectPayloads } from '../../projects/effects/model.ts';
 import { waitsFor } from '../../projects/effects/policy.ts';
@@ -12,7 +12,7 @@ import type { Run } from './model.ts';
 type StagedComment = Omit<EffectPayloads['comment'], 'text'>;
 
 /**
- * Stages the comment. Returns false when comments do not wait for a person: the caller then writes the comment. A link to the pull request
+ * Stages the comment. Returns false when comments do not wait for approval: the caller then writes the comment. A link to the pull request
  * is added when the comment is written, because the pull request waits too.
  */
 export async function stageComment(run: Run, title: string | null, place: StagedComment): Promise<boolean> {

@@ -64,7 +64,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
         'Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
           '`mixed`; null in the other parts and while it is empty.',
       ),
-      promptSpans: typed([PromptSpanType], 'The spans of a prompt; empty in the other parts.', {
+      promptSpans: typed([PromptSpanType], 'The spans of the prompt; empty if `part` is not `prompt`.', {
         complexity: { field: 1, multiplier: 1 },
       }),
       times: t.field({

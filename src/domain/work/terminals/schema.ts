@@ -30,7 +30,7 @@ const TerminalType = builder.objectRef<TerminalState>('Terminal').implement({
       hasDevice: booleanOrNull(
         'Whether the shell has a terminal device: without one it has no line editing and no signals. Null until it was started.',
       ),
-      width: int('Characters of a line.'),
+      width: int('Characters per line.'),
       height: int('Number of lines.'),
       reason: stringOrNull('Why the terminal has ended; null while it has not.'),
       createdAt: epochMs('When it was requested.'),
@@ -54,12 +54,12 @@ const size = ({ min, max }: { min: number; max: number }) => ({ schema: z.int().
 const { width, height, window, input, pieces } = terminalBounds;
 const widthOf = {
   required: true,
-  description: `Characters of a line of the window, at most ${window.max}. The terminal has the nearest of ${width.min} to ${width.max}.`,
+  description: `Characters per line of the window, at most ${window.max}. The terminal uses at least ${width.min} and at most ${width.max}.`,
   validate: size(window),
 } as const;
 const heightOf = {
   required: true,
-  description: `Lines of the window, at most ${window.max}. The terminal has the nearest of ${height.min} to ${height.max}.`,
+  description: `Number of lines of the window, at most ${window.max}. The terminal uses at least ${height.min} and at most ${height.max}.`,
   validate: size(window),
 } as const;
 const terminalId = { ...pathId, description: 'The id of a terminal that the caller has opened.' } as const;

@@ -1,4 +1,4 @@
-// Notices about missions: recurring missions that keep failing, missions that wait for a runtime, and missions that need a person.
+// Notices about missions: recurring missions that keep failing, and missions that wait for a runtime or for a person to act.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { isoTime, minutes } from '#foundation/clock.ts';
