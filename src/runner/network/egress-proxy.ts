@@ -151,10 +151,7 @@ async function tunnel(
   }
 }
 
-/**
- * The server name in a client's first bytes if it differs from the host; the empty string if no name can be read. Returns undefined if the
- * bytes can be forwarded.
- */
+/** The server name in a client's first bytes, empty if unreadable. Returns undefined when these bytes can be forwarded. */
 function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
   // An open policy allows every public host, so the name does not matter.
   if (policy.mode === 'open') return undefined;
