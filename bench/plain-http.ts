@@ -1,4 +1,4 @@
-// A client for HTTP/1.1 that uses little CPU: bodies are sent as they are over few connections that stay open, one request at a time on
+// A client for HTTP/1.1 that uses little CPU: bodies are sent unchanged over few connections that stay open, one request at a time on
 // each, and only the length of a response is read from its head. bench/held-runners.ts sends hundreds of requests a second with it.
 import { connect, type Socket } from 'node:net';
 

@@ -1,4 +1,4 @@
-// The service as a server of the bench: built and in a separate process, as it is deployed.
+// The service as a server of the bench: built and in a separate process, as in production.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

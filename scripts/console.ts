@@ -1,5 +1,5 @@
 // `npm run console`: builds the console if its sources are newer than the last build; `npm start` does this first.
-// Without development dependencies the last build is used as it is.
+// Without development dependencies, the last build is used unchanged.
 import { createRequire } from 'node:module';
 
 function isInstalled(name: string): boolean {

@@ -24,7 +24,7 @@ export interface Task {
 
 const lines = (page: Page) => page.getByRole('region', { name: 'src/part-0/file-0.ts' }).locator('[data-line]');
 const typed = (page: Page, text: string) => page.keyboard.insertText(text);
-/** The item is selected, as it is for a person who finds it first in the list. */
+/** Waits until the item is selected, which the page does for the first item of the list. */
 const isOpen = (page: Page, title: string) => page.getByRole('article', { name: title }).waitFor();
 
 export const tasks: Task[] = [

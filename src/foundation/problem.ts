@@ -79,7 +79,7 @@ function problemFactory(category: Category, title: string, code: ProblemCode, re
 export const invalid = problemFactory('validation', 'Invalid request', 'invalid_request');
 /** 401: no credential, or an invalid one. */
 export const unauthenticated = problemFactory('auth', 'Unauthenticated', 'unauthenticated');
-/** 402: the organization may not start a mission, or create a project, now. */
+/** 402: the organization cannot start a mission, or create a project, now. */
 export const paymentRequired = (
   code: 'credits_exhausted' | 'daily_cost_cap' | 'budget_exhausted' | 'plan_limit',
   description: string,

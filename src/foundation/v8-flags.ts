@@ -16,7 +16,7 @@ if (process.env.V8_FLAGS !== 'off') {
 }
 
 /**
- * The garbage of loading would make V8's young generation grow to 32 MB, so it may not grow while the process starts. After the start the
+ * The garbage of loading would make V8's young generation grow to 32 MB, so it must not grow while the process starts. After the start, the
  * remaining garbage is collected once, in about a tenth of a second, with the compiled code of all functions, most of which ran only
  * once.
  */

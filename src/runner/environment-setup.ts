@@ -13,9 +13,9 @@ import { environmentKey } from './workspace/environment-key.ts';
 
 /** Time within which services have to be ready, once their images are available. */
 const servicesTimeoutMs = 120_000;
-/** Maximum characters of the last lines in a report. */
+/** Maximum number of characters of the last lines in a report. */
 const maxTailCharacters = 4_000;
-/** Maximum characters of a note, and number of notes, in a report. */
+/** Maximum number of characters of a note, and of notes in a report. */
 const maxNote = { characters: 1_000, count: 20 };
 
 /** Prepares the environment once, then applies the agents' network policy. @returns the reason for a failure; empty on success */

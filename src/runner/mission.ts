@@ -17,7 +17,7 @@ import type { RunnerCapabilities, StepContext } from './step-context.ts';
 import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
 import { clip } from './text.ts';
 
-/** Maximum characters of the outcome of a session on the platform. */
+/** Maximum number of characters of the outcome of a session on the platform. */
 const maxOutcomeCharacters = 100;
 
 /**

@@ -53,7 +53,7 @@ export function openPlaces(settings: RunSettings) {
 
   async function open(isolation: Isolation, step: Step, startSha: string | null): Promise<RunPlace> {
     const isScript = isolation === scripts;
-    // Agents without isolation run as the runner's user; scripts run as another user where possible.
+    // Agents without isolation run as the runner's user; scripts run as another user if possible.
     const account = isolation.level === 'none' && !isScript ? undefined : await newAccount();
     const place = await makePlace('', account, trust ? addAuthorities(trust) : null, isolation.containers?.pod?.folder);
     closing.push(place.remove);

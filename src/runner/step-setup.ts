@@ -10,7 +10,7 @@ import type { StepContext } from './step-context.ts';
 /** Outcome of a step when the runner shuts down. */
 export const runnerStopped = 'runner stopped';
 
-/** Maximum connections per report: the platform accepts 200. */
+/** Maximum number of connections per report: the platform accepts 200. */
 const connectionsAtOnce = 200;
 
 /** Begins a step. @returns the reason why the step cannot begin, after closing its journal; empty if it can */

@@ -11,8 +11,8 @@ import { type RunPlace, variablesOf } from './run-place.ts';
 const script = 'cd "$0" && exec "$(command -v bash || command -v sh)" -i';
 
 /**
- * Returns a function that opens shells in the sandbox. @param isReadOnly Whether the agent may not change its checkout. Then the person may
- * not change it either, because the changes would be lost.
+ * Returns a function that opens shells in the sandbox. @param isReadOnly Whether the agent is not allowed to change its checkout. Then the
+ * person may not change it either, because the changes would be lost.
  */
 export const shellIn =
   (runPlace: RunPlace, isolated: IsolatedStep, { runId }: RunLease, isReadOnly: boolean): OpenShell =>

@@ -30,7 +30,7 @@ export interface Outcome {
   turns: number;
 }
 
-/** Maximum characters of an output on the platform. */
+/** Maximum number of characters of an output on the platform. */
 const maxOutputCharacters = 65_536;
 
 /** Runs the step and reports everything except its outcome. */

@@ -3,7 +3,7 @@
 /** The beginning of a text. A surrogate pair that is cut in half becomes a replacement character. */
 export const clip = (text: string, most: number): string => text.slice(0, most).toWellFormed();
 
-/** Maximum characters of the log of a setup or of an image. */
+/** Maximum number of characters of the log of a setup or of an image. */
 const maxLogCharacters = 1_000_000;
 
 /** Logs the beginning of an output, and says that the rest is missing. */

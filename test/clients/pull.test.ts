@@ -262,7 +262,7 @@ describe('aep push', () => {
     expect(read(other, 'c.txt')).toBe('newer\n');
   });
 
-  it('is refused when the mission has newer work, when a concurrent push came first, and when the person may not run missions', async () => {
+  it('is refused when the mission has newer work, when a concurrent push came first, and when the person is not allowed to run missions', async () => {
     work();
     await keep();
     await end();

@@ -1,4 +1,5 @@
-// Agent sessions of Linear: a delegation starts a mission, whose session shows its activities, plan and URL. Members answer its questions, steer it and stop it there, and each event counts once.
+// Agent sessions of Linear: a delegation starts a mission, whose session shows its activities, plan and URL. Members answer its questions,
+// steer it and stop it there, and each event counts once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -304,7 +305,7 @@ describe('agent sessions of Linear', () => {
   });
 });
 
-describe('agent sessions of Linear that may not start a mission', () => {
+describe('agent sessions from Linear that must not start a mission', () => {
   it('an agent session begun by an outsider waits for the approval of a member, who is then billed', async () => {
     const own = session('Eve');
     const delivery = await heard(created(own));

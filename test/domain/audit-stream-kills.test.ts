@@ -1,5 +1,5 @@
-// Audit logs on their way to an https collector and a bucket, by processes that are killed with SIGKILL: every event arrives, a repeated one
-// with the same bytes, and what has arrived verifies without the service. EVENTS and KILLS make larger runs (bench/README.md).
+// Audit logs on their way to an https collector and a bucket, by processes that are killed with SIGKILL: every event arrives, a repeated
+// one with the same bytes, and what has arrived verifies without the service. EVENTS and KILLS make larger runs (bench/README.md).
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -15,7 +15,10 @@ import { startSenders } from '../support/killed-senders.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const [events, kills] = [Number(process.env.EVENTS ?? 300), Number(process.env.KILLS ?? 4)];
-/** Events are recorded in portions, each after the previous one has arrived. Many requests result, during each of which a process can be killed. */
+/**
+ * Events are recorded in portions, each after the previous one has arrived. Many requests result, during each of which a process can be
+ * killed.
+ */
 const portion = Math.ceil(events / (kills * 3));
 
 interface Destination {
@@ -144,7 +147,7 @@ it('no audit event is lost while the sending processes are killed, and the deliv
     expect([...entries.keys()].toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: entries.size }, (_, i) => i + 1),
     );
-    // As in docs/audit.md: the first of several equal lines.
+    // The first of several equal lines counts, as in docs/audit.md.
     const lines = [...new Set(linesOf(destination))];
     expect(lines.length).toBeLessThan(linesOf(destination).length);
     const { findings, signed } = await verifyFile(toStream(lines), { kept: [] });

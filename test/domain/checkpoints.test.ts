@@ -172,7 +172,7 @@ describe('checkpoints of a step', () => {
     expect(await runtime.ask('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
   });
 
-  it('409 · a checkpoint is refused for a researcher, which may not change files', async () => {
+  it('409 · a checkpoint is refused for a researcher, which must not change files', async () => {
     const { runId, leaseId, step } = await held();
     await world.knex('run_steps').where({ id: step.stepId }).update({ role: 'researcher' });
     const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };

@@ -1,4 +1,5 @@
-// Issues of the built-in tracker as people use them: an agent is assigned, comments steer and continue its mission, and rules start other missions.
+// Issues of the built-in tracker as people use them: an agent is assigned, comments steer and continue its mission, and rules start other
+// missions.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
@@ -422,7 +423,7 @@ describe('rules for issues of the built-in tracker', () => {
 });
 
 describe('refused changes of issues', () => {
-  it('403, 404 · an issue cannot be changed by people who may not start missions, or from another organization', async () => {
+  it('403, 404 · an issue cannot be changed by people who are not allowed to start missions, or from another organization', async () => {
     const { id } = await write();
     const { id: commentId } = await comment(id, 'Mine.', bob);
     for (const call of [() => write({}, viewer), () => assign(id, agentId, viewer), () => comment(id, 'Hi.', viewer)])

@@ -363,7 +363,7 @@ it('an interrupted deletion of details changes nothing, and the next call repeat
   for (const mission of missions) expect(await left(world, mission)).toEqual(nothing);
 });
 
-it('details are deleted in turns by organization, so that nobody waits for another’s backlog or failure', async () => {
+it('organizations take turns when details are deleted, so that none waits for the backlog or failure of another one', async () => {
   const [first, second] = [shop, other].sort((a, b) => (a.orgId < b.orgId ? -1 : 1)) as [Place, Place];
   await setDays(other);
   const ended = (place: Place, count: number) =>

@@ -129,7 +129,7 @@ describe('claiming a run', () => {
     };
     const ofGlobex = (ids: string[]) => ids.filter((id) => id !== acme.id).length;
     expect(ofGlobex([...(await orgs(1)), ...(await orgs(1))])).toBe(1);
-    // Concurrent claims may not see each other's runs, but each gets a run.
+    // Concurrent claims might not see each other's runs, but each gets a run.
     expect((await orgs(4)).every(Boolean)).toBe(true);
     const rest = [...(await orgs(1)), ...(await orgs(1)), ...(await orgs(1)), ...(await orgs(1))];
     expect((await world.knex('runs').where({ status: 'running' }).whereNot({ orgId: acme.id })).length).toBe(3);

@@ -1,5 +1,6 @@
 // The tests with real programs of the machine, `npm run test:engines`: attackers in each isolation, services beside missions, missions in
-// containers, a release, the Helm chart, and a restored database. Where a machine has neither bubblewrap nor Podman or Docker, tests of isolation say so and are skipped.
+// containers, a release, the Helm chart, and a restored database. If a machine has neither bubblewrap nor Podman or Docker, tests of
+// isolation say so and are skipped.
 import { defineConfig } from 'vitest/config';
 import suite from '../../vitest.config.ts';
 
@@ -14,7 +15,7 @@ export default defineConfig({
     testNamePattern: /container|image|attacker|agents|services|^a (release|database) |^the chart /,
     globalSetup: suite.test!.globalSetup!,
     setupFiles: suite.test!.setupFiles!,
-    // As in the ordinary suite, a failed test is tried once more, and listed at the end.
+    // A failed test is tried once more and listed at the end, as in the ordinary suite.
     retry: 1,
     reporters: ['default', './test/support/second-attempts.ts'],
     pool: 'forks',

@@ -238,7 +238,7 @@ describe('Files that run outside the transaction', () => {
 });
 
 describe('migrate', () => {
-  it('Sends SQL as it is written, including question marks', async () => {
+  it('Sends SQL unchanged, including question marks', async () => {
     expect(await migrate(knex, { folder })).toEqual([first, second]);
     expect(await knex('asked').select()).toEqual([{ boatId: 1, known: true, reason: 'why\\?' }]);
   });

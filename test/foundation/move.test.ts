@@ -128,7 +128,7 @@ describe('moveDatabase', () => {
     expect(await query(target, 'select last_value::int as ticket from tickets')).toEqual([{ ticket: 1_001 }]);
   });
 
-  it('Refuses a target that holds rows, and leaves it as it is', async () => {
+  it('Refuses a target that holds rows, and does not change it', async () => {
     const target = await newTarget('occupied');
     await query(target, 'create table guests (n integer); insert into guests values (1)');
     await expect(moveDatabase(source.connection, target, folder)).rejects.toThrow(

@@ -60,7 +60,7 @@ async function answeredBy(work: () => Promise<unknown>) {
   return { replica: replica - before.replica, primary: primary - before.primary };
 }
 
-/** Repeats `work` until the replica answers it: PostgreSQL also writes data by itself that the replica may not have replayed yet. */
+/** Repeats `work` until the replica answers it: PostgreSQL also writes data by itself that the replica might not have replayed yet. */
 const answeredByReplica = (work: () => Promise<unknown>) =>
   expect.poll(() => answeredBy(work)).toEqual({ replica: 1, primary: 0 });
 const inUse = () => answeredByReplica(() => read('/me'));

@@ -382,7 +382,7 @@ await prepared.alone('org_1', 'key', async () => {
 
 describe('the mask of secrets', () => {
   it.each([
-    ['as it is', 'p@ss word/1', 'a p@ss word/1 b'],
+    ['in plain text', 'p@ss word/1', 'a p@ss word/1 b'],
     ['in Base64, at any position', 'top-secret-value', `x ${Buffer.from('ab:top-secret-value!').toString('base64')}`],
     ['for URLs', 'p@ss word/1', `?t=${encodeURIComponent('p@ss word/1')}`],
     ['in JSON', 'a"b\\c"d', JSON.stringify({ x: 'a"b\\c"d' })],

@@ -272,7 +272,7 @@ describe('a fork', () => {
     writeFileSync(gate, '');
   });
 
-  it('is refused for impossible calls, models and versions, and to people who may not read recordings', async () => {
+  it('is refused for impossible calls, models and versions, and to people who are not allowed to read recordings', async () => {
     const refusals: [Record<string, unknown>, number, string][] = [
       [{ call: 7 }, 400, 'call: must be the number of a recorded call of the step, at most 6.'],
       [{ call: 3 }, 400, 'call: must be the call of a model; this one is the call of a tool.'],

@@ -87,7 +87,7 @@ export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex,
 
 /**
  * Remembers every row. The returned function restores all of them, so that each test finds the state of the first; sequences and
- * files stay as they are.
+ * files are not restored.
  */
 export async function keepRows(knex: Knex): Promise<() => Promise<void>> {
   const kept = await read(knex);

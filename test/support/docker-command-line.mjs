@@ -1,4 +1,4 @@
-// Docker's command line as it is published (test/fixtures/docker.json), without Podman's additions: which options a command has, which
+// Docker's published command line (test/fixtures/docker.json), without Podman's additions: which options a command has, which
 // values they take, and which of them exclude each other.
 import { readFileSync } from 'node:fs';
 
@@ -14,7 +14,7 @@ const mountKeys = ['type', 'source', 'target', 'readonly', 'bind-propagation', '
 const units = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
 const bytesOf = (text) => Number.parseFloat(text) * units[/[bkmg]?$/i.exec(text)[0].toLowerCase()];
 
-/** Members of `docker inspect` that the Engine API documents, as far as they are read. */
+/** Members of `docker inspect` that the Engine API documents, without those that nobody reads. */
 const members = { container: ['State', 'SizeRw', 'Mounts'], image: ['Id', 'Size'] };
 const stateMembers = ['Pid', 'OOMKilled', 'Running'];
 

@@ -1,4 +1,4 @@
-// Runs with an environment, as a runner carries them out: in a cell and in a real engine, where a machine has them. A stand-in for the
+// Runs with an environment, as a runner carries them out: in a cell and in a real engine, if the machine has them. A stand-in for the
 // platform records what the runner reports; all host names resolve to loopback, where a registry listens.
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

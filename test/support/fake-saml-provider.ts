@@ -1,4 +1,4 @@
-// A small SAML 2.0 provider: reads requests as they are redirected, and signs responses with real XML signatures, or falsifies them on demand.
+// A small SAML 2.0 provider: reads requests from redirects, and signs responses with real XML signatures, or falsifies them on demand.
 import { randomBytes } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { SignedXml } from 'xml-crypto';

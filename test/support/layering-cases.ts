@@ -134,7 +134,7 @@ export const cases: Record<string, Case> = {
     { 'src/runner/protocol/platform.ts': 'await fetch(url);', 'src/runner/mission.ts': 'await fetch(url);' },
     'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/mcp-calls.ts, protocol/usage.ts, protocol/egress.ts, network/egress-proxy.ts, network/intercept.ts, network/dialer.ts, harness/opencode-connection.ts, kubernetes/relay.ts, kubernetes/waiting-pod.ts do.',
   ],
-  'the foundation may not import a noun': [
+  'the foundation must not import a noun': [
     layering.layersImportDownwards,
     { 'src/foundation/http/http.ts': "import { Project } from '#domain/projects/projects/model.ts';" },
     'src/foundation/http/http.ts imports src/domain/projects/projects/model.ts: foundation must not depend on domain.',

@@ -42,7 +42,7 @@ export function addHooks(program: Command): void {
   ofHook('redeliver', 'process an event once more')
     .argument('<delivery>', 'id of the delivery')
     .action(run(hooks.redeliver));
-  ofHook('approve', 'start the missions of an event whose author may not start them')
+  ofHook('approve', 'start the missions of an event whose author is not allowed to start them')
     .argument('<delivery>', 'id of the delivery')
     .action(run(hooks.approve));
 }

@@ -38,7 +38,7 @@ export function forTerminal(text: string): string {
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 export const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Escapes control characters that `JSON.stringify` leaves as they are. */
+/** Escapes control characters that `JSON.stringify` leaves unchanged. */
 export const toJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 export const printJson = (value: unknown): void => printLine(toJson(value, 2));

@@ -134,7 +134,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
     .option('--detach', 'print the run and exit')
     .action(run(steering.continueRun));
   ofRun('fork', 'start a new mission that continues from a recorded model call; without a call, list the calls')
-    .argument('[call]', 'the call as it is listed: stp_…/4')
+    .argument('[call]', 'the call in the format of the list: stp_…/4')
     .option('-m, --message <text>', 'message to the agent at the call; - reads it from standard input')
     .option('--model <id>', 'model from the call on')
     .option('--agent-version <n>', 'version of the agent for the call and later ones', count)

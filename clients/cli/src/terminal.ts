@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError, type Client, type Terminal } from '../../typescript/src/exports.ts';
 
-/** Maximum characters of one piece of input, and maximum time between two pieces. */
+/** Maximum number of characters of one piece of input, and maximum time between two pieces. */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
 export interface Size {
   width: number;

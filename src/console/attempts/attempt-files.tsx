@@ -4,7 +4,7 @@ import { ScrollTable, TableHead } from '../kit/scroll-block.tsx';
 import { plural, visible } from '../kit/words.tsx';
 import type { Attempt } from './group.ts';
 
-/** Maximum rows of the table. */
+/** Maximum number of rows of the table. */
 const maxShown = 200;
 
 export function AttemptFiles({ attempts }: { attempts: readonly Attempt[] }) {

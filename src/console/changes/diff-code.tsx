@@ -10,7 +10,7 @@ import type { Colors, Token } from './highlight.ts';
  */
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Maximum characters of a line that are shown. */
+/** Maximum number of characters of a line that are shown. */
 const maxCharacters = 5_000;
 
 /** Scopes of highlight.js, grouped by color. */

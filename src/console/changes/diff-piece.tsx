@@ -59,7 +59,7 @@ const threadsAt = ({ left, right }: DiffRow, byLine: ReadonlyMap<string, Thread[
 const isAt = ({ left, right }: DiffRow, { side, line }: DraftComment): boolean =>
   side === 'old' ? left?.old === line : right?.new === line;
 
-/** Maximum characters of the quoted lines that the agent gets with a comment. */
+/** Maximum number of characters of the quoted lines that the agent gets with a comment. */
 const maxQuoteCharacters = 2_000;
 
 /** The lines in the format of a diff. */

@@ -60,7 +60,7 @@ function languageOf(path: string): string | null {
   return language in languages ? language : null;
 }
 
-/** Maximum characters of a file with syntax colors. */
+/** Maximum number of characters of a file with syntax colors. */
 const maxCharacters = 300_000;
 
 /** Tokens of each line of the file, by the text of the line. */

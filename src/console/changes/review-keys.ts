@@ -24,7 +24,7 @@ function goAlong(file: HTMLElement | undefined, step: number): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Registers the keys of the review. @param openDialog Null for people who may not review */
+/** Registers the keys of the review. @param openDialog Null for people who are not allowed to review */
 export function useReviewKeys(
   list: RefObject<HTMLElement | null>,
   openDialog: ((verdict: ReviewVerdict) => void) | null,

@@ -8,7 +8,7 @@ import type { DraftOfReview } from './draft.ts';
 
 const verdicts: readonly [ReviewVerdict, string, string][] = [
   ['request_changes', 'Request changes', 'The agent continues on the same branch, with all of your comments.'],
-  ['approve', 'Approve', 'The change may be merged as it is at this commit.'],
+  ['approve', 'Approve', 'The change may be merged in its state at this commit.'],
   ['comment', 'Comment', 'Your comments are for people. The agent does not get them.'],
 ];
 

@@ -187,7 +187,7 @@ interface ActionProperties {
   act(key: string): Promise<unknown>;
 }
 
-/** A button for an action: asks for confirmation where needed, runs once at a time, and shows the error. */
+/** A button for an action: asks for confirmation if needed, runs once at a time, and shows the error. */
 export function Action({ label, describes, class: name = 'quiet slim', question, dataKey, act }: ActionProperties) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);

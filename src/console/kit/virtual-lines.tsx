@@ -8,7 +8,7 @@ import { partsOf } from './ansi.ts';
 const maxHeight = 16_000_000;
 /** Number of lines up to which all lines are rendered, and number of lines rendered beyond the edges of the box. */
 const [few, beyond] = [300, 10];
-/** Maximum characters of a line that are shown. */
+/** Maximum number of characters of a line that are shown. */
 const maxLineLength = 5_000;
 const tabWidth = 8;
 

@@ -11,7 +11,7 @@ export interface LogKey {
   part: SandboxLogPart;
 }
 
-/** Maximum characters of a log that the page holds. */
+/** Maximum number of characters of a log that the page holds. */
 const maxHeldCharacters = 128 * 1024 * 1024;
 /** Milliseconds after which a followed log is read even if `news` has not changed. */
 const followInterval = 2_000;
@@ -69,7 +69,8 @@ function useLogText(log: LogKey) {
 }
 
 /**
- * The calling component needs a separate `key` for each log. A followed log, or an empty one that can still grow, is read whenever `news` changes.
+ * The calling component needs a separate `key` for each log. A followed log, or an empty one that can still grow, is read whenever `news`
+ * changes.
  */
 export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boolean; canGrow: boolean; news: unknown }) {
   const { text, state, latest, update, begin, read } = useLogText(log);

@@ -7,7 +7,7 @@ import { useReading } from '../kit/reading.ts';
 
 export type NamedAgent = AgentNamesQuery['agents']['data'][number];
 
-/** The names of agents; null until they are read, and for a person who may not read them. */
+/** The names of agents; null until they are read, and for a person who is not allowed to read them. */
 export function useAgents(): readonly NamedAgent[] | null {
   const { data } = useReading(agentNames, {});
   return data?.agents.data ?? null;

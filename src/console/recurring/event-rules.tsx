@@ -183,7 +183,7 @@ function OutsiderTemplate({ rule: { outsiderTemplateId }, id, errorOf, change }:
         aria-describedby={`hint-${id}-template-of-outsiders${error ? ` error-${id}-outsiderTemplateId` : ''}`}
         onChange={({ currentTarget }) => change({ outsiderTemplateId: currentTarget.value })}
       >
-        <option value="">As for other missions</option>
+        <option value="">Same as for other missions</option>
         <option value={standard}>Standard</option>
         {!isKnown && <option value={outsiderTemplateId}>{outsiderTemplateId}</option>}
         {own.map((one) => (

@@ -4,7 +4,7 @@ import { resizeTerminal, writeTerminal } from '../generated/documents.ts';
 import { mutate, problemOf } from '../kit/client.ts';
 import type { Size } from './screen.ts';
 
-/** Maximum characters of one piece, and maximum time between two pieces. Pieces tell the service that the page is open. */
+/** Maximum number of characters of one piece, and maximum time between two pieces. Pieces tell the service that the page is open. */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
 
 /**

@@ -22,8 +22,8 @@ export const arrivalMs = hours(6);
 export const maxQuestionBytes = 16 * 1024 ** 2;
 const maxAnswerBytes = 256 * 1024;
 /**
- * Maximum connections to each cell: more than the forwarded requests of a cell (surfaces/cells/forward.ts), so that one is free for
- * questions.
+ * Maximum number of connections to each cell: more than the forwarded requests of a cell (surfaces/cells/forward.ts), so that one is free
+ * for questions.
  */
 const maxSockets = 1_500;
 

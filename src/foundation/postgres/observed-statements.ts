@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { failWith, inSpan, type OpenSpan, tracing } from '../tracing/tracing.ts';
 import { type DescribeOrigin, presentOrigin } from './origin.ts';
 
-/** Maximum characters of a text in a span or a report. */
+/** Maximum number of characters of a text in a span or a report. */
 const maxText = 1_000;
 
 /** The text of a statement without values: a BEGIN is shortened, because it contains the origin of changes. */
@@ -86,7 +86,9 @@ export interface SlowStatement {
   statement: string;
   /** Number of statements in the message; the report names the last one. */
   statements: number;
-  /** The trace and the request that sent the statement; for a message of several requests, the trace and the request of the first statement. */
+  /**
+   * The trace and the request that sent the statement; for a message of several requests, the trace and the request of the first statement.
+   */
   traceId: string | undefined;
   requestId: string | undefined;
 }

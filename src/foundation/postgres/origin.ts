@@ -73,7 +73,7 @@ export function beginSql(): string {
 const carried = new WeakMap<object, DescribeOrigin | undefined>();
 export const carriesOrigin = (trx: object): void => void carried.set(trx, presentOrigin());
 
-/** An SQL expression: the origin of the transaction as it is stored; null without one. */
+/** An SQL expression: the origin of the transaction in its stored form; null without one. */
 export const originSql = `nullif(current_setting('audit.origin', true), '')`;
 
 export const setOriginSql = `select set_config('audit.origin', $1, true)`;

@@ -93,7 +93,7 @@ export interface DatabaseReplica {
   address: string | null;
   state: string | null;
   syncState: string | null;
-  /** Bytes that the standby has not replayed; null when the role of the service may not see the number. */
+  /** Bytes that the standby has not replayed; null when the role of the service is not allowed to see the number. */
   lagBytes: number | null;
   lagSeconds: number | null;
 }

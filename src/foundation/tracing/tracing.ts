@@ -4,7 +4,7 @@ import { Problem } from '../problem.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The context of a span as it is sent in headers (W3C Trace Context); a malformed one counts as absent. */
+/** The context of a span in the format of the headers (W3C Trace Context); a malformed one counts as absent. */
 export interface TraceContext {
   traceparent?: string | undefined;
   tracestate?: string | undefined;

@@ -41,7 +41,7 @@ export function environmentOf({ home, gateway, model, command }: Task): Record<s
   return { ...defaultVariables, ...Object.fromEntries(own) };
 }
 
-/** The text with the values of variables; unknown variables stay as they are. */
+/** The text with the values of variables; unknown variables stay unchanged. */
 export const filled = (text: string, variables: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name) => variables[name] ?? whole);
 

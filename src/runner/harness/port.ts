@@ -38,9 +38,9 @@ export interface Task extends HarnessLaunch {
   resume: string | null;
   /** Whether the agent changes no file: it gets no tool to edit with, and a cell or container mounts its checkout read-only. */
   readOnly: boolean;
-  /** Maximum calls of the model, after which the turn is interrupted; null means no limit. */
+  /** Maximum number of calls of the model, after which the turn is interrupted; null means no limit. */
   maxCalls: number | null;
-  /** Maximum tokens, read and written, after which the turn is interrupted; null means no limit. */
+  /** Maximum number of tokens, read and written, after which the turn is interrupted; null means no limit. */
   maxTokens: number | null;
   /** URL and key for model calls. They belong to the gateway, never to a vendor. */
   gateway: { url: string; key: string };

@@ -126,7 +126,7 @@ const reachable =
   };
 
 /**
- * The first folder or file in the path of a program that users of missions may not enter or read; a container engine mounts only the
+ * The first folder or file in the path of a program that users of missions cannot enter or read; a container engine mounts only the
  * packages.
  */
 function closedTo(program: string, level: 'cell' | 'container'): string | undefined {

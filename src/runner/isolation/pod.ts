@@ -1,5 +1,5 @@
-// The containers of a mission in a pod of a cluster (docs/decisions/0077-a-pod-per-mission.md). The runner of the mission is in a container of
-// the same pod: a starter in each of the other containers starts its programs there, and they share only folders with the runner.
+// The containers of a mission in a pod of a cluster (docs/decisions/0077-a-pod-per-mission.md). The runner of the mission is in a container
+// of the same pod: a starter in each of the other containers starts its programs there, and they share only folders with the runner.
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -10,7 +10,7 @@ import { bounded, type Container, type Containers, type Pod } from './engine.ts'
 import { clientProgram } from './pod-programs.ts';
 
 /**
- * Containers of a mission: for agents and scripts, for agents that may not change the checkout (`reader`), and for the MCP servers of
+ * Containers of a mission: for agents and scripts, for agents that must not change the checkout (`reader`), and for the MCP servers of
  * either. Servers have the same access to the checkout as their agent.
  */
 export const podContainers = ['agent', 'reader', 'servers', 'reader-servers'] as const;

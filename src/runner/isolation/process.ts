@@ -18,7 +18,7 @@ const exitGraceMs = 1_000;
 /** Exit code of Docker and Podman for their own failure, such as the end of their daemon. */
 const engineFailed = 125;
 
-/** Maximum characters of an event: longer ones arrive in pieces, which drivers ignore. */
+/** Maximum number of characters of an event: longer ones arrive in pieces, which drivers ignore. */
 export const maxEventBytes = 32 * 1024 * 1024;
 
 /** `env`: the environment of the program itself, if the harness runs inside another program. */

@@ -16,9 +16,9 @@ export interface Connection {
 
 export type CountedConnection = Omit<Connection, 'program'> & { count: number; programs: string[] };
 
-/** Maximum hosts per step, because a program could request any number of names. */
+/** Maximum number of hosts per step, because a program could request any number of names. */
 const maxHosts = 500;
-/** Maximum programs that are reported for one host; the platform accepts no more. */
+/** Maximum number of programs that are reported for one host; the platform accepts no more. */
 const maxPrograms = 10;
 
 export type ConnectionCounter = ReturnType<typeof countConnections>;

@@ -151,7 +151,7 @@ async function tunnel(
   }
 }
 
-/** The server name in a client's first bytes, empty if unreadable. Returns undefined when these bytes can be forwarded. */
+/** The server name in a client's first bytes that differs from the host; empty if unreadable. Undefined if the bytes can be forwarded. */
 function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
   // An open policy allows every public host, so the name does not matter.
   if (policy.mode === 'open') return undefined;

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 /** A line of the PROXY protocol has at most 107 bytes. */
 const [maxHeaderBytes, firstLine] = [107, /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 (\d{1,5}) (\d{1,5})\r\n/];
 
-/** Maximum searches per second, because each reads all processes of the machine. */
+/** Maximum number of searches per second, because each reads all processes of the machine. */
 const maxSearches = 20;
 
 /** The two ports of a connection in the sandbox: the port of the client and the port of the proxy. */

@@ -7,7 +7,7 @@ import type { ProcessSample } from '../isolation/measure.ts';
 import type { Platform } from './platform.ts';
 import type { Preview } from './preview.ts';
 
-/** Maximum samples of one heartbeat: the platform accepts 120. */
+/** Maximum number of samples of one heartbeat: the platform accepts 120. */
 const samplesAtOnce = 120;
 
 /** Interval at which a heartbeat contains samples: a heartbeat without them needs no write, and agents send one each second. */

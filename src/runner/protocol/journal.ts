@@ -5,9 +5,12 @@ import { appendFragments, appendLog, reportCost, reportUsage } from '../generate
 import type { Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
-/** Maximum characters of one piece, fragments of one call and dollars of one cost: the platform accepts 65,536, 50 and 10,000. */
+/**
+ * Maximum number of characters of one piece, of fragments of one call, and of dollars of one cost: the platform accepts 65,536, 50 and
+ * 10,000.
+ */
 const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
-/** Maximum characters and fragments in the queue. */
+/** Maximum number of characters and of fragments in the queue. */
 const [enoughText, enoughFragments] = [300_000, 500];
 
 /** Minimum milliseconds between batches, and the number of batches that can be sent at once after a pause. */
@@ -102,8 +105,8 @@ function openText(waitMs: number) {
       return isFinished;
     },
     /**
-     * Takes the text to send now. An unfinished line waits for its end, whatever else is sent meanwhile: a piece that ended within a line could
-     * cut a secret in two, which would then not be masked.
+     * Takes the text to send now. An unfinished line waits for its end, whatever else is sent meanwhile: a piece that ended within a line
+     * could cut a secret in two, which would then not be masked.
      */
     take(isLast: boolean): string {
       const isNew = unfinishedSince !== null && performance.now() - unfinishedSince < waitMs;

@@ -8,7 +8,7 @@ const defaultOutputTokens = 32_000;
 /** Tokens that vendors add to a request, such as instructions for tools. */
 const addedTokens = 1_000;
 
-/** Maximum tokens of an image, at the highest detail that vendors offer. */
+/** Maximum number of tokens of an image, at the highest detail that vendors offer. */
 const imageTokens = 12_000;
 
 /** The largest context window of a model: the bound of input that is not in the request itself, such as files and earlier responses. */

@@ -5,12 +5,12 @@ import type { Questions } from './questions.ts';
 import { type ToolServer, textResult } from './tool-server.ts';
 
 export const askTool = 'ask_person';
-/** Maximum characters of a question and of a choice, and number of choices. */
+/** Maximum number of characters of a question and of a choice, and maximum number of choices. */
 const limits = { question: 4_000, choice: 200, choices: 4 };
 
 const description =
   'Asks the people responsible for this mission, and waits for the answer, which may take hours. Use it when the task leaves a ' +
-  'decision open that you may not make, or information is missing that you cannot find. Ask one precise question; the person sees neither ' +
+  'decision open that you are not allowed to make, or information is missing that you cannot find. Ask one precise question; the person sees neither ' +
   'your thoughts nor your files.';
 const tool = {
   name: askTool,

@@ -22,7 +22,7 @@ interface SandboxServer {
   traceparent?: string | null;
 }
 
-/** Opens the server with the tools that the platform allows. @throws with the reason why the agent may not use it */
+/** Opens the server with the tools that the platform allows. @throws with the reason why the agent must not use it */
 export async function openSandboxServer(one: SandboxServer): Promise<ToolServer> {
   const { serverName: name, server } = one;
   let tools = await allowedTools(one);
@@ -71,8 +71,8 @@ async function callTool(one: SandboxServer, tool: string, args: Json, left: Abor
 }
 
 /**
- * Asks the platform, and a person if necessary, whether the call may be made. @returns the reason why it may not, empty if it may; null
- * when the agent no longer waits
+ * Asks the platform, and a person if necessary, whether the call may be made. @returns the reason why it must not be made, empty if it may;
+ * null when the agent no longer waits
  */
 async function admit(one: SandboxServer, tool: string, given: string, left: AbortSignal): Promise<string | null> {
   const { platform, lease, serverName, questions } = one;

@@ -15,7 +15,7 @@ import { type Platform, RequestRejected } from './platform.ts';
 type Requested = HeartbeatMutation['answer']['runs'][number]['terminals'][number];
 export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
 
-/** Maximum characters of one report, of unsent output before the shell is paused, and of a recording. */
+/** Maximum number of characters of one report, of unsent output before the shell is paused, and of a recording. */
 const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
 /**
  * Control sequence that gives the reader the size of the device for the output after the sequence; terminals that do not know the number of

@@ -37,7 +37,10 @@ export interface UsageReader {
 
 /** Minimum bytes of a stream per token: an event with one token is many times longer. */
 const bytesPerToken = 8;
-/** Maximum tokens per millisecond that a vendor generates. Some tokens are generated without being sent, such as thoughts and arguments of tools. */
+/**
+ * Maximum number of tokens per millisecond that a vendor generates. Some tokens are generated without being sent, such as thoughts and
+ * arguments of tools.
+ */
 const tokensPerMs = 0.5;
 
 /** The error event that ends a stream. */

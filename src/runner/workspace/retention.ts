@@ -15,7 +15,7 @@ export async function retain({ folder, keepMs }: Retention, work: string, runId:
   await rm(to, { recursive: true, force: true });
   await rename(work, to).catch(async (error) => {
     if (error.code !== 'EXDEV') throw error;
-    // Links are copied as links, because their targets may not belong to the agent.
+    // Links are copied as links, because their targets might not belong to the agent.
     await cp(work, to, { recursive: true, verbatimSymlinks: true });
   });
   const now = new Date();

@@ -220,7 +220,7 @@ async function take(mirror: string, checkpoint: Bundle, begun: string | null): P
 }
 
 /**
- * Rejects a checkout whose repository borrows objects from another one on this machine, which the runner may read and the agent may not.
+ * Rejects a checkout whose repository borrows objects from another one on this machine, which the runner can read and the agent must not.
  */
 async function checkIsOrdinary(checkout: string): Promise<void> {
   const gitFolder = path.join(checkout, '.git');

@@ -23,7 +23,7 @@ export async function calls(options: CommonOptions, runId: string): Promise<void
   for await (const call of client.runCalls({ runId, limit: 200 })) printLine(toJson(call));
 }
 
-/** The full id of a commit. Outside of a repository, the text stays as it is. */
+/** The full id of a commit. Outside of a repository, the text is returned unchanged. */
 const wholeId = (commit: string): Promise<string> =>
   git('.', 'rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`).catch(() => commit);
 

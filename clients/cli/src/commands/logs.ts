@@ -62,7 +62,7 @@ interface LogOptions extends CommonOptions {
   follow?: true;
 }
 
-/** Maximum runs of one command. */
+/** Maximum number of runs of one command. */
 const maxRuns = 20;
 
 /** Prints the logs of runs; with several runs, each line begins with the id of its run. */

@@ -27,7 +27,7 @@ export async function fork(options: ForkOptions, runId: string, at?: string): Pr
   if (at === undefined) return listCalls(client, options, runId);
   const [, stepId, call] = /^(.+)\/(\d+)$/.exec(at) ?? [];
   if (!stepId || !call)
-    throw new UserError(`Name the call as it is listed, by its step and number: stp_…/4, not ${at}.`);
+    throw new UserError(`Name the call by its step and number, as in the list: stp_…/4, not ${at}.`);
   const { message, model, agentVersion, budget } = options;
   const run = await client.forkMission({
     ...{ runId, stepId, call: Number(call) },
