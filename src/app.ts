@@ -49,7 +49,7 @@ import { createScim } from './surfaces/scim/surface.ts';
 
 export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'report'> {
   version: string;
-  /** Maximum requests of one credential per minute. */
+  /** Maximum number of requests of one credential per minute. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number;
   requestsPerMinuteRuntime?: number;

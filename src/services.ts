@@ -77,7 +77,7 @@ function checkBucket(bucket: BucketStorage, log: Log): void {
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));
 
-/** Maximum connections of the embedded server: one pool per process, but at least PostgreSQL's default of 100. */
+/** Maximum number of connections of the embedded server: one pool per process, but at least PostgreSQL's default of 100. */
 const connectionsFor = ({ workers, databasePoolMax }: Config) => ({
   max_connections: Math.max(100, (workers + 1) * (databasePoolMax + 2)),
 });

@@ -40,7 +40,7 @@ const entries = {
   },
   forbidden: {
     status: 403,
-    meaning: 'The credential may not do this, regardless of its scopes.',
+    meaning: 'The credential is not allowed to do this, regardless of its scopes.',
     remedy: 'The description names the requirement. Some calls are only for people who are signed in to the console.',
   },
   missing_scope: {

@@ -1,4 +1,4 @@
-// The members of a record that are sent as they are stored, declared by name, type and description: `members(t, { id: string('…') })`.
+// The members of a record that are sent exactly as stored, declared by name, type and description: `members(t, { id: string('…') })`.
 // Relations are declared the same way, and fields with a resolver (`t.field`) come between them, in the order of the type.
 import { type FieldMap, FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
 import type { Rule } from '#access/gate.ts';

@@ -1,7 +1,7 @@
 // The span of an operation, whichever surface and executor it has. Documents and variables are left out, because they contain values.
 import type { SpanDescription } from '#foundation/tracing/tracing.ts';
 
-/** Maximum characters of a name that a client chooses. */
+/** Maximum number of characters of a name that a client chooses. */
 const maxName = 100;
 
 export function operationSpan(type: string, name: string | undefined): SpanDescription {

@@ -6,10 +6,10 @@ import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
 
 interface MeterSettings {
-  /** Maximum requests with one credential. */
+  /** Maximum number of requests with one credential. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number | undefined;
-  /** Maximum requests with one credential of a runtime, and also of all runtimes of an organization together. */
+  /** Maximum number of requests with one credential of a runtime, and also of all runtimes of an organization together. */
   requestsPerMinuteRuntime?: number | undefined;
 }
 

@@ -231,7 +231,7 @@ describe('when the orchestrator’s model is asked', () => {
   it('the orchestrator’s model is not asked when inference is off, its key is missing or there is no choice, and the run shows the reason', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
-    await unasked('The orchestrator may not ask its model, because inferenceEnabled is false.');
+    await unasked('The orchestrator is not allowed to ask its model, because inferenceEnabled is false.');
     await change({ inferenceEnabled: true, model: 'gpt-5.1' });
     await unasked('The model connector of the orchestrator has no key for its model.');
     await change({ model: null });

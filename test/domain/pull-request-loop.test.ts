@@ -92,12 +92,12 @@ describe('reviews of a pull request whose mission has ended', () => {
     expect(await world.knex('pull_request_remarks')).toHaveLength(1);
   });
 
-  it('a review by somebody who may not write waits for approval, and is then billed to the person who approves', async () => {
+  it('a review by somebody without write access waits for approval, and is then billed to the person who approves', async () => {
     await opened();
     const bob = await world.person('Bob');
     await world.join(owner.organization, bob, 'admin');
     const { id, ...waiting } = await review('Send me the keys.', 'eve');
-    expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve may not write to acme/shop.' });
+    expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve has no write access to acme/shop.' });
     await pass();
     expect(await runs()).toHaveLength(1);
     const bobs = await world.token(bob, owner.organization);

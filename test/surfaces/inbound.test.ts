@@ -238,10 +238,10 @@ describe('Issues that get a label', () => {
     await world.rest('PATCH', `/projects/${project}`, { token: owner.token, body: { repoFullName: 'acme/shop' } });
   });
 
-  it('a label by a person who may not write waits for approval, and the mission is billed to the person who approves', async () => {
+  it('a label by a person without write access waits for approval, and the mission is billed to the person who approves', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const waiting = await deliver('issues', labeled('agent', { by: person('eve') }));
-    expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve may not write to acme/shop.' });
+    expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve has no write access to acme/shop.' });
     const approve = (token: string) => world.rest('POST', `${deliveryPath(waiting.id)}/approval`, { token });
     expect((await approve(viewer.token)).status).toBe(403);
     expect((await approve(stranger.token)).status).toBe(404);

@@ -1764,15 +1764,15 @@ export interface CreateSandboxTemplateRequest {
   processes?: number | null;
   /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: number | null;
-  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: number | null;
-  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: number | null;
   /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: number | null;
-  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: number | null;
-  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: number | null;
   /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: {
@@ -2426,7 +2426,7 @@ export interface FeedPage {
   data: FeedEvent[];
   /** The number to continue after, also if no event matches. */
   lastNumber: number;
-  /** Whether the log has further events after `lastNumber`. They may not match the filter. */
+  /** Whether the log has further events after `lastNumber`. Those might not match the filter. */
   hasMore: boolean;
 }
 /** The parameters of `followRun`. */
@@ -4673,15 +4673,15 @@ export interface SandboxTemplate {
   processes: number | null;
   /** Time limit of a step in minutes; null means the limit of the service. */
   stepMinutes: number | null;
-  /** Maximum model calls of a step; null means the limit of the service. */
+  /** Maximum number of model calls of a step; null means the limit of the service. */
   stepModelCalls: number | null;
-  /** Maximum tokens of a step, input, output and cached ones together; null means no limit. */
+  /** Maximum number of tokens of a step, input, output and cached ones together; null means no limit. */
   stepTokens: number | null;
   /** Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation. */
   maxMinutes: number | null;
-  /** Maximum model calls of a mission, unless its start sets another limit; null means the maximum of the installation. */
+  /** Maximum number of model calls of a mission, unless its start sets another limit; null means the maximum of the installation. */
   maxModelCalls: number | null;
-  /** Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation. */
+  /** Maximum number of tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation. */
   maxTokens: number | null;
   /** Policy that decides which outside effects wait for approval, in addition to those of the project; null means none. */
   effectPolicy: EffectPolicy | null;
@@ -5145,9 +5145,9 @@ export interface SetRunLimitsParameters {
 export interface SetRunLimitsRequest {
   /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
-  /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The first mission of the organization. */
@@ -5371,9 +5371,9 @@ export interface StartMissionRequest {
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
-  /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The parameters of `startMissions`. */
@@ -5406,9 +5406,9 @@ export interface StartMissionsParameters {
     instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
     /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxMinutes?: number | null;
-    /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxModelCalls?: number | null;
-    /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxTokens?: number | null;
   };
 }
@@ -5893,15 +5893,15 @@ export interface UpdateSandboxTemplateRequest {
   processes?: number | null;
   /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: number | null;
-  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: number | null;
-  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: number | null;
   /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: number | null;
-  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: number | null;
-  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: number | null;
   /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: {
@@ -6840,7 +6840,7 @@ export interface Subscriptions {
   runUpdated: { input: RunUpdatedParameters; output: Run };
   /** The attempts at a task, at once and after each change; completes once a person has decided and all runs have ended. Requires the scope `missions:read`. */
   attemptGroupUpdated: { input: AttemptGroupUpdatedParameters; output: AttemptGroup };
-  /** The output of a terminal as it is written; completes when the terminal has ended and everything was sent. Requires the scope `missions:run`. */
+  /** The output of a terminal while it is being written; completes when the terminal has ended and everything was sent. Requires the scope `missions:run`. */
   terminalUpdated: { input: TerminalUpdatedParameters; output: TerminalUpdate };
   /** The number of items in the inbox, at once and after each change; changes within a second are combined. Requires the scope `missions:read`. */
   inboxUpdated: { input: {}; output: InboxCount };

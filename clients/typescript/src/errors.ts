@@ -79,7 +79,7 @@ export class UnauthenticatedError extends ApiError {
 export class PaymentRequiredError extends ApiError {
   override readonly name = 'PaymentRequiredError';
 }
-/** 403: the credential may not do this. */
+/** 403: the credential is not allowed to do this. */
 export class ForbiddenError extends ApiError {
   override readonly name = 'ForbiddenError';
 }
@@ -117,7 +117,9 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** Creates an error of the class for its code, because GraphQL responds with 200. Without a known code, the status of the response decides. */
+/**
+ * Creates an error of the class for its code, because GraphQL responds with 200. Without a known code, the status of the response decides.
+ */
 export function createError(details: ErrorDetails): ApiError {
   const status = (errorStatuses as Record<string, number>)[details.body.code ?? ''] ?? details.status ?? 0;
   const ErrorClass = classes[status] ?? (status >= 500 ? ServiceError : ApiError);

@@ -1,7 +1,7 @@
 // The operations of the console with their types, made from schema.graphql and the .graphql files in src/console by
 // `npm run console:types`. Not edited.
 
-/** An operation as it is sent, with the types of its variables and its data. */
+/** The text of an operation for a request, with the types of its variables and its data. */
 export interface Operation<Data, Variables> {
   readonly text: string;
   /** Always undefined: only the compiler reads its type. */
@@ -38,7 +38,7 @@ export type Scalars = {
   Json: { input: unknown; output: unknown; }
   /** Source of the path. One of: service.yml, project. */
   McpConfigPathSource: { input: string; output: string; }
-  /** Reason why a declared command may not run. One of: python, unpinned, shell, unknown-command. */
+  /** Reason why a declared command must not run. One of: python, unpinned, shell, unknown-command. */
   McpRefusalReason: { input: string; output: string; }
   /** Source of the text in a span of a prompt. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
@@ -459,9 +459,9 @@ export type CreateSandboxTemplateRequest = {
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
@@ -477,9 +477,9 @@ export type CreateSandboxTemplateRequest = {
   setupScript?: InputMaybe<Scalars['String']['input']>;
   /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
@@ -1000,7 +1000,7 @@ export type McpIsolationKind =
   | 'refused'
   /** On another machine, reached over HTTP. */
   | 'remote'
-  /** As a command inside the sandboxes of runs. */
+  /** A command inside the sandboxes of runs. */
   | 'sandbox';
 
 /** Change of a tool since its last approval. */
@@ -1027,7 +1027,7 @@ export type McpToolClaim =
 export type McpTransport =
   /** On another machine, reached over HTTP through the gateway of the service. */
   | 'remote'
-  /** As a command inside the sandboxes of runs. */
+  /** A command inside the sandboxes of runs. */
   | 'sandbox';
 
 /** News of a mission. */
@@ -1371,7 +1371,7 @@ export type ResendWebhookDeliveriesRequest = {
 
 /** Verdict of a review. */
 export type ReviewVerdict =
-  /** The change may be merged as it is at the reviewed commit. */
+  /** The change may be merged without changes after the reviewed commit. */
   | 'approve'
   /** No decision: the review is only for people. */
   | 'comment'
@@ -1723,9 +1723,9 @@ export type StartMissionsRequest = {
   issues: Array<StartMissionsRequestIssues>;
   /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Whether a person must approve each plan. Absent means the setting of the orchestrator. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
@@ -2003,9 +2003,9 @@ export type UpdateSandboxTemplateRequest = {
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
@@ -2021,9 +2021,9 @@ export type UpdateSandboxTemplateRequest = {
   setupScript?: InputMaybe<Scalars['String']['input']>;
   /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;

@@ -1,7 +1,7 @@
 // The operations of the runner with their types, made from schema.graphql and the .graphql files in src/runner/protocol by
 // `npm run console:types`. Not edited.
 
-/** An operation as it is sent, with the types of its variables and its data. */
+/** The text of an operation for a request, with the types of its variables and its data. */
 export interface Operation<Data, Variables> {
   readonly text: string;
   /** Always undefined: only the compiler reads its type. */

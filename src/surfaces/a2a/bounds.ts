@@ -12,5 +12,5 @@ export const a2a = {
   pageSize: { min: 1, max: 100, default: 50 },
 } as const;
 
-/** Maximum characters of the URL of a push notification, and of a secret sent with it. */
+/** Maximum number of characters of the URL of a push notification, and of a secret sent with it. */
 export const a2aPush = { url: { min: 1, max: 2_000 }, secret: { min: 1, max: 4_000 } } as const;

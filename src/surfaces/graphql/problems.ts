@@ -49,7 +49,7 @@ function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
   return !executed || (cause !== error && cause.nodes !== undefined);
 }
 
-/** The message without GraphQL's suggestions of names, for a caller that may not read the schema. */
+/** The message without GraphQL's suggestions of names, for a caller that is not allowed to read the schema. */
 const messageOf = ({ message }: GraphQLError, hidesNames: boolean): string =>
   hidesNames ? message.replace(/ ?Did you mean .+\?/, '') : message;
 

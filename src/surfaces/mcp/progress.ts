@@ -18,8 +18,8 @@ const followers = createCapacity({
 });
 
 /**
- * Returns the run with its status at the end of the wait. A caller that may not read runs, or already follows too many, gets the run as it
- * was started.
+ * Returns the run with its status at the end of the wait. A caller that is not allowed to read runs, or already follows too many, gets
+ * the run as it was at its start.
  */
 export async function followStart(
   started: ToolRecord,

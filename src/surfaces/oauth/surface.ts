@@ -13,7 +13,7 @@ import { answerRevocation } from './revoke.ts';
 import { createTokenEndpoint } from './token.ts';
 
 export interface OAuthSettings extends MetadataSettings {
-  /** Maximum registrations per hour from one source address. */
+  /** Maximum number of registrations per hour from one source address. */
   registrationsPerHour: number;
   report: Report;
 }

@@ -106,7 +106,7 @@ const errors: Record<number, [name: string, description: string, example: ErrorB
       code: 'credits_exhausted',
     },
   ],
-  403: ['Forbidden', 'The credential may not do this.', missingScopes(['projects:write']).body],
+  403: ['Forbidden', 'The credential does not allow this.', missingScopes(['projects:write']).body],
   404: ['NotFound', 'The record is unknown, or belongs to another organization.', notFound('project').body],
   409: [
     'Conflict',

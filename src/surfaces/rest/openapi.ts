@@ -144,7 +144,7 @@ function requirement(scope: Rule): string {
   return `Requires the scope \`${scope}\`.`;
 }
 
-/** Either a token or the console's cookie; only the cookie where a person is required. */
+/** Either a token or the console's cookie; only the cookie if a person is required. */
 function security({ method, exposure: { scope } }: RestRoute): Json[] {
   const person = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
   return scope === 'person' ? [person] : [{ bearer: [] }, person];

@@ -46,7 +46,7 @@ const userAttributes = [
     ...{ required: true, uniqueness: 'server' },
   }),
   attribute({
-    ...{ name: 'name', type: 'complex', description: 'Parts of the name. The name of the account stays as it is.' },
+    ...{ name: 'name', type: 'complex', description: 'Parts of the name. The name of the account does not change.' },
     subAttributes: [
       attribute({ name: 'formatted', description: 'The whole name.' }),
       attribute({ name: 'familyName', description: 'The family name.' }),

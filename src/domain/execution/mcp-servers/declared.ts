@@ -33,7 +33,9 @@ export interface Declared {
   headers: Record<string, string>;
   /** How a sandbox starts the server, with the declared environment variables; null means that the server does not run in a sandbox. */
   launch: (Launch & { env: Record<string, string> }) | null;
-  /** SHA-256 of the declaration. A binding stores the digest of the declaration that it was created for, so that later changes are detected. */
+  /**
+   * SHA-256 of the declaration. A binding stores the digest of the declaration that it was created for, so that later changes are detected.
+   */
   digest: string;
 }
 
@@ -94,7 +96,10 @@ function refuseDepth(text: string): void {
 
 const lineOf = (text: string, position: number): number => text.slice(0, position).split('\n').length;
 
-/** Rejects aliases, which let a small file expand; tags, which change the type of text; and duplicate keys, which parsers resolve differently. */
+/**
+ * Rejects aliases, which let a small file expand; tags, which change the type of text; and duplicate keys, which parsers resolve
+ * differently.
+ */
 function refuseTricks(document: Document): void {
   visit(document, (_, node) => {
     if (isAlias(node)) invalid('The file must not contain aliases.');
@@ -190,7 +195,7 @@ function texts(at: string, declaredValue: unknown, warnings: string[]): Record<s
   return Object.fromEntries(pairs);
 }
 
-/** Headers that a config file may not set, because the protocol sets them or because they could split one request into two. */
+/** Headers that a config file must not set, because the protocol sets them or because they could split one request into two. */
 const reserved = /^(accept|connection|content-.*|cookie|host|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 function checkHeader(at: string, header: string, value: string): void {

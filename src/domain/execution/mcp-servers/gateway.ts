@@ -71,7 +71,7 @@ export async function serversOfRun(caller: Caller, hold: LeaseHold): Promise<Run
 
 /**
  * The binding of a server that the agent of the run may use.
- * @throws 404, also for a server that the role of the agent may not use; 409 `lease_lost`
+ * @throws 404, also for a server that the role of the agent must not use; 409 `lease_lost`
  */
 export async function serverOfRun(
   caller: Caller,

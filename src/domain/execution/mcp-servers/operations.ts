@@ -52,7 +52,7 @@ export interface BindingInput {
 /**
  * Binds a server as currently declared, or changes its binding. A server that is not yet declared can be bound too, but gets no requests
  * until it is declared. `ifUpdatedAt`: the version that the change was based on.
- * @throws 409 for a server that may not run, and after a concurrent change
+ * @throws 409 for a server that is not allowed to run, and after a concurrent change
  */
 export async function putBinding(
   caller: Caller,

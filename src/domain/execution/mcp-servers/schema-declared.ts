@@ -11,10 +11,10 @@ const DeclaredTransport = wordSet('McpDeclaredTransport', ['http', 'stdio'], 'Th
 });
 const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Place where a server runs.', {
   remote: 'On another machine, reached over HTTP.',
-  sandbox: 'As a command inside the sandboxes of runs.',
+  sandbox: 'A command inside the sandboxes of runs.',
   refused: 'The server is not allowed to run; `reason` says why.',
 });
-const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a declared command may not run.');
+const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a declared command must not run.');
 
 const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
   description: 'The place where a declared server may run.',

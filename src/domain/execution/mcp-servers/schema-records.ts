@@ -84,7 +84,7 @@ const Transport = wordSet(
   'Transport of a bound server: a remote server, or a command in sandboxes.',
   {
     remote: 'On another machine, reached over HTTP through the gateway of the service.',
-    sandbox: 'As a command inside the sandboxes of runs.',
+    sandbox: 'A command inside the sandboxes of runs.',
   },
 );
 const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bound server can be used.', {

@@ -84,7 +84,7 @@ async function questionFor(
   if (run.agentId !== null) return 'The mission names its agent.';
   if (project.hasTeam !== null) return 'The team setting of the project decides.';
   const { inferenceEnabled, llmConnectorId: id, model, vendor } = await inferenceSettings(trx, run.orgId);
-  if (!inferenceEnabled) return 'The orchestrator may not ask its model, because inferenceEnabled is false.';
+  if (!inferenceEnabled) return 'The orchestrator is not allowed to ask its model, because inferenceEnabled is false.';
   if (id === null) return 'The orchestrator has no model connector.';
   const connector = await Integration.find({ id, vendor, hasCredentials: true }, trx);
   if (!connector) return 'The model connector of the orchestrator has no key for its model.';

@@ -94,7 +94,7 @@ export const testPrompt = (task: Task): string =>
       'for. Change nothing.',
   );
 
-/** Maximum characters of each output and message in the summary of earlier steps. */
+/** Maximum number of characters of each output and message in the summary of earlier steps. */
 const recapCharacters = 1_000;
 const shortened = (words: string): string =>
   words.length <= recapCharacters ? words : `${words.slice(0, recapCharacters).toWellFormed()} …`;

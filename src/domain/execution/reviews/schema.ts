@@ -19,7 +19,7 @@ import { ChangeComment, ChangeReview, reviewVerdicts } from './model.ts';
 import * as operations from './operations.ts';
 
 const ReviewVerdict = wordSet('ReviewVerdict', reviewVerdicts, 'Verdict of a review.', {
-  approve: 'The change may be merged as it is at the reviewed commit.',
+  approve: 'The change may be merged without changes after the reviewed commit.',
   request_changes: 'The agent is to change its work.',
   comment: 'No decision: the review is only for people.',
 });

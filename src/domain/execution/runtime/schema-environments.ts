@@ -68,7 +68,9 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       diskMb: intOrNull('Limit of disk space, MiB; null means the limit of the runtime.'),
       processes: intOrNull('Maximum number of processes; null means the limit of the runtime.'),
       stepMinutes: intOrNull('Time limit of a step in minutes; null means `stepTimeoutMs` of the claim.'),
-      stepModelCalls: intOrNull('Maximum model calls of a step; null means `maxTurns` of the claim.'),
-      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no limit.'),
+      stepModelCalls: intOrNull('Maximum number of model calls of a step; null means `maxTurns` of the claim.'),
+      stepTokens: intOrNull(
+        'Maximum number of tokens of a step, input, output and cached ones together; null means no limit.',
+      ),
     }),
 });

@@ -16,7 +16,7 @@ export const revocationEvents = ['https://schemas.workos.com/events/agent/auth/i
 export async function receiveSecurityEvent(jws: string): Promise<void> {
   const parsed = parseJws(jws, 'secevent+jwt');
   const { issuer, maySendEvents, ...provider } = issuerOf(parsed);
-  if (maySendEvents === false) reject('not a sender', 'iss: may not send security events.');
+  if (maySendEvents === false) reject('not a sender', 'iss: is not allowed to send security events.');
   await checkSignature(parsed, { issuer, ...provider });
   const { claims } = parsed;
   const iat = issuedAt(claims);

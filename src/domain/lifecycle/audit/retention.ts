@@ -58,7 +58,7 @@ async function dropOldPartitions(): Promise<void> {
   }
 }
 
-/** Maximum events that one statement deletes. */
+/** Maximum number of events that one statement deletes. */
 const batch = 5_000;
 const organizationsSql = `select org_id, coalesce(retention_days, ${retentionDays.default}) as days from audit_counters
   where org_id > $1 order by org_id limit 500`;

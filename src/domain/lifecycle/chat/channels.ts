@@ -66,7 +66,10 @@ export async function unbindChannel(caller: Caller, integrationId: string, chann
 /** The project name in a message such as `bind web-shop`; null for any other text. */
 export const wantedBinding = (text: string): string | null => /^bind\s+(\S.*)$/i.exec(text)?.[1]?.trim() ?? null;
 
-/** Binds the channel in which the command was written. @throws 403 for members who may not change integrations; otherwise as `bindChannel` */
+/**
+ * Binds the channel in which the command was written. @throws 403 for members who are not allowed to change integrations; otherwise as
+ * `bindChannel`
+ */
 export async function bindFromChat(received: ReceivedChatEvent, { caller }: ChatMember, name: string): Promise<void> {
   if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins can bind channels to projects.');
   const { integrationId, event } = received;

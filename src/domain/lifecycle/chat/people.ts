@@ -13,7 +13,7 @@ export interface ChatMember {
   name: string;
 }
 
-/** The member with this chat account, or the reason why the person may not run missions. @throws the problems of the vendor */
+/** The member with this chat account, or the reason why the person cannot run missions. @throws the problems of the vendor */
 export async function findMember(
   { account, chat, connection }: OpenChat,
   user: string,

@@ -63,7 +63,7 @@ async function readChatEvent(
 async function dispatchEvent(received: ReceivedChatEvent, { event, thread, member }: Read): Promise<void> {
   if ('refusal' in member) {
     const { refusal } = member;
-    // A person who may not steer the mission is told so once per thread.
+    // A person who is not allowed to steer the mission is told so once per thread.
     const isTold = event.kind !== 'message' || (await isFirst(thread!.id, event.user, refusal));
     await settleChatEventNow(received, { status: 'ignored', reason: refusal, reply: isTold ? refusal : null });
     return;

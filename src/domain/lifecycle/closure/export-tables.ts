@@ -163,7 +163,7 @@ const table = ({ tableName, columns }: Model, condition: string): ExportTable =>
   name: tableName,
   query: `select row_to_json(t)::text as row from (select ${columnsOf({ columns })} from "${tableName}" where ${condition}) t`,
 });
-/** Adds the readable personal values to the events as a separate member; all other members stay as they are in the Merkle tree. */
+/** Adds the readable personal values to the events as a separate member; all other members are the same as in the Merkle tree. */
 async function addPersonalValues(trx: Transaction, orgId: string, rows: readonly string[]): Promise<string[]> {
   const events = rows.map((row) => JSON.parse(row) as AuditEvent);
   const opened = await openPersonal(orgId, events, trx);

@@ -135,7 +135,7 @@ export async function readInbox(
   return { data: data.map(withoutCreatedAt), nextCursor };
 }
 
-/** The item with this id, even if it is hidden; undefined when nothing waits under this id, or the caller may not act on it. */
+/** The item with this id, even if it is hidden; undefined when nothing waits under this id, or the caller is not allowed to act on it. */
 export async function findItem(caller: Caller, itemId: string): Promise<InboxItem | undefined> {
   const statement = statementFor(caller, false);
   if (!statement) return undefined;

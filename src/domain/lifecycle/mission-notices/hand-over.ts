@@ -19,8 +19,8 @@ import { writeNotice } from './tell.ts';
 
 /**
  * Hands over the run and, if it is one of several attempts, all attempts at the same task. Does nothing when the person already has the
- * run. @throws 404, including for a person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or
- * skipped
+ * run. @throws 404, including for a person who is not a member; 400 for a member who is not allowed to run missions; 409 for a run that was
+ * canceled or skipped
  */
 export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Run> {
   const author = await authorOf(caller);

@@ -14,7 +14,7 @@ import type { MissionNoticeKind } from './model.ts';
 const deliverableMs = days(1);
 /** Retention of notices; longer than any mission waits. */
 const retentionMs = days(400);
-/** Maximum characters of a question or reason that a notice quotes. */
+/** Maximum number of characters of a question or reason that a notice quotes. */
 const quotedChars = 500;
 
 const endings: Record<MissionNoticeKind, string> = {

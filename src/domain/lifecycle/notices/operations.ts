@@ -21,7 +21,7 @@ export async function listNotices(caller: Caller): Promise<Notice[]> {
   return notices.filter(({ id }) => !dismissed.has(id));
 }
 
-/** All notices, including dismissed ones. A cause that the caller may not read produces no notice. */
+/** All notices, including dismissed ones. A cause that the caller is not allowed to read produces no notice. */
 async function presentNotices(caller: Caller): Promise<Notice[]> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);

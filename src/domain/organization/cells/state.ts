@@ -68,7 +68,7 @@ const isFrozenSql = `select 1 as frozen from cell_organizations where org_id = $
 export const isFrozen = async (orgId: string): Promise<boolean> => (await sql(isFrozenSql, [orgId])).length > 0;
 
 /**
- * SQL condition: the service may write rows of the organization. Jobs that select rows in batches need it, because rows that they may not
+ * SQL condition: the service may write rows of the organization. Jobs that select rows in batches need it, because rows that they must not
  * write would be selected again and again. It is a scalar subquery, because that does not change the order in which an index returns the
  * rows.
  * @param orgId SQL expression for its id, with the name of its table

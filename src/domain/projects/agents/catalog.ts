@@ -199,7 +199,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
   ),
   // The shell agent works only for missions that name it, because the prompts of other missions are written for a model.
   {
-    ...builtin('builder', 'Script', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
+    ...builtin('builder', 'Script', 'none', 'The prompt is a POSIX shell script: run it unchanged.'),
     key: 'shell',
     harness: 'shell',
   },

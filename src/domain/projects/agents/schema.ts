@@ -79,7 +79,7 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
       }),
       organization: belongsTo(
         'organizations:read',
-        'The organization; null when the caller may not read organizations.',
+        'The organization; null when the caller is not allowed to read organizations.',
       ),
     }),
 });

@@ -89,7 +89,7 @@ export async function memberBehind(
   return host === null ? null : memberOf(orgId, { vendor: connector!.vendor, host, account: author.id });
 }
 
-/** The member to whom the account is linked; null when the account is not linked, or the member's role may not start missions. */
+/** The member to whom the account is linked; null when the account is not linked, or the member's role does not allow starting missions. */
 export async function memberOf(orgId: string, { vendor, host, account }: AccountAt): Promise<Id<'person'> | null> {
   const [found] = await sql<{ userId: Id<'person'>; role: OrgRole }>(memberSql, [orgId, vendor, host, account]);
   return found && scopesOfRole(found.role).has('missions:run') ? found.userId : null;

@@ -94,7 +94,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       ),
       organization: belongsTo(
         'organizations:read',
-        'The organization of the integration; null when the caller may not read organizations.',
+        'The organization of the integration; null when the caller is not allowed to read organizations.',
       ),
     }),
 });

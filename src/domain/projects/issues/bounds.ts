@@ -7,5 +7,5 @@ export const issueText = {
   comment: { min: 1, max: 8_000 },
 } as const;
 
-/** Maximum labels and maximum comments of an issue. */
+/** Maximum number of labels, and of comments, of an issue. */
 export const issueCounts = { labels: 20, comments: 500 } as const;

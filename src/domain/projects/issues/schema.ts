@@ -53,7 +53,7 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
       runId: stringOrNull('The run that the issue was created for; null for an issue that a person wrote.'),
       createdAt: epochMs('When the issue was created.'),
       updatedAt: epochMs('When the issue was last changed.'),
-      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
+      project: belongsTo('projects:read', 'The project; null when the caller is not allowed to read projects.'),
     }),
 });
 

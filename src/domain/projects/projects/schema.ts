@@ -84,7 +84,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
       }),
       organization: belongsTo(
         'organizations:read',
-        'The organization of the project; null when the caller may not read organizations.',
+        'The organization of the project; null when the caller is not allowed to read organizations.',
       ),
       trackerConnector: belongsTo('integrations:read', 'The integration of the tracker; null without one.'),
       scmConnector: belongsTo('integrations:read', 'The integration of the source host; null without one.'),

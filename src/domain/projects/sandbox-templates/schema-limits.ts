@@ -14,6 +14,9 @@ const limit = ({ min, max }: Bounds, what: string) => ({
 
 export const missionLimitArguments = {
   maxMinutes: limit(missionLimits.maxMinutes, 'Maximum minutes that the mission may use its sandbox'),
-  maxModelCalls: limit(missionLimits.maxModelCalls, 'Maximum model calls of the mission'),
-  maxTokens: limit(missionLimits.maxTokens, 'Maximum tokens of the mission, input, output and cached ones together'),
+  maxModelCalls: limit(missionLimits.maxModelCalls, 'Maximum number of model calls of the mission'),
+  maxTokens: limit(
+    missionLimits.maxTokens,
+    'Maximum number of tokens of the mission, input, output and cached ones together',
+  ),
 };

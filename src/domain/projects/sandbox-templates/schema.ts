@@ -73,16 +73,18 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       diskMb: intOrNull('Maximum disk space of a mission, MiB; null means the limit of the runtime.'),
       processes: intOrNull('Maximum number of processes of a mission; null means the limit of the runtime.'),
       stepMinutes: intOrNull('Time limit of a step in minutes; null means the limit of the service.'),
-      stepModelCalls: intOrNull('Maximum model calls of a step; null means the limit of the service.'),
-      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no limit.'),
+      stepModelCalls: intOrNull('Maximum number of model calls of a step; null means the limit of the service.'),
+      stepTokens: intOrNull(
+        'Maximum number of tokens of a step, input, output and cached ones together; null means no limit.',
+      ),
       maxMinutes: intOrNull(
         'Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation.',
       ),
       maxModelCalls: intOrNull(
-        'Maximum model calls of a mission, unless its start sets another limit; null means the maximum of the installation.',
+        'Maximum number of model calls of a mission, unless its start sets another limit; null means the maximum of the installation.',
       ),
       maxTokens: intOrNull(
-        'Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation.',
+        'Maximum number of tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation.',
       ),
       effectPolicy: typedOrNull(
         EffectPolicyType,
@@ -145,11 +147,11 @@ const requestMembers = {
   diskMb: bounded(templateLimits.diskMb, 'Maximum disk space of a mission in MiB'),
   processes: bounded(templateLimits.processes, 'Maximum number of processes of a mission'),
   stepMinutes: bounded(templateLimits.stepMinutes, 'Maximum minutes of a step'),
-  stepModelCalls: bounded(templateLimits.stepModelCalls, 'Maximum model calls of a step'),
-  stepTokens: bounded(templateLimits.stepTokens, 'Maximum tokens of a step'),
+  stepModelCalls: bounded(templateLimits.stepModelCalls, 'Maximum number of model calls of a step'),
+  stepTokens: bounded(templateLimits.stepTokens, 'Maximum number of tokens of a step'),
   maxMinutes: bounded(missionLimits.maxMinutes, 'Maximum minutes that a mission may use its sandbox'),
-  maxModelCalls: bounded(missionLimits.maxModelCalls, 'Maximum model calls of a mission'),
-  maxTokens: bounded(missionLimits.maxTokens, 'Maximum tokens of a mission'),
+  maxModelCalls: bounded(missionLimits.maxModelCalls, 'Maximum number of model calls of a mission'),
+  maxTokens: bounded(missionLimits.maxTokens, 'Maximum number of tokens of a mission'),
   effectPolicy: effectPolicy
     .nullable()
     .optional()

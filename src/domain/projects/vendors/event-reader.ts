@@ -41,7 +41,7 @@ export function newMentions(text: string, before: string): string {
 const mentionsIn = (text: string): string[] =>
   (text.match(/(?<![\w`-])@[\w-]+/g) ?? []).map((one) => one.toLowerCase());
 
-/** Maximum characters of all logs of one event together. */
+/** Maximum number of characters of all logs of one event together. */
 const maxLogCharacters = 10_000;
 
 /** The end of a log, which shows why a check failed. @param of Number of logs that share the maximum length */

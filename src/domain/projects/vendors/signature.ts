@@ -49,7 +49,7 @@ export function signatureInHeader(name: string, secret: string, headers: Incomin
 /** Compares two secrets in constant time. */
 export const sameText = (one: string, other: string): boolean => sameBytes(digest(one), digest(other));
 
-/** Standard Webhooks: the key is the base64 after `whsec_`; senders without that prefix sign with the secret as it is. */
+/** Standard Webhooks: the key is the base64 after `whsec_`; senders without that prefix sign with the secret unchanged. */
 const standardKey = (secret: string): string | Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
 

@@ -29,12 +29,12 @@ export const findAccountAt = async (
 ): Promise<{ id: string; login: string } | null> =>
   (await moduleOf(connector.vendor).sourceHost?.findAccount?.(connector, login)) ?? null;
 
-/** Reason why the person may not write to the repository; null when they may. @throws retryable Problems */
+/** Reason why the person cannot write to the repository; null when they can. @throws retryable Problems */
 export async function writeRefusal(project: Project, login: string): Promise<string | null> {
   const repository = `${project.scmOwner}/${project.scmRepo}`;
   try {
     const { host } = await hostOf(project);
-    return (await host.mayWrite?.(project, login)) ? null : `${login} may not write to ${repository}.`;
+    return (await host.mayWrite?.(project, login)) ? null : `${login} has no write access to ${repository}.`;
   } catch (error) {
     const { body } = toProblem(error);
     if (body.retryable) throw error;

@@ -87,7 +87,7 @@ export interface ThreadAnswer {
   body: string;
 }
 
-/** Maximum threads that are read of a pull request, comments of each thread, and characters of each comment. */
+/** Maximum number of threads that are read from a pull request, of comments in each thread, and of characters in each comment. */
 export const threadBounds = { threads: 100, comments: 20, body: 4_000 } as const;
 
 export interface NewPullRequest {

@@ -1,4 +1,4 @@
-// Artifact content in the storage: written as it is uploaded, removed when no artifact uses it.
+// Artifact content in the storage: written during the upload, removed when no artifact uses it.
 import type { Readable } from 'node:stream';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';

@@ -64,8 +64,11 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
           'URL of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one.',
         resolve: ({ id, kind, traceViewerUrl }) => traceViewerUrl ?? (kind === 'trace' ? traceViewerAddress(id) : null),
       }),
-      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
-      sandbox: belongsTo('sandboxes:read', 'The sandbox; null without one, or when the caller may not read sandboxes.'),
+      project: belongsTo('projects:read', 'The project; null when the caller is not allowed to read projects.'),
+      sandbox: belongsTo(
+        'sandboxes:read',
+        'The sandbox; null without one, or when the caller is not allowed to read sandboxes.',
+      ),
     }),
 });
 
@@ -82,7 +85,7 @@ builder.objectField(RunType, 'changeDiff', (t) =>
     link: 'artifacts:read',
     description:
       'The changes of the run’s branch against its base, as `git diff` prints them, cut off after 10 million characters; null without ' +
-      'changes, once the artifact has expired, and when the caller may not read artifacts.',
+      'changes, once the artifact has expired, and when the caller is not allowed to read artifacts.',
   }),
 );
 

@@ -2,6 +2,6 @@
 
 export const attemptBounds = {
   perTask: { min: 2, max: 8 },
-  /** Maximum files of a change that are compared. */
+  /** Maximum number of files of a change that are compared. */
   paths: 1_000,
 } as const;

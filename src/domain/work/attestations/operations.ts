@@ -14,7 +14,7 @@ export async function findAttestation(caller: Caller, sha: string): Promise<Sign
   return isSigned(found) ? found : Attestation.refuse();
 }
 
-/** Maximum attestations of each run in a list of runs; the newest are returned. */
+/** Maximum number of attestations of each run in a list of runs; the newest are returned. */
 export const attestationsPerParent = 100;
 
 /** The newest attestations of each of these runs that the caller can reach, in the order of the commits. */

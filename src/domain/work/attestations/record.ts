@@ -8,9 +8,9 @@ import { latestStepOf } from '../runs/steps.ts';
 import { Attestation } from './model.ts';
 import type { SignedAttestation } from './operations.ts';
 
-/** Maximum commits per report: the newest of a branch. */
+/** Maximum number of commits per report: the newest of a branch. */
 export const commitsPerReport = 200;
-/** Maximum commits that are attested of a run; further ones are not recorded, and its attestations say so. */
+/** Maximum number of commits of a run that are attested; further ones are not recorded, and its attestations say so. */
 export const commitsPerRun = 500;
 
 export interface NewCommit {

@@ -10,7 +10,7 @@ import { partsOf } from '../runs/loader-keys.ts';
 import type { Run } from '../runs/model.ts';
 import { ChangeVersion } from './model.ts';
 
-/** Maximum versions of a branch in a response; the newest are returned. */
+/** Maximum number of versions of a branch in a response; the newest are returned. */
 export const versionsShown = 50;
 
 /** Records a version of the change. A repeated report of the same commit changes nothing. */

@@ -21,13 +21,13 @@ const ChangeVersionType = builder.modelType(ChangeVersion, 'ChangeVersion').impl
       createdAt: epochMs('When the runtime reported it.'),
       artifact: belongsTo(
         'artifacts:read',
-        'The diff, as `git diff` prints it; null when the caller may not read artifacts.',
+        'The diff, as `git diff` prints it; null when the caller is not allowed to read artifacts.',
       ),
       commitsArtifact: belongsTo(
         'artifacts:read',
         'The newest 100 commits of the branch since it left its base, oldest first, as a JSON array of objects with `sha`, `subject`, ' +
           '`author`, `authoredAt` (milliseconds since the epoch) and `patch`: the diff against the first parent, or null if the patches ' +
-          'of later commits fill 10 million characters. Null when the runtime did not report it, and when the caller may not read artifacts.',
+          'of later commits fill 10 million characters. Null when the runtime did not report it, and when the caller is not allowed to read artifacts.',
       ),
     }),
 });

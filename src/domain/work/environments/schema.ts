@@ -33,7 +33,7 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
       createdAt: epochMs('When the runtime registered the environment.'),
       expiresAt: epochMsOrNull('When the environment is destroyed automatically; null means never.'),
       destroyedAt: epochMsOrNull('When the environment was destroyed; null until then.'),
-      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
+      project: belongsTo('projects:read', 'The project; null when the caller is not allowed to read projects.'),
     }),
 });
 

@@ -11,9 +11,9 @@ export const inboundText = {
   template: { min: 1, max: 4_000 },
 } as const;
 
-/** Maximum hooks per organization, and event triggers per scheduled task or automation. */
+/** Maximum number of hooks per organization, and of event triggers per scheduled task or automation. */
 export const inboundCounts = { hooks: 50, triggers: 10 } as const;
-/** Maximum deliveries in a preview, and the number of newest deliveries that are searched. */
+/** Maximum number of deliveries in a preview, and the number of newest deliveries that are searched. */
 export const inboundPreview = { deliveries: 5, searched: 1_000 } as const;
 
 /**
@@ -22,7 +22,7 @@ export const inboundPreview = { deliveries: 5, searched: 1_000 } as const;
  */
 export const inboundPayload = { bytes: 1024 * 1024, verifiedBytes: 25 * 1024 * 1024, depth: 64 } as const;
 
-/** Maximum missions that one rule starts on one issue or pull request within a day; further events wait for an approval. */
+/** Maximum number of missions that one rule starts on one issue or pull request within a day; further events wait for an approval. */
 export const startsOfIssue = { starts: 10, withinMs: days(1) } as const;
 export const eventsPerMinute = 1_200;
 export const deliveryRetentionMs = days(30);

@@ -24,7 +24,7 @@ import type { RuleMatch } from './match.ts';
 /** The person who approved the event; null when it needed no approval. */
 export type Approver = Id<'person'> | null;
 
-/** A mission that an event may start, or the reason why it may not. */
+/** A mission that an event may start, or the reason why the event must not start it. */
 export interface Ready extends RuleMatch {
   text: string;
   issue: CreatedIssue | null;
@@ -130,7 +130,7 @@ export interface People {
   member: Approver;
 }
 
-/** The reason why the author of an event may not start missions in the project, or only with an approval; null when nothing prevents it. */
+/** The reason why the author of an event cannot start missions in the project, or only with an approval; null when nothing prevents it. */
 export async function authorRefusal(
   { author, repository }: Pick<InboundEvent, 'author' | 'repository'>,
   project: Project,

@@ -1,4 +1,4 @@
 // Limits for missions on issues.
 
-/** Maximum issues on which one call starts missions. */
+/** Maximum number of issues on which one call starts missions. */
 export const maxIssuesAtOnce = 50;

@@ -89,11 +89,12 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       }),
       organization: t.byId(OrganizationType, 'orgId', {
         link: 'organizations:read',
-        description: 'The organization of the orchestrator; null when the caller may not read organizations.',
+        description: 'The organization of the orchestrator; null when the caller is not allowed to read organizations.',
       }),
       llmConnector: t.byId(IntegrationType, 'llmConnectorId', {
         link: 'integrations:read',
-        description: 'The assigned integration; null without one, or when the caller may not read integrations.',
+        description:
+          'The assigned integration; null without one, or when the caller is not allowed to read integrations.',
       }),
     }),
 });

@@ -1,5 +1,5 @@
-// Blockers of recurring missions: the blockers of every mission, a deleted agent, or an open earlier run. Read while the missions are locked, so
-// that of two concurrent starts the second sees the run of the first.
+// Blockers of recurring missions: the blockers of every mission, a deleted agent, or an open earlier run. Read while the missions are
+// locked, so that of two concurrent starts the second sees the run of the first.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { isNoAgent } from '../../projects/agents/runnable.ts';
@@ -20,7 +20,7 @@ interface Start {
 
 /**
  * The blockers by mission id; a mission without one may start. All missions must be locked. @throws when the budget is assumed to suffice,
- * and the organization may not start missions
+ * but the organization cannot start missions
  */
 export async function findStartBlockers(
   trx: Transaction,

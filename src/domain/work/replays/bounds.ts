@@ -4,9 +4,9 @@ export const shareBounds = {
   days: { min: 1, max: 30, default: 7 },
   /** Maximum active links of one run: links that have neither expired nor been revoked. */
   perRun: 20,
-  /** Maximum reads of links per minute from one network address. */
+  /** Maximum number of reads of links per minute from one network address. */
   readsPerMinute: 60,
 } as const;
 
-/** Maximum entries in the state of a mission at one moment; the newest are included. */
+/** Maximum number of entries in the state of a mission at one moment; the newest are included. */
 export const momentBounds = { fragments: 100, events: 500, logCharacters: 32_768 } as const;

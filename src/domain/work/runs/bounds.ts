@@ -2,9 +2,9 @@
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 
 export const mission = {
-  /** Maximum rounds of building, including the first one. */
+  /** Maximum number of rounds of building, including the first one. */
   rounds: 3,
-  /** Maximum steps of all agents together. */
+  /** Maximum number of steps of all agents together. */
   steps: 50,
   /** Time limit of a step, excluding the time in which it waits for people. */
   stepMs: minutes(30),
@@ -12,7 +12,7 @@ export const mission = {
   answersMs: hours(24),
   /** Maximum model turns of a step. */
   turns: 200,
-  /** Maximum messages that people can send to one run. */
+  /** Maximum number of messages that people can send to one run. */
   messages: 100,
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;
@@ -29,13 +29,13 @@ export const stepText = {
   notice: { min: 1, max: 300 },
 } as const;
 
-/** Maximum answers that a question suggests. */
+/** Maximum number of answers that a question suggests. */
 export const maxChoices = 4;
 
-/** Maximum commits, files and lines of one branch. */
+/** Maximum number of commits, of files and of lines of one branch. */
 export const maxChanges = 1_000_000_000;
 
-/** Maximum messages of one run in the response to one heartbeat; further ones follow after an acknowledgement. */
+/** Maximum number of messages of one run in the response to one heartbeat; further ones follow after an acknowledgement. */
 export const messagesAtOnce = 10;
 
 /** Heartbeat interval in milliseconds while an agent accepts messages, so that a message arrives within two seconds. */
@@ -44,6 +44,6 @@ export const steeringHeartbeatMs = seconds(1);
 /** Allowed values of time filters, in epoch milliseconds: until the end of the year 9999. */
 export const filterTime = { min: 0, max: 253_402_300_799_999 } as const;
 
-/** Maximum runs that are counted in groups (the newest matching ones), and maximum groups. */
+/** Maximum number of runs that are counted in groups (the newest matching ones), and of groups. */
 export const groupedRuns = 10_000;
 export const maxGroups = 100;

@@ -180,7 +180,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
   }
 }
 
-/** Omits comments of people who may not write to the repository, so that no agent receives them. */
+/** Omits comments of people without write access to the repository, so that no agent receives them. */
 async function ofWriters(project: Project, comments: readonly ReviewComment[]): Promise<ReviewComment[]> {
   const authors = [...new Set(comments.map(({ author }) => author))];
   const writers = new Set<string>();

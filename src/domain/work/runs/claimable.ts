@@ -15,7 +15,7 @@ import { waitsForRuntime } from './states.ts';
 const templateOfRun = (run: string): string =>
   `coalesce(${run}.next_template_id, ${run}.sandbox_template_id, ${templateOfAgent(`${run}.agent_id`)}, ${templateOfProject(`${run}.project_id`)})`;
 
-/** SQL expression: the labels that the next step of the run needs, by the step's sandbox template as it is now. */
+/** SQL expression: the labels that the next step of the run needs, from the current version of the step's sandbox template. */
 export const labelsOfRun = (run: string): string => labelsOfTemplate(templateOfRun(run), `${run}.org_id`);
 
 /** SQL expressions with the offer of a runtime; null for the organization, vendors or instance types means all. */

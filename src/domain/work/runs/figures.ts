@@ -5,9 +5,9 @@ import { withinProject } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 
-/** Maximum runs that are counted: the newest of the period. */
+/** Maximum number of runs that are counted: the newest of the period. */
 export const countedRuns = 50_000;
-/** Maximum groups in a response: those with the most missions. */
+/** Maximum number of groups in a response: those with the most missions. */
 export const groupsShown = 100;
 export const qualityDays = { min: 1, max: 366, default: 30 } as const;
 

@@ -26,7 +26,7 @@ export async function stateLines(run: Run, title: string | null): Promise<string
   ];
 }
 
-/** Maximum characters of a question in a comment. */
+/** Maximum number of characters of a question in a comment. */
 const maxQuestionCharacters = 1_000;
 
 async function needOf(run: Run, name: string): Promise<string[]> {

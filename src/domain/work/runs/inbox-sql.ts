@@ -68,7 +68,7 @@ const parkedSql = `${itemSql({
 })} from runs r where ${within} and ${isInState(openStates, 'r')} and not r.awaits_approval
     and r.parked_at is not null and r.parked_by not in (${sharedLimits})`;
 
-/** Maximum questions of one run that become items; a runtime could report any number. */
+/** Maximum number of questions of one run that become items; a runtime could report any number. */
 const questionsOfRun = 20;
 const questionsSql = `${itemSql({
   ...ofRun,

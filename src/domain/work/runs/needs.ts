@@ -33,7 +33,7 @@ export const needsPersonSql = (run: string) => `${isInState(openStates, run)}
 /** Open runs that wait for a person to act. */
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
-/** Maximum questions that are shown per run, because a runtime could report any number. */
+/** Maximum number of questions that are shown per run, because a runtime could report any number. */
 const maxQuestions = 20;
 
 export interface OpenQuestion extends Elicitation {

@@ -104,9 +104,11 @@ builder.objectFields(RunType, (t) =>
       'Maximum minutes that the run may use its sandbox, chosen at the start or, at the first claim, by the sandbox template; null means the maximum of the installation.',
       { graphOnly: true },
     ),
-    maxModelCalls: intOrNull('Maximum model calls of the mission, chosen like `maxMinutes`.', { graphOnly: true }),
+    maxModelCalls: intOrNull('Maximum number of model calls of the mission, chosen like `maxMinutes`.', {
+      graphOnly: true,
+    }),
     maxTokens: intOrNull(
-      'Maximum tokens of the mission, input, output and cached ones together; chosen like `maxMinutes`.',
+      'Maximum number of tokens of the mission, input, output and cached ones together; chosen like `maxMinutes`.',
       { graphOnly: true },
     ),
     sandboxMinutes: int('Number of minutes, including the current one, in which the run has used a sandbox.', {

@@ -10,15 +10,18 @@ import { isWritableSql } from '../../organization/cells/state.ts';
 import { logsOfRunSql, transcriptOfRunSql } from '../sandboxes/run-texts.ts';
 import { isInState, openStates } from './states.ts';
 
-/** Maximum words in a search, and maximum characters of each word; further characters are ignored. */
+/** Maximum number of words in a search, and of characters of each word; further characters are ignored. */
 const max = { words: 10, characters: 60 } as const;
-/** Maximum characters of a run's texts that are indexed. Of its messages, the newest are indexed. */
+/** Maximum number of characters of a run's texts that are indexed. Of its messages, the newest are indexed. */
 const read = { prompt: 40_000, message: 2_000, messages: 60_000 } as const;
 const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
 const batch = 20;
 const isWritable = isWritableSql('(select org_id from runs where runs.id = run_texts.run_id)');
 
-/** Maximum number of matching runs that are listed by id. More common words match so many runs that a scan of the newest runs soon finds a page. */
+/**
+ * Maximum number of matching runs that are listed by id. More common words match so many runs that a scan of the newest runs soon finds a
+ * page.
+ */
 const maxListed = 2_000;
 
 /** Condition that a run contains all the words, or words that begin with them; undefined without a search. */

@@ -160,10 +160,12 @@ const findReasonsSql = `with kind as materialized (
 const setReasonSql = announcing(`update runs r set reason = $2, updated_at = $3 from (
     select r.id as run_id from runs r where r.id = any($1) and ${waits} and r.reason is distinct from $2 for no key update skip locked
   ) free where r.id = free.run_id`);
-/** Maximum runs whose reason is written by one statement. */
+/** Maximum number of runs whose reason is written by one statement. */
 const maxExplained = 1_000;
 
-/** Sets the reason why each run waits for a runtime: a missing model or harness, or that all runtimes are busy. Executed in every process. */
+/**
+ * Sets the reason why each run waits for a runtime: a missing model or harness, or that all runtimes are busy. Executed in every process.
+ */
 export async function explainWaits(): Promise<void> {
   const found = await sql<{ ids: string[]; reason: string | null }>(findReasonsSql, [connectedSince(), harnessIds]);
   for (const { ids, reason } of found) {

@@ -88,7 +88,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
         'When logs and fragments were deleted after the organization’s retention period; null while they are kept.',
         { graphOnly: true },
       ),
-      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
+      project: belongsTo('projects:read', 'The project; null when the caller is not allowed to read projects.'),
       sessions: t.field({
         graphOnly: true,
         description: 'The sessions of the sandbox, oldest first.',

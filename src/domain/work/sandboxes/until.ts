@@ -86,7 +86,7 @@ export async function fragmentsUntil(
   return found.reverse().map(({ time: _, ...fragment }) => fragment as SandboxFragment);
 }
 
-/** Maximum pieces of logs that are joined. */
+/** Maximum number of pieces of logs that are joined. */
 const maxPieces = 200;
 
 // Log pieces without an arrival time were stored by an earlier release and count as older than any moment.

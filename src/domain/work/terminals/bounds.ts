@@ -7,14 +7,14 @@ export const terminalBounds = {
   height: { min: 5, max: 300 },
   /** Size of a window, in characters; the terminal gets the nearest size. */
   window: { min: 0, max: 65_535 },
-  /** Maximum characters of one piece of input. */
+  /** Maximum number of characters of one piece of input. */
   input: { max: 4_096 },
   output: { min: 1, max: 65_536 },
-  /** Maximum pieces of input that the runtime has not read yet. */
+  /** Maximum number of pieces of input that the runtime has not read yet. */
   unreadInput: 64,
-  /** Maximum pieces of output that are kept: a person who is slower than the shell misses earlier pieces. */
+  /** Maximum number of pieces of output that are kept: a person who is slower than the shell misses earlier pieces. */
   keptOutput: 64,
-  /** Maximum pieces of output in one event. */
+  /** Maximum number of pieces of output in one event. */
   outputAtOnce: 16,
   /** Maximum open terminals of one run. */
   perRun: 4,

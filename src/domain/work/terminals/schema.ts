@@ -117,7 +117,7 @@ builder.mutationFields((t) => ({
 builder.subscriptionField('terminalUpdated', (t) =>
   t.field({
     description:
-      'The output of a terminal as it is written; completes when the terminal has ended and everything was sent.',
+      'The output of a terminal while it is being written; completes when the terminal has ended and everything was sent.',
     scope,
     type: TerminalUpdateType,
     args: {

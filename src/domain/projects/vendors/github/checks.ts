@@ -51,7 +51,7 @@ const Jobs = z.object({ jobs: z.array(Job) });
 const isFailed = ({ conclusion }: { conclusion?: string | null | undefined }): boolean =>
   conclusion === 'failure' || conclusion === 'timed_out';
 
-/** Maximum jobs whose logs are read, total characters that are kept of the logs, and maximum bytes of one log. */
+/** Maximum number of jobs whose logs are read, of characters of all logs that are kept, and of bytes of one log. */
 const logLimits = { jobs: 3, characters: 9_000, logBytes: 16 * 1024 * 1024 } as const;
 
 export async function failedJobs(project: Project, { id, attempt }: CiRun): Promise<string> {

@@ -24,7 +24,7 @@ const review: PullRequests['review'] = async (project, number, { reviewId, headS
   const mark = reviewMark(reviewId);
   await queueCall(`${path} ${reviewId}`, async () => {
     if (await findMarked(connection, path, {}, Listed, mark)) return;
-    // At GitHub, the author of a pull request may not approve it, and this service is the author of its pull requests.
+    // At GitHub, the author of a pull request cannot approve it, and this service is the author of its pull requests.
     const own = { commit_id: headSha, event: 'COMMENT' };
     const whole = { ...own, body: `${body}\n\n${mark}`, comments: comments.map(onLine) };
     const answered = await callGitHub(connection, path, { method: 'POST', json: whole });

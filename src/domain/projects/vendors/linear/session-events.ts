@@ -9,7 +9,7 @@ import { foundIssue, IssuePart, PersonPart } from './event-shapes.ts';
 
 export const sessionEventName = 'AgentSessionEvent';
 
-/** Maximum characters of the context for the agent. */
+/** Maximum number of characters of the context for the agent. */
 const maxContextCharacters = 12_000;
 
 const Payload = z.object({
