@@ -161,7 +161,7 @@ export const service: Record<ServiceSetting, Description> = {
     'secret key for payments through Stripe; set both secrets or none ([Credits and billing](billing.md#take-payments-with-stripe))',
   ],
   STRIPE_WEBHOOK_SECRET: ['none', 'signing secret of the webhook endpoint at Stripe'],
-  STRIPE_API_URL: [null, 'endpoint of Stripe, for tests'],
+  STRIPE_API_URL: [null, 'URL of the Stripe API, for tests'],
   CELL_NAME: [
     'none: a standalone installation',
     'name of this installation among the `CELLS`; set all three or none ([Cells](cells.md))',

@@ -221,7 +221,7 @@ export const mcp = { messagesPerBatch: 20 } as const;
 /** Invites in 24 hours: the default per organization (INVITES_PER_DAY), and the maximum to one email address from all senders. */
 export const invitesPerDay = { organization: 100, recipient: 5 } as const;
 
-/** Rate limits. Those of registrations (from one source address) and requests are defaults of settings. */
+/** Rate limits. The limits for registrations (from one source address) and for requests are defaults of settings. */
 export const rates = {
   /** Failed authentications from one client network. */
   failedAuthenticationsPerMinute: 300,

@@ -1,4 +1,4 @@
-// Agent sessions of Linear: a delegation starts a mission, whose session shows its activities, plan and URL. Members answer its questions,
+// Agent sessions in Linear: a delegation starts a mission, whose session shows its activities, plan and URL. Members answer its questions,
 // steer it and stop it there, and each event counts once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
@@ -74,7 +74,7 @@ const personOf = (name: string) => ({
 const times = { createdAt: '2026-11-23T09:00:00.000Z', updatedAt: '2026-11-23T09:00:00.000Z' };
 const uuid = (last: number) => `0193f0c2-0000-4000-8000-${String(last).padStart(12, '0')}`;
 
-/** A session about a new issue. The creator is null for an automation of Linear. */
+/** A session about a new issue. The creator is null for an automation in Linear. */
 function session(creator: string | null = 'Bob', more: object = {}): Json {
   const [issueId, identifier] = [uuid(++counted), `ENG-${counted}`];
   const [title, description] = ['Wrong year', 'The footer says 2019.'];
@@ -131,7 +131,7 @@ const finishStep = (held: Json, more: object = {}) =>
   );
 const plan = { output: JSON.stringify({ steps: ['Read the test', 'Mend it'] }) };
 
-describe('agent sessions of Linear', () => {
+describe('agent sessions in Linear', () => {
   it('delegating an issue starts a mission that reports its plan, its question and its result in the session', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     const own = session();

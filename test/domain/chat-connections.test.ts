@@ -97,7 +97,7 @@ describe('connections to Slack', () => {
 });
 
 describe('Slack events', () => {
-  it('a Slack event starts one mission, even when it is sent repeatedly or an answer of Slack is lost', async () => {
+  it('a Slack event starts one mission, even when it is sent repeatedly or an answer from Slack is lost', async () => {
     await bind('C0DEV', shop);
     const body = mention('mend it');
     const headers = signedBySlack(signingSecret, body);
@@ -177,7 +177,7 @@ describe('errors from Slack', () => {
   };
 
   it.each(['invalid_auth', 'account_inactive'])(
-    'the error %s of Slack is shown by the connection until the token is replaced',
+    'the error %s from Slack is shown by the connection until the token is replaced',
     async (error) => {
       await bind('C0DEV', shop);
       await heard(mention('mend it'));

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => host.close());
 beforeEach(() => {
   gitlab.clear(name);
-  // Access levels of GitLab: Developer (30), Maintainer (40), Reporter (20).
+  // Access levels in GitLab: Developer (30), Maintainer (40), Reporter (20).
   shop().members.set('ada', 30).set('bob', 40).set('eve', 20);
 });
 afterEach(async () => {
@@ -142,7 +142,7 @@ describe('GitLab as source host', () => {
     expect(may).toEqual([true, true, false, false]);
   });
 
-  it('409 · errors of GitLab are marked as temporary for a rate limit, and as permanent for a project that the token cannot see', async () => {
+  it('409 · errors from GitLab are marked as temporary for a rate limit, and as permanent for a project that the token cannot see', async () => {
     const project = { ...(await record()), scmRepo: 'gone' };
     const { connector, host } = await hostOf(project);
     await expect(host.access(project, connector)).rejects.toMatchObject({

@@ -169,7 +169,7 @@ describe('repositories at GitHub', () => {
     expect(await problemOf(readRepositoryFile(project, 'latin'))).toEqual(noText);
   });
 
-  it('failures of GitHub say whether they are temporary', async () => {
+  it('failures from GitHub say whether they are temporary', async () => {
     const project = await projectOn('github', { credentials: token });
     github.disturb('repos/get-content', { status: 502 });
     expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub failed (status 502).']);

@@ -137,7 +137,7 @@ describe('packs of credits paid at Stripe', () => {
 });
 
 describe('Stripe events', () => {
-  it('400 · an event of Stripe changes nothing when it is forged, too old, or for another organization or amount', async () => {
+  it('400 · an event from Stripe changes nothing when it is forged, too old, or for another organization or amount', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const stripes = stripe.sessionOf(id);
@@ -167,7 +167,7 @@ describe('Stripe events', () => {
     expect(await owned()).toBe(200);
   });
 
-  it('200 · events of Stripe about other products of the same account are ignored', async () => {
+  it('200 · events from Stripe about other products of the same account are ignored', async () => {
     const id = await checkout(team);
     const events = stripe.pay(id);
     const { subscription, metadata } = stripe.sessionOf(id);
@@ -177,7 +177,7 @@ describe('Stripe events', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it('503, 404 · an event of Stripe gets 503 while Stripe is unavailable, 200 when it is sent again, and 404 without Stripe settings', async () => {
+  it('503, 404 · an event from Stripe gets 503 while Stripe is unavailable, 200 when it is sent again, and 404 without Stripe settings', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const name = 'GET /v1/checkout/sessions/cs_test_';

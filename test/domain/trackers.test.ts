@@ -1,5 +1,5 @@
-// Trackers of vendors: an issue is created once in spite of lost responses, its end is reported, and each failure becomes a problem that says
-// whether to retry or what a person must do.
+// Trackers of vendors: an issue is created once in spite of lost responses, its end is reported, and each failure becomes a problem that
+// says whether to retry or what a person must do.
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
 import { vendorPauseMs } from '#domain/projects/vendors/connection.ts';
@@ -80,7 +80,7 @@ describe('Linear as tracker', () => {
     expect(linear.issues.size).toBe(1);
   });
 
-  it('a token that is not a personal key of Linear is sent as a bearer token', async () => {
+  it('a token that is not a personal API key for Linear is sent as a bearer token', async () => {
     const project = await projectOn('linear');
     await using(connect('linear', 'lin_oauth_token'), async (id) => {
       linear.settings.authorization = 'Bearer lin_oauth_token';
@@ -125,7 +125,7 @@ describe('Linear as tracker', () => {
     ]);
   });
 
-  it('409 · a comment on a deleted issue fails with the message of Linear', async () => {
+  it('409 · a comment on a deleted issue fails with Linear’s message', async () => {
     const project = await projectOn('linear');
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
@@ -204,7 +204,7 @@ describe('Linear as tracker', () => {
     ['no GraphQL error', 400, null, false, /rejected the request\./],
     ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
   ])(
-    'failures of Linear are classified as permanent or temporary: %s, with status %i',
+    'failures from Linear are classified as permanent or temporary: %s, with status %i',
     async (_, status, extensions, retryable, words) => {
       const project = await projectOn('linear');
       linear.disturb(
@@ -226,7 +226,7 @@ describe('Linear as tracker', () => {
     [{ 'x-ratelimit-requests-remaining': '0', 'x-ratelimit-requests-reset': 'in 20 minutes' }, '1200'],
     [{}, String(vendorPauseMs.default / 1_000)],
     [{ 'retry-after': '86400' }, String(vendorPauseMs.max / 1_000)],
-  ])('503 · a rate limit of Linear delays the next call, with %j', async (headers, after) => {
+  ])('503 · Linear’s rate limit delays the next call, with %j', async (headers, after) => {
     const project = await projectOn('linear');
     const told = Object.entries(headers).map(([name, value]) => [
       name,
@@ -250,7 +250,7 @@ describe('Linear as tracker', () => {
     expect(await problemOf(create(project))).toEqual([504, true, null, 'Linear did not answer in time.']);
   });
 
-  it('502 · an answer of Linear in an unexpected form is a temporary failure', async () => {
+  it('502 · an answer from Linear in an unexpected form is a temporary failure', async () => {
     const project = await projectOn('linear');
     linear.disturb('Team', { status: 200, body: { data: { teams: [] } } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
@@ -369,7 +369,7 @@ describe('GitHub as tracker', () => {
     [500, {}, {}, 502, true, null, /failed \(status 500\)/],
     [503, {}, {}, 502, true, null, /failed \(status 503\)/],
   ] as const)(
-    'failures of GitHub are classified as permanent or temporary: %i %j %j',
+    'failures from GitHub are classified as permanent or temporary: %i %j %j',
     async (status, body, headers, ...expected) => {
       const project = await projectOn('github');
       const reset = (value: string) => String(Math.floor(present() / 1_000) + Number(value));
@@ -391,7 +391,7 @@ describe('GitHub as tracker', () => {
     expect(await problemOf(create(project))).toEqual([504, true, null, 'GitHub did not answer in time.']);
   });
 
-  it('502 · an answer of GitHub in an unexpected form is a temporary failure', async () => {
+  it('502 · an answer from GitHub in an unexpected form is a temporary failure', async () => {
     const project = await projectOn('github');
     github.disturb('issues/list-for-repo', { status: 200, body: { message: 'Hello.' } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });

@@ -1,4 +1,4 @@
-// Connectors to trackers and source hosts: credentials that the vendor accepts, GitHub Apps, applications of Linear, and disconnection.
+// Connectors to trackers and source hosts: credentials that the vendor accepts, GitHub Apps, Linear applications, and disconnection.
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Integration } from '#domain/projects/integrations/model.ts';
@@ -250,7 +250,7 @@ describe('installations of a GitHub App', () => {
   });
 });
 
-describe('applications of Linear', () => {
+describe('Linear applications', () => {
   const linearApp = { clientId: 'client-of-acme', clientSecret: 'lin_secret_ofAcme' };
   const agent = { vendor: 'linear', displayName: 'Agent', linearApp };
   const issued = () => linear.asked.filter((name) => name === 'oauth/token').length;
@@ -259,7 +259,7 @@ describe('applications of Linear', () => {
   });
   afterEach(() => expect(linear.violations).toEqual([]));
 
-  it('an application of Linear is connected with its secret, which is stored sealed, and uses one token until Linear revokes it', async () => {
+  it('a Linear application is connected with its secret, which is stored sealed, and uses one token until Linear revokes it', async () => {
     const connector = await connectVendor(agent);
     expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
     const row = () => world.knex('integrations').where({ id: connector.id }).first();
@@ -284,7 +284,7 @@ describe('applications of Linear', () => {
     expect(await row()).toMatchObject({ sealedToken: null });
   });
 
-  it('400 · an application of Linear that Linear does not accept is refused with the reason', async () => {
+  it('400 · a Linear application that Linear does not accept is refused with the reason', async () => {
     const wrong = { ...linearApp, clientSecret: 'lin_secret_ofGlobex' };
     expect(await connectVendor({ ...agent, linearApp: wrong })).toMatchObject({
       code: 'invalid_request',

@@ -1,4 +1,4 @@
-// Services alongside missions, in containers of a real engine: tests are skipped where no engine has an image with Node.js.
+// Services alongside missions, in containers of a real engine: tests are skipped if no engine has an image with Node.js.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { divideLimits } from '../../src/runner/isolation/services.ts';

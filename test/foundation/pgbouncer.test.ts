@@ -1,5 +1,5 @@
 // Errors of PgBouncer reach callers as a request to retry soon. A stand-in speaks its messages over the wire on every machine;
-// PgBouncer itself is tested where it is installed.
+// PgBouncer itself is tested if it is installed.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -233,7 +233,7 @@ describe('the command of the runner', () => {
 
 describe('an installation that fails', () => {
   const failing: [string, () => Partial<Parameters<typeof install>[0]>][] = [
-    ['a package does not have the checksum of the lock file (EINTEGRITY)', () => ({ pinned: broken() })],
+    ['a package does not have the checksum in the lock file (EINTEGRITY)', () => ({ pinned: broken() })],
     [
       'the package registry cannot be reached (ECONNREFUSED)',
       () => ({ env: environment({ npm_config_registry: 'http://127.0.0.1:9' }) }),

@@ -6,7 +6,7 @@ import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { inPath } from '../../src/runner/isolation/programs.ts';
 import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../support/cluster-world.ts';
 
-/** The official client, where it is installed: it shows that other clients accept the stand-in as Kubernetes. */
+/** The official client, if it is installed: it shows that other clients accept the stand-in as Kubernetes. */
 const kubectl = inPath('kubectl', process.env.PATH);
 const hasBubblewrap = await isOffered('bubblewrap');
 let world: ClusterWorld;

@@ -1,5 +1,5 @@
 // A real browser for the tests: the one from the npm registry (Linux on x64), so that every machine tests the same one, or the program
-// named by TEST_BROWSER. It can reach only this machine. Where neither runs, tests that need a browser are skipped with the reason.
+// named by TEST_BROWSER. It can reach only this machine. If neither runs, tests that need a browser are skipped with the reason.
 import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// An organization with a chat at a stand-in of Slack: a test speaks for its members, and plays the runtime of their missions.
+// An organization with a chat at a stand-in for Slack: a test speaks for its members, and plays the runtime of their missions.
 import { expect } from 'vitest';
 import { followThreads } from '#domain/work/chat-threads/threads.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
@@ -51,7 +51,7 @@ export async function openChatWorld() {
 
   const send = (body: string, headers = signedBySlack(signingSecret, body), address = connection.eventsAddress) =>
     world.request('POST', new URL(address).pathname, { body, headers });
-  /** Sends a request of Slack, and does the work that it causes. Returns the newest delivery. */
+  /** Sends a request from Slack, and does the work that it causes. Returns the newest delivery. */
   async function heard(body: string): Promise<Json> {
     const before = (await newest())?.id;
     world.clock.turn(1);

@@ -1,4 +1,4 @@
-// Reviews of pull requests at the stand-in of GitHub, and its GraphQL API, which checks each query against GitHub's published schema
+// Reviews of pull requests at the stand-in for GitHub, and its GraphQL API, which checks each query against GitHub's published schema
 // (fixtures/github.graphql).
 import { readFileSync } from 'node:fs';
 import { buildSchema, graphql, parse, validate } from 'graphql';

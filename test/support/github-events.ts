@@ -1,4 +1,5 @@
-// Events of GitHub as it sends them about the repository acme/shop (docs.github.com/webhooks), and the headers of their requests.
+// Events in the form in which GitHub sends them about the repository acme/shop (docs.github.com/webhooks), and the headers of their
+// requests.
 import { createHmac } from 'node:crypto';
 import type { GitHubIssue } from './fake-github.ts';
 

@@ -1,4 +1,4 @@
-// An organization with a hook for the events of GitHub, and the deliveries that a test sends to it.
+// An organization with a hook for events from GitHub, and the deliveries that a test sends to it.
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -33,7 +33,7 @@ export const repository = { full_name: 'Acme/shop' };
 export const person = (login: string, type = 'User') => ({ login, type });
 
 export async function openInboundWorld() {
-  /** The hook of GitHub, created anew for each test. */
+  /** The hook for GitHub, created anew for each test. */
   const hook: Hook = { id: '', address: '', secret: '' };
   let events = 0;
   const nextEvent = (): number => ++events;

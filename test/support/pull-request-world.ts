@@ -1,4 +1,4 @@
-// A project at a stand-in of GitHub whose missions open pull requests: the events that people and checks cause there.
+// A project at a stand-in for GitHub whose missions open pull requests: the events that people and checks cause there.
 import { expect } from 'vitest';
 import { openGitHub } from './fake-github.ts';
 import { approved, commented, githubHeaders, lineCommented, reviewed } from './github-events.ts';

@@ -1,4 +1,5 @@
-// An organization with one record of each type, and valid requests for it. Tests start from these and remove the credential or invalidate one argument. A new record type adds its record to `seedOrganization` and its request bodies to `bodies`.
+// An organization with one record of each type, and valid requests for it. Tests start from these and remove the credential or invalidate
+// one argument. A new record type adds its record to `seedOrganization` and its request bodies to `bodies`.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
@@ -848,7 +849,7 @@ async function startHostThread(world: World, { organization, ids }: SampleOrgani
   await world.knex('runs').where({ id: ids.runId }).update({ prNumber: pull.number, prState: 'open' });
 }
 
-/** Makes the connector one of GitHub, whose server knows the login of `plain`. */
+/** Makes the connector a GitHub connector, whose server knows the login of `plain`. */
 async function becomeSourceHost(world: World, id: string): Promise<GitHub> {
   const github = await openGitHub('token');
   github.server.unref();

@@ -1,4 +1,4 @@
-// A project at a stand-in of GitHub with a real git repository, whose missions stage their effects: a test plays the runtime, and every
+// A project at a stand-in for GitHub with a real git repository, whose missions stage their effects: a test plays the runtime, and every
 // request that reaches the stand-in is counted and can be stopped.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

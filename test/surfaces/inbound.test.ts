@@ -1,4 +1,4 @@
-// Events of GitHub that start missions: labels, mentions, pull requests and failed checks, and who is billed for them.
+// Events from GitHub that start missions: labels, mentions, pull requests and failed checks, and who is billed for them.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planLimits } from '#domain/money/billing/catalog.ts';
 import { retryDeliveries } from '#domain/work/inbound/retry.ts';

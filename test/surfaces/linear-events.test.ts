@@ -1,4 +1,4 @@
-// Events of Linear: labels, assignees and mentions start missions, which report in one comment on the issue there.
+// Events from Linear: labels, assignees and mentions start missions, which report in one comment on the issue there.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { recordId } from '#domain/projects/vendors/linear/ids.ts';
@@ -155,7 +155,7 @@ describe('Linear', () => {
     ]);
   });
 
-  it('an event of Linear waits for approval when its author is not a member who may start missions', async () => {
+  it('an event from Linear waits for approval when its author is not a member who may start missions', async () => {
     for (const name of ['Vera', 'Eve']) {
       const waiting = await send('Issue', labeled(issue(), ['Agent'], actor(name)));
       expect(waiting).toMatchObject({
@@ -172,7 +172,7 @@ describe('Linear', () => {
     ]);
   });
 
-  it('an event of Linear from a program, a mission or another team, or of another kind, starts nothing', async () => {
+  it('a Linear event from a program, a mission or another team, or of another kind, starts nothing', async () => {
     const bot = { id: 'client-1', type: 'oauthClient', name: 'Robot' };
     expect(await send('Issue', labeled(issue(), ['Agent'], bot))).toMatchObject({ reason: 'Robot is a program.' });
     const own = { ...issue(), id: recordId('issue', 'run_1') };
@@ -192,7 +192,7 @@ describe('Linear', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('an event of Linear with a forged signature or an old time is refused', async () => {
+  it('an event from Linear with a forged signature or an old time is refused', async () => {
     const event = labeled(issue(), ['Agent']);
     const forged = await linear.send(hook, 'Issue', {
       webhookTimestamp: present(),

@@ -1375,7 +1375,7 @@ export interface ConnectIntegrationParameters {
     /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
   };
-  /** An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`. */
+  /** A Linear OAuth application, which acts as an agent there, in place of an API key: only for `linear`. */
   linearApp?: {
     /** The client id of the application, as its settings show it. */
     clientId: string;
@@ -2426,7 +2426,7 @@ export interface FeedPage {
   data: FeedEvent[];
   /** The number to continue after, also if no event matches. */
   lastNumber: number;
-  /** Whether the log has further events after `lastNumber`. Those might not match the filter. */
+  /** Whether the log has further events after `lastNumber`. Further events might not match the filter. */
   hasMore: boolean;
 }
 /** The parameters of `followRun`. */
@@ -3953,7 +3953,7 @@ export interface ResendWebhookDeliveriesParameters {
   /** The id of the endpoint. */
   endpointId: string;
 }
-/** Deliveries of a period. Those that repeat another one are left out. */
+/** Deliveries of a period. Deliveries that repeat an earlier one are left out. */
 export interface ResendWebhookDeliveriesRequest {
   /** Deliveries that were written at this time or later. */
   createdFrom: number;
@@ -4130,7 +4130,7 @@ export interface RotateIntegrationParameters {
     /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
   };
-  /** An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`. */
+  /** A Linear OAuth application, which acts as an agent there, in place of an API key: only for `linear`. */
   linearApp?: {
     /** The client id of the application, as its settings show it. */
     clientId: string;
@@ -6806,7 +6806,7 @@ export interface Operations {
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
   /** Hands a run over to another member, who gets its news, questions and inbox items from then on; its costs stay with the person to whom it is charged. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };
-  /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of others. Requires the scope `missions:read`. */
+  /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of other people. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };
   /** Returns an item to your inbox that you have marked as done or snoozed. Requires the scope `missions:read`. */
   restoreInboxItem: { input: RestoreInboxItemParameters; output: InboxItem };

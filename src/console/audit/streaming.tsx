@@ -42,7 +42,7 @@ export function Streaming() {
           title="Events are sent with a token."
           use={
             <>
-              Deliveries carry it as <code>Authorization: Bearer</code>.
+              Deliveries contain the token in the header <code>Authorization: Bearer</code>.
             </>
           }
           close={() => setToken(null)}
@@ -139,14 +139,14 @@ function Destination({ stream, saved, close }: DestinationProperties) {
       {isBucket ? (
         <>
           <Text form={form} name="accessKeyId" label="Access key ID" maxLength={500}>
-            A key with the permission <code>s3:PutObject</code>. Leave it empty to keep the current one.
+            A key with the permission <code>s3:PutObject</code>. Leave this field empty to keep the current one.
           </Text>
           <Text form={form} name="secretAccessKey" label="Secret access key" type="password" maxLength={500} />
         </>
       ) : (
         <Text form={form} name="token" label="Token" type="password" maxLength={500}>
-          The token that the collector expects. Leave it empty to keep the current token; for a new destination, a token
-          is generated.
+          The token that the collector expects. Leave this field empty to keep the current token; for a new destination,
+          a token is generated.
         </Text>
       )}
     </FormFrame>

@@ -168,7 +168,7 @@ export type AuditStreamState =
 
 /** Payment mode of an organization. */
 export type BillingMode =
-  /** As agreed with the operator. */
+  /** Payment by invoice, on terms that were agreed with the operator. */
   | 'invoice'
   /** Credits are bought in advance. */
   | 'prepaid'
@@ -926,7 +926,7 @@ export type LedgerEntryKind =
   /** A withdrawal from an order. */
   | 'withdrawal';
 
-/** An OAuth application of Linear that may use client credentials. */
+/** A Linear OAuth application that may use client credentials. */
 export type LinearAppRequest = {
   /** The client id of the application, as its settings show it. */
   clientId: Scalars['String']['input'];
@@ -1359,7 +1359,7 @@ export type ReplaceInboundHookSecretRequest = {
   secret?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Deliveries of a period. Those that repeat another one are left out. */
+/** Deliveries of a period. Deliveries that repeat an earlier one are left out. */
 export type ResendWebhookDeliveriesRequest = {
   /** Deliveries that were written before this time; absent means now. */
   createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;

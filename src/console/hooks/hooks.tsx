@@ -155,7 +155,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
       )}
       {hasSecret ? (
         <Text form={form} name="secret" label="Secret" type="password" maxLength={200}>
-          16 to 200 characters. Leave it empty to generate one.
+          16 to 200 characters. Leave this field empty to generate one.
         </Text>
       ) : (
         <button type="button" class="quiet slim" onClick={() => setHasSecret(true)}>

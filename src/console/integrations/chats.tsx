@@ -67,7 +67,7 @@ const secrets = ['botToken', 'signingSecret'] as const;
 const isStored = 'It is stored encrypted and never shown again.';
 
 function Credentials<V extends typeof noCredentials>({ form, isNew }: { form: Form<V>; isNew: boolean }) {
-  const hint = isNew ? isStored : `Leave it empty to keep the current one. ${isStored}`;
+  const hint = isNew ? isStored : `Leave this field empty to keep the current one. ${isStored}`;
   return (
     <>
       <Text form={form} name="botToken" label="Bot token" type="password" required={isNew}>

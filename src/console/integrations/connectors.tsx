@@ -57,7 +57,7 @@ export function Connect({ read }: { read(): void }) {
             form={form}
             name="baseUrl"
             label="Server"
-          >{`Leave it empty for ${vendors[vendor]}. For another server, enter ${server}.`}</Text>
+          >{`Leave this field empty for ${vendors[vendor]}. For another server, enter ${server}.`}</Text>
         )}
         {vendorKind === 'llm' && (
           <Text

@@ -80,8 +80,8 @@ function StartForm({ issues, cancel, done }: FormProperties) {
         {!hasModel(agents, agentId) && <NoModel />}
         <Text form={form} name="budgetUsd" label="Budget per mission in US dollars" type="number" step="0.01" />
         <Text form={form} name="prompt" label="Task" rows={2} maxLength={20_000}>
-          What to do with each issue. Agents also get the text of the issue. Leave it empty to have agents solve the
-          issues.
+          What to do with each issue. Agents also get the text of the issue. Leave this field empty to have agents solve
+          the issues.
         </Text>
       </FormFrame>
     </Card>

@@ -74,7 +74,7 @@ interface ListViewProperties<Row> {
   /** Shown when the list is empty. */
   empty: ComponentChildren;
   skeleton: ComponentChildren;
-  /** Whether the list is an excerpt, with a link to the rest elsewhere. */
+  /** Whether the list is an excerpt, with a link to the whole list on another page. */
   isExcerpt?: boolean;
   children: (rows: Row[]) => ComponentChildren;
 }

@@ -44,7 +44,7 @@ export const offers: Readonly<Record<string, Offer>> = {
   'Linear: issues': {
     vendor: 'linear',
     vendorKind: 'tracker',
-    hint: 'A personal API key of Linear, or a token of an application.',
+    hint: 'A personal API key for Linear, or a token of an application.',
   },
   'GitHub: issues': {
     vendor: 'github',

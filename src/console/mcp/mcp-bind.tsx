@@ -65,10 +65,15 @@ export function BindForm({ projectId, server, done }: Properties) {
     );
   return (
     <FormFrame form={form} action={binding ? `Save binding of ${serverName}` : `Bind ${serverName}`} labels={labels}>
-      <Several form={form} name="roles" label="Roles that may use it" options={roles.map((role) => [role, role])} />
+      <Several
+        form={form}
+        name="roles"
+        label="Roles that may use the server"
+        options={roles.map((role) => [role, role])}
+      />
       <Secrets form={form} names={declared?.secretRefs ?? []} stored={binding?.credentialFields ?? []} />
       <Text form={form} name="allowedEgressHosts" label="Other hosts">
-        More hosts it may contact, such as its authorization server. Separate with spaces. Optional.
+        More hosts that the server may contact, such as its authorization server. Separate with spaces. Optional.
       </Text>
       {binding && <Check form={form} name="isDisabled" label="Disabled: no mission can use it" />}
     </FormFrame>

@@ -103,7 +103,7 @@ function ConfigPath({ projectId, view, read }: { projectId: string; view: View; 
   return (
     <FormFrame form={form} action="Save path" labels={{ configPath: 'Path' }}>
       <Text form={form} name="configPath" label="Path in the repository">
-        Leave it empty for <code>{defaultPath}</code>.
+        Leave this field empty for <code>{defaultPath}</code>.
       </Text>
     </FormFrame>
   );

@@ -84,7 +84,7 @@ interface RunListProperties {
   list: List<RunRowFragment>;
   empty: ComponentChildren;
   within?: boolean;
-  /** Whether the list is an excerpt, with a link to the rest elsewhere. */
+  /** Whether the list is an excerpt, with a link to the whole list on another page. */
   isExcerpt?: boolean;
   rows?: number;
 }

@@ -72,9 +72,9 @@ function ChoicesForm({ choices }: { choices: Choices }) {
       <StatusMessage words={said} />
       <Card title="Updates about my missions">
         <p class="muted">
-          Your missions are those that you start or follow, those that others hand to you, and those of schedules that
-          you last changed. <i>Where the mission began</i> is the thread of a chat, or the comment on an issue or pull
-          request.
+          Your missions are those that you start or follow, those that other people hand to you, and those of schedules
+          that you last changed. <i>Where the mission began</i> is the thread of a chat, or the comment on an issue or
+          pull request.
         </p>
         <Permission />
         <FormFrame form={form} action="Save" labels={labels}>

@@ -45,7 +45,7 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
   return (
     <Card title="Choice of agents">
       <p class="muted">
-        If the organization has at least two agents, a model is asked once per mission which of them suit the task.
+        If the organization has at least two agents, a model is asked once per mission which agents suit the task.
         Without an answer, agents are chosen by role.
       </p>
       {inferenceEnabled && llmConnectorId !== null && <Credentials key={`${llmConnectorId} ${orchestrator.model}`} />}

@@ -32,7 +32,8 @@ export function NewProject() {
         <FormFrame form={form} action="Create project" cancel={pageAt('/projects')}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
           <Text form={form} name="repoFullName" label="Repository" required>
-            As owner/repository, at the connected source host. Write a subgroup as group%2Fsubgroup/project.
+            The owner and the name, such as acme/shop, at the connected source host. Write a subgroup as
+            group%2Fsubgroup/project.
           </Text>
           <Choice form={form} name="tracker" label="Issue tracker" options={Object.entries(trackers)} />
           {form.values.tracker !== 'builtin' && (

@@ -87,7 +87,7 @@ function Details({ project, read }: Properties) {
       <FormFrame form={form} action="Save" cancel={pageAt(`/projects/${projectId}`)} labels={labels}>
         <Text form={form} name="name" label="Name" maxLength={120} required />
         <Text form={form} name="repoFullName" label="Repository" required>
-          As owner/repository.
+          The owner and the name, such as acme/shop.
         </Text>
         <Text form={form} name="issueCode" label="Issue code">
           2 to 10 capital letters or digits. Optional.

@@ -74,7 +74,7 @@ function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done
         Time in which pull requests continue missions, from the start of the first mission.
       </Text>
       <Text form={form} name="costUsd" label="Cost in USD" type="number" step="0.01" min={0.01} max={10000}>
-        For all missions of the pull request. Leave it empty for no limit.
+        For all missions of the pull request. Leave this field empty for no limit.
       </Text>
     </FormFrame>
   );

@@ -72,16 +72,16 @@ type TypedText = Exclude<RuleText, 'hookId' | 'outsiderTemplateId'>;
 const words: Readonly<Record<TypedText, Words>> = {
   label: {
     label: 'Label',
-    hint: 'The label that is added to the issue or pull request. Leave it empty for every opened issue or pull request.',
+    hint: 'The label that is added to the issue or pull request. Leave this field empty for every opened issue or pull request.',
   },
   assignee: { label: 'Assignee', hint: 'The login to which the issue is assigned, instead of a label.' },
   mention: { label: 'Mention', hint: 'The name after the @ in the comment.' },
-  branch: { label: 'Branch', hint: 'Leave it empty for any branch.' },
+  branch: { label: 'Branch', hint: 'Leave this field empty for any branch.' },
   filter: { label: 'Filter', hint: 'A JMESPath expression over the body that must be true.' },
   key: { label: 'Key', hint: 'A JMESPath expression: of events with the same value, only the first starts a mission.' },
   template: {
     label: 'Text for the agent',
-    hint: 'Write {{ JMESPath }} to insert a value of the body. Leave it empty to send the issue or the event.',
+    hint: 'Write {{ JMESPath }} to insert a value of the body. Leave this field empty to send the issue or the event.',
     rows: 4,
   },
 };

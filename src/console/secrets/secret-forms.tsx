@@ -89,7 +89,9 @@ export function ChangeSecret({ secret, done, cancel }: EntryFormProperties & { s
       <Value
         form={form}
         label={`New value of ${name}`}
-        hint={hasHosts ? 'Leave it empty to keep the value.' : 'Replaces the current value, which nobody can read.'}
+        hint={
+          hasHosts ? 'Leave this field empty to keep the value.' : 'Replaces the current value, which nobody can read.'
+        }
         mayHaveLines={!hasHosts}
         required={!hasHosts}
       />

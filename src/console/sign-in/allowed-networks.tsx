@@ -57,7 +57,7 @@ function Change({ networks, address, read }: Properties) {
     <FormFrame form={form} action="Save networks">
       <Text form={form} name="networks" label="Networks" rows={4} maxLength={4_000}>
         One per line, such as 203.0.113.0/24 or 2001:db8:1::/48. Requests from elsewhere are refused, including those of
-        runtimes and of your identity provider. Leave it empty to allow requests from any network.
+        runtimes and of your identity provider. Leave this field empty to allow requests from any network.
       </Text>
       {address !== null && text === '' && (
         <button type="button" class="quiet slim" onClick={() => form.set({ networks: address })}>

@@ -154,7 +154,7 @@ const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
     </Text>
     <Text form={form} name="clientId" label="Client ID" maxLength={500} required />
     <Text form={form} name="clientSecret" label="Client secret" type="password" maxLength={2000} required={isNew}>
-      {isNew ? undefined : 'Leave it empty to keep the current one.'}
+      {isNew ? undefined : 'Leave this field empty to keep the current one.'}
     </Text>
     <Choice form={form} name="defaultRole" label="New people" options={roles}>
       What happens at the first sign-in of somebody who is not a member.

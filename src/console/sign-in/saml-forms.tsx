@@ -22,7 +22,7 @@ const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
     <Text form={form} name="metadataUrl" label="Metadata URL" maxLength={2000}>
       {isNew
         ? 'The https URL of the provider’s metadata. It is read every day, so that new keys are accepted.'
-        : 'Leave both empty to keep the metadata.'}
+        : 'Leave both fields empty to keep the metadata.'}
     </Text>
     <Text form={form} name="metadataXml" label="Or metadata as XML" rows={6} maxLength={200_000} isCode />
     <Choice form={form} name="defaultRole" label="New people" options={roles}>

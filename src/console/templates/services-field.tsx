@@ -19,7 +19,7 @@ const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?
     'healthCheck',
     'Health check',
     'pg_isready',
-    'A shell command in its container. Leave it empty if the service is ready after 2 seconds.',
+    'A shell command in its container. Leave this field empty if the service is ready after 2 seconds.',
   ],
 ];
 /** Maximum of variables, and of arguments. */

@@ -126,7 +126,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
               min={min}
               max={max ?? bounds[name]}
             >
-              {`Leave it empty for ${hint}${max === null && bounds[name] ? `, ${bounds[name].toLocaleString('en-US')}` : ''}.`}
+              {`Leave this field empty for ${hint}${max === null && bounds[name] ? `, ${bounds[name].toLocaleString('en-US')}` : ''}.`}
             </Text>
           );
         })}

@@ -22,7 +22,7 @@ export const ignoringCase = comparison('~');
 /** Condition that the column contains the words of the text, case-insensitive. It reads every row that satisfies the other conditions. */
 export const containsWords = comparison('*');
 
-/** Equality with the column or, where it is null, with the column `other`. */
+/** Equality with the column or, if it is null, with the column `other`. */
 export const firstOf = (text: string | null | undefined, other: string): Comparison | undefined =>
   text == null ? undefined : { how: 'first', text, or: other };
 

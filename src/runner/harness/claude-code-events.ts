@@ -1,4 +1,4 @@
-// The events of Claude Code.
+// Reads the events from Claude Code.
 import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener, Tokens, Turn } from './port.ts';
 

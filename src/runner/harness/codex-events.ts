@@ -1,4 +1,4 @@
-// The notifications of Codex' app server.
+// Reads the notifications from Codex's app server.
 import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, parsed, plan, result, words } from './fragments.ts';
 import type { HarnessEvent, Listener, Task, Usage } from './port.ts';

@@ -123,7 +123,7 @@ const causes: [RegExp, string][] = [
     /^(ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E(HOST|NET)UNREACH|E5\d\d)$/,
     'the package registry cannot be reached',
   ],
-  [/^EINTEGRITY$/, 'a package does not have the checksum of the lock file'],
+  [/^EINTEGRITY$/, 'a package does not have the checksum in the lock file'],
   [/^(ENOSPC|EDQUOT)$/, 'the disk is full'],
   [/^(E404|ETARGET|ENOVERSIONS)$/, 'the package registry does not have it'],
   [/^E40[13]$/, 'the package registry refuses this machine'],

@@ -1,4 +1,4 @@
-// The events of OpenCode's server.
+// Reads the events from OpenCode's server.
 import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener, Turn } from './port.ts';

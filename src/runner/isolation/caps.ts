@@ -8,7 +8,7 @@ import { makePlace } from './place.ts';
 import { startProcess } from './process.ts';
 
 export interface Caps {
-  /** Opens control groups; null where they are not available. */
+  /** Opens control groups; null if they are not available. */
   cgroups: OpenCgroup | null;
   /** Whether rlimits limit the number of processes. */
   isCounting: boolean;

@@ -11,7 +11,7 @@ import { inPath } from './programs.ts';
 export interface Container {
   name: string;
   wrap(program: string, args: string[], env: Record<string, string>): Command;
-  /** The process to measure; null where it is on another machine, or the container has ended before it was found. */
+  /** The process to measure; null if the process is on another machine, or if the container ended before the process was found. */
   firstProcess(): Promise<number | null>;
   /** Requests the end of the harness in the container. */
   ask(): Promise<void>;

@@ -1,5 +1,5 @@
 // Isolation of missions: a cell, a container, or none if the operator requests that. Scripts are isolated like
-// agents; where agents are refused, scripts use the strongest available confinement.
+// agents; if agents are refused, scripts use the strongest available confinement.
 import { execFile } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';

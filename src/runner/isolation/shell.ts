@@ -50,7 +50,7 @@ interface Devices {
 
 let found: Promise<Devices | null> | undefined;
 
-/** The package of terminal devices; null where it is not installed. The name is a variable, so that no bundle contains it. */
+/** The package of terminal devices; null if it is not installed. The name is a variable, so that no bundle contains it. */
 function findDevices(name = '@lydell/node-pty'): Promise<Devices | null> {
   found ??= import(name).catch(() => null);
   return found;

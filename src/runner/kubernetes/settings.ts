@@ -12,7 +12,7 @@ export interface ClusterSettings {
   runtimeClassName: string | undefined;
   serviceAccountName: string | undefined;
   imagePullSecrets: string[];
-  /** Whether missions run only where a NetworkPolicy is enforced. */
+  /** Whether missions run only in clusters that enforce a NetworkPolicy. */
   needsPolicy: boolean;
   /** User id of the programs in all containers. */
   user: number;

@@ -10,7 +10,7 @@ export interface Connection {
   verdict: Verdict;
   sentBytes: number;
   receivedBytes: number;
-  /** The program that requested the connection; null where it is unknown. */
+  /** The program that requested the connection; null if it is unknown. */
   program: string | null;
 }
 

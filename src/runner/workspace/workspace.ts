@@ -68,7 +68,7 @@ export interface Workspace {
   /** True if the checkout began from the checkpoint; otherwise the reason why it did not, or null without a checkpoint. */
   restored: true | string | null;
   /**
-   * Pushes the commits of the branch, or bundles them where pushes wait. Returns null when all commits have been reported. @throws when
+   * Pushes the commits of the branch, or bundles them if pushes wait. Returns null when all commits have been reported. @throws when
    * others have changed the branch, or the checkout is no longer valid
    */
   deliver(): Promise<Delivery | null>;

@@ -24,7 +24,7 @@ export function tableCard<T>({ title, rows, columns, empty, below }: TableCard<T
 
 const classOf = (isNumber: boolean | undefined): HtmlValue => isNumber && html` class="number"`;
 
-/** A table that scrolls by itself, also by keyboard, where it is wider than the screen. */
+/** A table that scrolls by itself, also by keyboard, if it is wider than the screen. */
 const tableOf = <T>(title: string, rows: readonly T[], columns: readonly Column<T>[]): Html =>
   html`<div class="scroll" tabindex="0" role="group" aria-label="${title}"><table>
   <thead><tr>${columns.map(([name, , isNumber]) => html`<th scope="col"${classOf(isNumber)}>${name}</th>`)}</tr></thead>

@@ -47,7 +47,7 @@ export const feedSchemas: Json = {
     lastNumber: number('The number to continue after, also if no event matches.'),
     hasMore: {
       type: 'boolean',
-      description: 'Whether the log has further events after `lastNumber`. Those might not match the filter.',
+      description: 'Whether the log has further events after `lastNumber`. Further events might not match the filter.',
     },
   }),
 };

@@ -139,7 +139,7 @@ export function createGraphql(settings: GraphqlSettings) {
   return { name: 'graphql', owns, handle: framed(handle, { report: settings.report, refuse: refuseGraphql }) };
 }
 
-/** Passes the parsed parameters to yoga, and refuses subscriptions where events cannot be sent. */
+/** Passes the parsed parameters to yoga, and refuses subscriptions if events cannot be sent. */
 const parsedParamsPlugin: Plugin<ParsedRequest, ParsedRequest> = {
   onRequestParse({ serverContext, setRequestParser }) {
     setRequestParser(() => serverContext.operations as never);

@@ -29,7 +29,7 @@ const prompts: readonly Written[] = [
     text: (values) =>
       `What failed last night? Call list_runs with status failed${ofProject(values)}, and keep the runs whose finishedAt is ` +
       'within the last 16 hours. For each, tell me its missionTitle, when it ended, and the cause from reason and lastError. ' +
-      'Where these do not explain it, find its sandbox with list_sandboxes (by runId), its sessions with get_sandbox, and ' +
+      'If these do not explain it, find its sandbox with list_sandboxes (by runId), its sessions with get_sandbox, and ' +
       'read the end of the log with get_sandbox_log. Group runs with the same cause, and end with what I should do first. ' +
       'If nothing failed, say so in one sentence.',
   },

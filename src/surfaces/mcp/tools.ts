@@ -56,7 +56,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
       annotations: hints(kind, declared),
     },
     async call(caller, requestId, values) {
-      // As on every surface, authorization (403) comes before validation (400).
+      // Authorization (403) comes before validation (400), as on every surface.
       admit(caller, scope, field.name);
       const { value, nextCursor } = await operation(caller, requestId, tool.read(values));
       // The record contains the cursor of the next page, which REST sends in a `Link` header.

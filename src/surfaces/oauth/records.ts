@@ -82,13 +82,13 @@ export const ClientRegistrationResponse = z
   .object({
     client_id: z.string().describe('Send it with every authorization and token request.'),
     client_id_issued_at: z.int().describe('Epoch seconds (RFC 7591).'),
-    client_name: z.string().optional().describe('As registered; shown on the consent page.'),
-    redirect_uris: z.array(z.string()).describe('As registered; authorization requests must use one of them.'),
+    client_name: z.string().optional().describe('The registered name; shown on the consent page.'),
+    redirect_uris: z.array(z.string()).describe('The registered URIs; authorization requests must use one of them.'),
     grant_types: z.array(z.string()).describe('The grants that the client may use.'),
     response_types: z.array(z.string()).describe('Always `code`.'),
     token_endpoint_auth_method: z.literal('none').describe('All clients are public.'),
-    client_uri: z.string().optional().describe('As registered.'),
-    logo_uri: z.string().optional().describe('As registered.'),
-    application_type: z.string().optional().describe('As registered.'),
+    client_uri: z.string().optional().describe('The registered value.'),
+    logo_uri: z.string().optional().describe('The registered value.'),
+    application_type: z.string().optional().describe('The registered value.'),
   })
   .describe('The client as it was registered (RFC 7591).');

@@ -39,6 +39,6 @@ export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement
       headerNames: strings('Names of the headers that are sent to the server.'),
       envNames: strings('Names of environment variables.'),
       secretRefs: strings('Names of the secrets that the server needs.'),
-      isolation: typed(IsolationType, 'Where the server may run, or the reason why it must not.'),
+      isolation: typed(IsolationType, 'The place in which the server may run, or the reason why it must not.'),
     }),
 });

@@ -33,7 +33,7 @@ const BillingPlan = wordSet('BillingPlan', billingPlans, 'Plan of an organizatio
 const BillingMode = wordSet('BillingMode', billingModes, 'Payment mode of an organization.', {
   prepaid: 'Credits are bought in advance.',
   subscription: 'Paid monthly.',
-  invoice: 'As agreed with the operator.',
+  invoice: 'Payment by invoice, on terms that were agreed with the operator.',
 });
 const CreditSource = builder.objectRef<BillingSummary['sources'][number]>('CreditSource').implement({
   description: 'Credits that were received together and expire together.',

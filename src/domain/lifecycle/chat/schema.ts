@@ -1,4 +1,4 @@
-// Connections to chats, in GraphQL only. As for connectors, the contract has no REST routes for them, and an MCP tool would show their
+// Connections to chats, in GraphQL only. The contract has no REST routes for them, as for connectors, and an MCP tool would show their
 // credentials to models.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';

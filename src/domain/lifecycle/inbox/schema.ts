@@ -118,7 +118,7 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   markInboxItemDone: t.field({
     description:
-      'Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of others.',
+      'Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of other people.',
     scope,
     tool: { name: 'mark_inbox_item_done', idempotent: true },
     type: InboxItemType,

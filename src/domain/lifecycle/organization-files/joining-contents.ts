@@ -1,4 +1,4 @@
-// Stores the contents of a file in the storage of this installation. As for every upload, a row is written before the bytes arrive, so that
+// Stores the contents of a file in the storage of this installation. A row is written before the bytes arrive, as for every upload, so that
 // the sweep removes the contents of an import that was killed.
 import { createHash } from 'node:crypto';
 import { sendUnhurried } from '#foundation/postgres/copy.ts';

@@ -31,7 +31,7 @@ async function addPeople(loading: Loading, people: PackedTable): Promise<JoinedP
   const [renamed] = await sendUnhurried<{ id: string; email: string; here: string }>(trx, renamedSql(people, joining));
   if (renamed)
     throw new OrganizationFileError(
-      `the person ${renamed.id} has the email address ${renamed.email} in the file and ${renamed.here} here: change one of them first`,
+      `the person ${renamed.id} has the email address ${renamed.email} in the file and ${renamed.here} here: change one of the two addresses first`,
     );
   const known = await sendUnhurried<JoinedPeople['known'][number]>(trx, knownSql(people, joining));
   for (const { inFile, here } of known) replaced.set(inFile, here);

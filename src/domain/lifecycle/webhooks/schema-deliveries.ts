@@ -107,7 +107,7 @@ const ResendRequest = request(
         .describe('Only deliveries in this state, `delivered` or `failed`; absent means both.'),
     })
     .meta({
-      description: 'Deliveries of a period. Those that repeat another one are left out.',
+      description: 'Deliveries of a period. Deliveries that repeat an earlier one are left out.',
       examples: [{ createdFrom: 1_795_219_200_000, status: 'failed' }],
     }),
 );

@@ -1,4 +1,4 @@
-// Events of Stripe. An event only says which records to read from Stripe, because payloads have the API version of their endpoint, may be
+// Events from Stripe. An event only says which records to read from Stripe, because payloads have the API version of their endpoint, may be
 // late, and arrive in any order.
 import type Stripe from 'stripe';
 import { now } from '#foundation/clock.ts';

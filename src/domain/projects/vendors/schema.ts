@@ -50,12 +50,12 @@ const LinearApp = request(
       clientSecret: oneWord('The client secret of the application: encrypted, and never returned.'),
     })
     .meta({
-      description: 'An OAuth application of Linear that may use client credentials.',
+      description: 'A Linear OAuth application that may use client credentials.',
       examples: [{ clientId: '0123456789abcdef0123456789abcdef', clientSecret: '…' }],
     }),
 );
 const linearAppDescription =
-  'An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`.';
+  'A Linear OAuth application, which acts as an agent there, in place of an API key: only for `linear`.';
 
 const usd = z.number().min(modelPriceUsd.min).max(modelPriceUsd.max);
 const perMillion = `US dollars per million, ${range(modelPriceUsd)}.`;

@@ -1,4 +1,4 @@
-// Places where a sandbox template is used: its page lists them, and they prevent its deletion.
+// The records that use a sandbox template: its page lists projects and agents, and a template with any use cannot be deleted.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { agentsWithTemplates } from '../../projects/agents/operations.ts';

@@ -1,4 +1,4 @@
-// Checks credentials of GitHub: a token, or an installation of an App.
+// Checks credentials for GitHub: a token, or an installation of an App.
 import { z } from 'zod';
 import { jsonOf } from '#foundation/http/outbound.ts';
 import type { VendorKind } from '../../integrations/model.ts';

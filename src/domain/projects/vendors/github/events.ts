@@ -1,4 +1,4 @@
-// Events of GitHub (docs.github.com/webhooks, "Webhook events and payloads") that triggers can use.
+// Events from GitHub (docs.github.com/webhooks, "Webhook events and payloads") that triggers can use.
 import type { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import type { EventSource, InboundEvent, Remark, UnusedEvent } from '../event.ts';

@@ -1,4 +1,4 @@
-// Events of GitHub that start no mission, but cause checks of pull requests or connectors, or a message for people.
+// Events from GitHub that start no mission, but cause checks of pull requests or connectors, or a message for people.
 import { type ReadPayload, readerOf } from '../event-reader.ts';
 import { AccountMoved, InstallationEvent, Push, RepositoryMoved } from './event-shapes.ts';
 

@@ -1,4 +1,4 @@
-// Failed pipelines and jobs of GitLab. The source host has the logs of the jobs.
+// Failed pipelines and jobs in GitLab. The source host has the logs of the jobs.
 import type { InboundEvent, UnusedEvent } from '../event.ts';
 import { noDetails, type ReadPayload, readerOf, textOfCheck } from '../event-reader.ts';
 import { statusContext } from '../source-host.ts';

@@ -1,4 +1,4 @@
-// Checks credentials of GitLab: a token of a person, a project, a group or a service account.
+// Checks credentials for GitLab: a token of a person, a project, a group or a service account.
 import { z } from 'zod';
 import { jsonOf } from '#foundation/http/outbound.ts';
 import type { VendorConnection } from '../connection.ts';

@@ -1,4 +1,4 @@
-// Events of GitLab (docs.gitlab.com, "Webhook events") that triggers can use.
+// Events from GitLab (docs.gitlab.com, "Webhook events") that triggers can use.
 import type { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import type { EventSource, InboundEvent, UnusedEvent } from '../event.ts';
@@ -30,7 +30,7 @@ const issueOf = (
   url: string,
 ): FoundIssue => ({ id: `${path_with_namespace}#${iid}`, url, title, body: description ?? '', comments: [] });
 
-/** Actions of GitLab and the names that rules use for them; a merged merge request counts as closed. */
+/** GitLab's names of actions, and the names that rules use for them; a merged merge request counts as closed. */
 const actions: Readonly<Record<string, string>> = {
   open: 'opened',
   reopen: 'reopened',

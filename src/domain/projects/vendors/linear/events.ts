@@ -1,4 +1,4 @@
-// Events of Linear (linear.app/developers/webhooks) that triggers can use. Their shapes are the webhook payloads of its published schema.
+// Events from Linear (linear.app/developers/webhooks) that triggers can use. Their shapes are the webhook payloads of its published schema.
 import { z } from 'zod';
 import { minutes, now } from '#foundation/clock.ts';
 import { invalid, unauthenticated } from '#foundation/problem.ts';

@@ -1,4 +1,4 @@
-// Events of Linear's agent sessions: somebody delegates an issue to the application or mentions it, writes in the session, or stops the
+// Events in Linear's agent sessions: somebody delegates an issue to the application or mentions it, writes in the session, or stops the
 // work.
 import { z } from 'zod';
 import type { SessionEvent } from '../agent-session.ts';

@@ -1,4 +1,4 @@
-// Agent sessions of Linear (linear.app/developers/agent-interaction): activities, plan and external URLs. Ids of activities are derived
+// Agent sessions in Linear (linear.app/developers/agent-interaction): activities, plan and external URLs. Ids of activities are derived
 // from their keys, so that Linear refuses a repeated activity.
 import { z } from 'zod';
 import type { AgentSessions, SessionActivity } from '../agent-session.ts';

@@ -1,4 +1,4 @@
-// Converts requests of Slack to events of a chat: events (docs.slack.dev/apis/events-api), slash commands and presses of buttons.
+// Converts requests from Slack to events of a chat: events (docs.slack.dev/apis/events-api), slash commands and presses of buttons.
 import { z } from 'zod';
 import type { ChatAccount, ChatEvent } from '../chat.ts';
 import type { UnusedEvent } from '../event.ts';

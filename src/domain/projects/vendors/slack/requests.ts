@@ -1,4 +1,4 @@
-// Requests of Slack: their signature (docs.slack.dev/authentication/verifying-requests-from-slack), name, id, and the answer that Slack
+// Requests from Slack: their signature (docs.slack.dev/authentication/verifying-requests-from-slack), name, id, and the answer that Slack
 // expects within three seconds.
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
