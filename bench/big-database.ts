@@ -12,7 +12,7 @@ import { migrate } from '#foundation/postgres/migrations.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { idOf, urlOf } from './database.ts';
 
-/** The organization with most of the rows; the others are 1 to 10. */
+/** The organization with most of the rows; the other organizations are 1 to 10. */
 export const big = 0;
 const others = 10;
 /** Projects of each organization. The first one has six of every ten runs. */
@@ -156,7 +156,9 @@ async function insertRuns(client: pg.Client, { runs: most, runsOfOthers }: Size)
   await client.query(costs);
 }
 
-/** Number of the sandbox that ran for days. Each of the others begins a little after the one before, and the last 20 are running. */
+/**
+ * Number of the sandbox that ran for days. Each of the other sandboxes begins a little after the one before, and the last 20 are running.
+ */
 export const longest = ({ sandboxes }: Size): number => sandboxes - 100;
 
 async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {

@@ -23,7 +23,7 @@ export interface Contender extends Case {
 
 export interface Comparison {
   name: string;
-  /** The last server is compared with each of the others. */
+  /** The last server is compared with each of the other servers. */
   contenders: Contender[];
 }
 

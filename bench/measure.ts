@@ -55,7 +55,7 @@ export interface Ratio {
   perSecond: number;
 }
 
-/** Ratios by the names of the others. `turns` has the figures of each contender, round by round. */
+/** Ratios by the names of the other contenders. `turns` has the figures of each contender, round by round. */
 export function ratiosOf({ contenders }: Comparison, turns: Figures[][]): Record<string, Ratio> {
   const last = turns.at(-1)!;
   const ratio = (to: Figures[], figure: keyof Figures) =>

@@ -1,4 +1,4 @@
-// The settings: their defaults, values at their limits, and the URLs that are derived from others.
+// The settings: their defaults, values at their limits, and the URLs that are derived from other URLs.
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Config, readConfig } from '../src/config.ts';

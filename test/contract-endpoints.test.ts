@@ -249,7 +249,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  /** Records that some route reads; the others are used by GraphQL only. */
+  /** Records that some route reads; all other records are used by GraphQL only. */
   const restRecords = () => new Set(bodyRoots.flatMap((root) => (root.route ? [recordOf(root)!.name] : [])));
 
   it('limits every parameter, and every member of a request', () => {

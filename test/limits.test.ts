@@ -1,4 +1,5 @@
-// Every limit of the contract's Limits table, with values at the limit and one beyond, and other invalid input: types, ids, cursors, methods. The response is always a 4xx that names the field, never a 500, and nothing is written.
+// Every limit of the contract's Limits table, with values at the limit and one beyond, and other invalid input: types, ids, cursors,
+// methods. The response is always a 4xx that names the field, never a 500, and nothing is written.
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Invite } from '#domain/organization/invites/model.ts';
@@ -204,7 +205,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
     const right = bodyIn(argumentsOf(root, sample));
     const surfaces = surfacesOf(root);
     const complaints: string[] = [];
-    /** Requests with some of the values. The check of the declaration has already rejected the others. */
+    /** Requests with some of the values. The check of the declaration has already rejected all other values. */
     const calls: (() => Promise<string[]>)[] = [];
     const addCall = (what: string, names: string[], surface: Surface, args: Arguments, mayLackScope = false) =>
       calls.push(async () => {

@@ -156,7 +156,7 @@ const observing = ({ recorder, replaying }: ReturnType<typeof openCalls>): Pick<
   },
 });
 
-/** The gateway of a run: the first step of an agent opens it, the others share it. */
+/** The gateway of a run: the first step of an agent opens it, and later steps share it. */
 function openShared(
   { platform, capabilities }: RunSettings,
   places: RunPlaces,

@@ -188,7 +188,7 @@ function hasRoom(): boolean {
   return working < runsAtOnce && hasMemory;
 }
 
-/** Reports the harnesses of this machine, and begins to install others. */
+/** Reports the harnesses of this machine, and begins to install missing ones. */
 function searchEnded({ found: offered, missing }: Awaited<typeof searching>): void {
   if (isolation && isolation !== scripts && offered.length > 0)
     console.log(`${isolation.description} ${caps.agents.description}`);

@@ -94,7 +94,7 @@ export function openStepServers(
   };
 }
 
-/** The servers that are started; the log says why the others are not. */
+/** The servers that are started; the log says why other servers are not. */
 function chooseServers(commands: readonly McpCommand[], { log }: SetupReport): McpCommand[] {
   for (const { serverName, refusal } of commands)
     if (refusal !== null) log(`The MCP server ${serverName} is not started: ${refusal}\n`);

@@ -304,7 +304,7 @@ describe('commands for missions', () => {
     await aep('cancel', again.id);
   });
 
-  it('list the missions that wait for the person, hide them and show them again', async () => {
+  it('list the missions that wait for the person to act, hide them and show them again', async () => {
     await world
       .knex('runs')
       .where({ missionTitle: 'Fix the clock.' })

@@ -161,7 +161,7 @@ it('attempts with different agents, models and prompts share one issue, and a co
   expect(await inbox()).toMatchObject([{ kind: 'review', runId: one.runId }]);
 });
 
-it('the chosen attempt gets its pull request; the runs of the others are canceled, and their branches deleted', async () => {
+it('the chosen attempt gets its pull request; the runs of the other attempts are canceled, and their branches deleted', async () => {
   const { groupId, held } = await startHeld(3);
   const [one, two, three] = held as [Held, Held, Held];
   await push(one, first, { title: 'Use UTC' });
@@ -206,7 +206,7 @@ it('a running attempt can be chosen: it continues, and opens its pull request wh
   expect(await push(one, first)).toMatchObject({ prNumber: 2 });
 });
 
-it('the pull request of the chosen attempt waits for approval where the project requires it; the other attempts get none', async () => {
+it('the pull request of the chosen attempt waits for approval if the project requires it; the other attempts get no pull request', async () => {
   await world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['pull_request'], allowedTools: [] }) });
   const { held } = await startHeld(2);
   const [one, two] = held as [Held, Held];

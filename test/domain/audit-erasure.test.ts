@@ -1,4 +1,5 @@
-// The erasure of a person: values that were encrypted with their key cannot be read anywhere, the log still verifies, and nobody else loses anything.
+// The erasure of a person: values that were encrypted with their key cannot be read anywhere, the log still verifies, and nobody else loses
+// anything.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -414,7 +415,7 @@ describe('sealed values of audit events', () => {
 });
 
 describe('retention of keys and erasures', () => {
-  it('the retention of the audit log deletes keys and erasures that no event needs any longer, and keeps the others', async () => {
+  it('the retention of the audit log deletes keys and erasures that no event needs any longer, and keeps all other ones', async () => {
     await world.knex('audit_counters').where({ orgId: acme.id }).update({ retentionDays: 30 });
     world.clock.turn(days(20));
     await world.rest('POST', '/budgets', {

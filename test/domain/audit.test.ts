@@ -150,7 +150,7 @@ describe('events of the audit log', () => {
     expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
   });
 
-  it('the audit event of a job or an operator’s command names it; a change made outside the service has an unknown actor', async () => {
+  it('the audit event of a job or an operator’s command names the job or command; a change made outside the service has an unknown actor', async () => {
     const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
     await asService('system', 'scheduler', 'a job', () => set('By a job'));
     await asService('operator', 'operator', 'org:rename', () => set('By the operator'));

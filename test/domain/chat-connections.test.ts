@@ -35,7 +35,7 @@ beforeEach(reset);
 afterEach(check);
 
 describe('connections to Slack', () => {
-  it('a Slack connection is checked when it is created, shows no secret, and is the only one of its workspace', async () => {
+  it('a Slack connection is checked when it is created, shows no secret, and is the only one for its workspace', async () => {
     expect(connection).toMatchObject({
       workspaceId: 'T0ACME',
       problem: null,

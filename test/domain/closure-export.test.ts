@@ -168,7 +168,7 @@ describe('archives of closed organizations', () => {
     return texts.filter((text) => text.length > 8).map((text) => text.replace(/^\\x/, ''));
   }
 
-  it('404, 403 · the archive of a closed organization is hidden from others, and its download URL is refused when altered or expired', async () => {
+  it('404, 403 · the archive of a closed organization is hidden from other people, and its download URL is refused when altered or expired', async () => {
     const { url } = await read();
     const theirs = { session: await world.session(stranger, neighbor.id) };
     expect([await read(theirs), await request(theirs)]).toEqual(['not_found', 'not_found']);

@@ -1,4 +1,5 @@
-// Connectors to model vendors: verified and write-only keys, checks, rotation and revocation, permitted URLs, and the cached result of checks at the vendor.
+// Connectors to model vendors: verified and write-only keys, checks, rotation and revocation, permitted URLs, and the cached result of
+// checks at the vendor.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { vendorChecks } from '#domain/projects/vendors/check.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
@@ -150,7 +151,7 @@ describe('model connectors', () => {
 });
 
 describe('usability of the orchestrator’s credentials', () => {
-  it('the orchestrator’s credentials are checked at the vendor, and the result is cached: success for five minutes, failure for one', async () => {
+  it('the orchestrator’s credentials are checked at the vendor, and the result is cached: success for five minutes, failure for one minute', async () => {
     const { id } = await connect();
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(true);
     models.settings.key = 'sk-other';

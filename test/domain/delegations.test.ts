@@ -108,7 +108,7 @@ describe('GET /agent-delegations', () => {
     ]);
   });
 
-  it('200 · the list of delegations omits unclaimed agents and agents of others, and shows expired ones as expired', async () => {
+  it('200 · the list of delegations omits unclaimed agents and agents of other people, and shows expired ones as expired', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     await world.begun(alice);
     await world.claimed(bob);

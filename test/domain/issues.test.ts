@@ -128,7 +128,7 @@ describe('starting missions on selected issues', () => {
     world.graphql(start, { token, variables: { input }, ...(key && { headers: { 'idempotency-key': key } }) });
   const on = (...issues: string[]) => ({ issues: issues.map((issue) => ({ projectId, issue })) });
 
-  it('each selected issue starts one mission, even concurrently and repeatedly; the response says why an issue cannot start one', async () => {
+  it('each selected issue starts one mission, even concurrently and repeatedly; the response says why an issue cannot start a mission', async () => {
     const [first, second, closed, worked] = await Promise.all([write(), write(), write(), write()]);
     await change(closed.id, { state: 'closed' });
     await assign(worked.id, agentId);
@@ -249,7 +249,7 @@ describe('issues assigned to an agent', () => {
     expect(await comments(id)).toHaveLength(2);
   });
 
-  it('comments of one minute continue the mission as one step if the issue is open or one of them mentions the agent', async () => {
+  it('comments within one minute continue the mission as one step if the issue is open or one of them mentions the agent', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await checkpoint(first);

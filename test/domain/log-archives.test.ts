@@ -250,7 +250,7 @@ it('two processes that archive one run at the same time move each row once, and 
   expect(await readAll()).toEqual(before);
 });
 
-it('a process killed before it deletes the archived rows loses nothing; another one continues, and the content is swept', async () => {
+it('a process killed before it deletes the archived rows loses nothing; another process continues, and the content is swept', async () => {
   const before = await readAll();
   const known = files().length;
   world.clock.turn(hours(24));
@@ -359,7 +359,7 @@ it('nothing is archived while another release is connected, a sandbox runs, the 
   expect(await archived()).toBe(1);
 });
 
-it('logs of an organization that is moving to another cell are not archived; those of others are', async () => {
+it('logs of an organization that is moving to another cell are not archived; logs of other organizations are', async () => {
   const other = await createCallers(world);
   const place = { orgId: other.owner.organization.id, projectId: await createProject(world, other.owner, 'Other') };
   world.clock.turn(hours(24));

@@ -132,7 +132,7 @@ it('400, 404 · a report of tools is refused when it is not a list, or when the 
   expect(await report([])).toMatchObject({ code: 'not_found' });
 });
 
-it('a call of an approved tool is admitted, after a person’s decision where one is required, and recorded', async () => {
+it('a call of an approved tool is admitted, after a person’s decision if one is required, and recorded', async () => {
   const { report, bind, admit, called, runId } = await open();
   await report([tool('a'), tool('b'), tool('c')]);
   const approved = (name: string, alwaysAsk = false) => ({ name, attestedReadOnly: false, alwaysAsk });

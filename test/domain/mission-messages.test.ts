@@ -196,7 +196,7 @@ describe('messages to an agent', () => {
     expect(words(late)).toEqual(['conflict', 'The agent no longer waits for the decision.']);
   });
 
-  it('an answer names its question when several wait, and a decision never applies to another tool call', async () => {
+  it('an answer names its question when several questions wait, and a decision never applies to another tool call', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
@@ -313,7 +313,7 @@ describe('reported usage of a model', () => {
     });
   });
 
-  it('each model of the catalog has a price, and no other model', () => {
+  it('each model of the catalog has a price, and no other model has one', () => {
     const models = [...Object.values(modelsByVendor), ...harnesses.map((harness) => harness.models)].flat();
     const chosen = new Set(models.map(({ id }) => id).filter((id) => id !== 'none'));
     expect(Object.keys(tokenPrices).sort()).toEqual([...chosen].sort());

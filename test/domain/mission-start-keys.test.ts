@@ -72,7 +72,7 @@ it('a run and an issue belong to the organization of their project, and are dele
   expect(await world.knex('issues').where({ projectId: other })).toEqual([]);
 });
 
-it('each of several runs and issues of one statement has its event, its words and its announcement', async () => {
+it('each of several runs and issues that one statement inserts has its event, its words and its announcement', async () => {
   const runs = [newRun(), newRun({ missionTitle: 'Sweep', issueText: 'Brooms' }), newRun()];
   const issues = runs.map(({ id }, n) => newIssue(n + 200, { runId: id }));
   const before = await world.knex('audit_changes').max('id as id').first();

@@ -175,7 +175,7 @@ describe('model calls', () => {
     expect((await look(two.runId)).needs).toBe(null);
   });
 
-  it('a model call waits for the daily budget of its person until the next UTC day; budgets of others do not matter', async () => {
+  it('a model call waits for the daily budget of its person until the next UTC day; budgets of other people do not matter', async () => {
     const other = await world.person(`Carol-${founded}`);
     await world.join(acme, other, 'member');
     const otherProject = await world.rest('POST', '/projects', {
@@ -303,7 +303,7 @@ describe('the sum that vendors are paid', () => {
       const answered = Math.floor(outputTokens * fate);
       // The vendor is paid before the report, at the highest price of input.
       pay(price(input, answered));
-      // A fifth of the reports is lost with its runner; others are sent twice.
+      // A fifth of the reports is lost with its runner; other reports are sent twice.
       if (fate < 0.2) return;
       const usage = { inputTokens: 0, cacheWriteTokens: input, outputTokens: answered };
       const report = { ...held, usageId: callId, callId, model, ...usage };
@@ -361,7 +361,7 @@ describe('the sum that vendors are paid', () => {
     for (let seed = 1; seed <= histories; seed++) {
       const next = random(seed);
       const missions = [await startMission(null), await startMission(null)];
-      // One of the six budgets is set below the others. The reservation of a call whose report is lost lasts until its run ends.
+      // One of the six budgets is set below the other budgets. The reservation of a call whose report is lost lasts until its run ends.
       const amountUsd = Math.ceil((paid / 1_000_000 + 0.1 + next()) * 100) / 100;
       const { id } = rows[Math.floor(next() * rows.length)];
       const change = (usd: number) => world.rest('PATCH', `/budgets/${id}`, { token: alice, body: { amountUsd: usd } });

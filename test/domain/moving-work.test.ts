@@ -123,7 +123,7 @@ it('a shared runtime gets no mission of an organization that is moving', async (
   expect(await runtime.claim()).toBe(null);
 });
 
-it('contents of an organization that is moving stay, and those of others are swept', async () => {
+it('contents of an organization that is moving stay, and contents of other organizations are swept', async () => {
   const keys = Array.from({ length: 100 }, () => newId('content'));
   const createdAt = now() - days(2);
   await storage().write(

@@ -129,7 +129,7 @@ async function recurring(session: Session, path: '/scheduled-tasks' | '/automati
 }
 
 describe('removing a member', () => {
-  it('200 · a removed member loses all access to the organization, and gets none of it back when added again', async () => {
+  it('200 · a removed member loses all access to the organization, and regains none of the access when added again', async () => {
     const at = await place();
     const elsewhere = await place();
     const person = await member(at);

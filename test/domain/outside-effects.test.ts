@@ -156,7 +156,7 @@ it('a comment that answers an event is written once approved; its update needs a
   expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
 });
 
-it('approval policies of the project, its template and the rule each apply; that of the rule also to continuations', async () => {
+it('the approval policies of the project, its template and the rule all apply; the policy of the rule applies to continuations too', async () => {
   const { world, runtime } = staged;
   const { token } = staged.owner;
   const opened = async ({ runId, leaseId }: { runId: string; leaseId: string }) =>

@@ -247,7 +247,7 @@ describe('GET /tokens', () => {
     });
   });
 
-  it('200 · nobody lists tokens of others, not even an owner', async () => {
+  it('200 · nobody lists tokens of other people, not even an owner', async () => {
     const { session } = await member('member');
     const { body: theirs } = await create({ name: 'Mine' }, session);
     const { body } = await list();

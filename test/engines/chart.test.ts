@@ -1,5 +1,5 @@
-// The Helm chart, rendered by a real helm: with values that change everything, with everything off, and with values that it refuses. The objects are
-// checked by the published schemas of Kubernetes, agent-sandbox and KEDA.
+// The Helm chart, rendered by a real helm: with values that change everything, with everything off, and with values that it refuses. The
+// objects are checked by the published schemas of Kubernetes, agent-sandbox and KEDA.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ describe.skipIf(noHelm)('the chart', () => {
     expect(rendered('--set', 'platform.enabled=false').size).toBe(0);
   });
 
-  it('renders everything that values can add', () => {
+  it('renders everything that its values can add', () => {
     const everything = {
       image: { tag: 'Sha.1', pullSecrets: ['registry'] },
       nodeSelector: { pool: 'aep' },

@@ -82,7 +82,7 @@ describe('services of a mission', () => {
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
   });
 
-  it('fail the mission with their last lines when one ends or is not ready in time', async ({ skip }) => {
+  it('fail the mission with the last lines of a service that ends or is not ready in time', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
     const broken = { name: 'broken', image, command: ['sh', '-c', 'echo no data folder >&2; exit 3'] };
     const silent = { ...web, name: 'silent', healthCheck: 'echo refused; false' };
@@ -137,7 +137,7 @@ describe('services of a mission', () => {
     });
   });
 
-  it('fail setup and step at once when one of them ends; the error has the last lines of its output', async ({
+  it('fail setup and step at once when a service ends; the error has the last lines of its output', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
@@ -163,7 +163,7 @@ describe('services of a mission', () => {
     await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: runId });
   });
 
-  it('fail the mission at its start where there are no containers', async () => {
+  it('fail the mission at its start if there are no containers', async () => {
     runner = missions.startRunner({ ISOLATION: 'none', CONFINEMENT: 'none' });
     expect(await missions.ended(await mission([web], 'true')), runner.output).toMatchObject({
       status: 'failed',

@@ -196,7 +196,7 @@ describe('workers', () => {
     expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('run a few jobs at once, and continue with others alongside a slow one', async () => {
+  it('run a few jobs at once, and continue with other jobs alongside a slow one', async () => {
     let [atOnce, most] = [0, 0];
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));

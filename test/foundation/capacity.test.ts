@@ -53,7 +53,7 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
-  it('admits urgent callers before the others of their key, with a queue of their own', async () => {
+  it('admits urgent callers before other callers of their key, with a queue of their own', async () => {
     const lengths = { ...queue, perKey: 1, urgent: { perKey: 2, all: 2 } };
     const capacity = createCapacity({ all: 1, perKey: 1, queue: lengths, description });
     const admitted: string[] = [];

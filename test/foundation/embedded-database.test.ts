@@ -262,7 +262,7 @@ describe('An embedded database on different accounts and platforms', () => {
         expect(lines).toEqual([expect.stringContaining(`the database is stored in ${elsewhere}`)]);
         await ask(database, 'create table kept ()');
         await database.stop();
-        // A database is never moved back, even when others may later enter its first folder.
+        // A database is never moved back, even when other accounts may later enter its first folder.
         chmodSync(home, 0o755);
         expect(await ask(await start(home), "select to_regclass('kept') is not null as kept")).toEqual({ kept: true });
       } finally {

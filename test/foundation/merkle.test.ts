@@ -1,4 +1,5 @@
-// Merkle trees against the vectors of Certificate Transparency and a direct transcription of RFC 6962 section 2.1; checkpoints as signed notes.
+// Merkle trees against the vectors of Certificate Transparency and a direct transcription of RFC 6962 section 2.1; checkpoints as signed
+// notes.
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it, test } from 'vitest';
 import { canonicalJson } from '#foundation/merkle/canonical-json.ts';
@@ -93,7 +94,7 @@ describe('A Merkle tree', () => {
     }
   });
 
-  it('has the roots and proofs of the RFC where a tree spans several tiles', async () => {
+  it('has the roots and proofs of the RFC if a tree spans several tiles', async () => {
     const leaves = leavesOf(tileWidth * 5 + 3);
     const read = nodesOver(leaves);
     for (const size of [255, 256, 257, 511, 512, 513, 1_024, 1_025, 1_280, 1_283]) {

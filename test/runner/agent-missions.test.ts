@@ -174,7 +174,7 @@ describe('missions of agents', () => {
     expect(await world.knex('checkpoints').where({ runId })).not.toEqual([]);
   });
 
-  it('stage commits where pushes wait for approval, and continue from the staged commits; approved commits are pushed to the repository', async () => {
+  it('stage commits if pushes wait for approval, and continue from the staged commits; approved commits are pushed to the repository', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', 'acme/careful', '-c', 'user.name=a', '-c', 'user.email=a@a', ...args], {

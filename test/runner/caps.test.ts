@@ -111,13 +111,13 @@ describe('control groups', () => {
     expect(await group.isOverMemory()).toBe(true);
   });
 
-  it('are not used where memory and processes are not delegated or nothing is capped', async () => {
+  it('are not used if memory and processes are not delegated or nothing is capped', async () => {
     expect(await findCgroups([folder], async () => false)).toBeNull();
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu\n');
     expect(await findCgroups([folder], async () => true)).toBeNull();
   });
 
-  it('are not used where the group is shared, and the runner stays in it', async () => {
+  it('are not used if the group is shared, and the runner stays in the shared group', async () => {
     const shared = path.join(folder, 'shared');
     // The file cannot be written, as if the kernel refused to divide a group with processes.
     mkdirSync(path.join(shared, 'cgroup.subtree_control'), { recursive: true });
@@ -136,7 +136,7 @@ describe('control groups', () => {
 });
 
 describe('the caps of missions', () => {
-  it('are enforced by cgroups where available, else by rlimits and measurement, and the runner says which', async () => {
+  it('are enforced by cgroups if these are available, else by rlimits and measurement, and the runner says which', async () => {
     const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const tried =
       (counted: string) =>

@@ -53,7 +53,8 @@ describe('a mission in a container', () => {
     expect(containers()).toEqual([]);
     const args = said().findLast(([command]) => command === 'run')!;
     expect(args).toEqual(expect.arrayContaining(['--memory', '--pids-limit', '--user', '--read-only']));
-    // Commands contain no key and no token of the runner, except the name of the variable with the key, in the configuration of MCP servers.
+    // Commands contain no key and no token of the runner, except the name of the variable with the key, in the configuration of MCP
+    // servers.
     const words = JSON.stringify(said()).replaceAll(/\$\{GATEWAY_KEY\}/g, '');
     expect(words).not.toMatch(/real-key|srv_|GATEWAY_KEY|ANTHROPIC/);
     expect(missions.models.seen.at(-1)!.headers['x-api-key']).toBe('real-key');
@@ -127,7 +128,7 @@ describe('containers', () => {
     expect(reasonOf(failure)).toBe('docker: Cannot connect to the Docker daemon.');
   });
 
-  it('log advice where Podman copies the image for each container', async () => {
+  it('log advice if Podman copies the image for each container', async () => {
     const podman = path.join(missions.folder, 'podman');
     for (const [driver, advice] of [
       ['vfs', /^Podman copies the image for every container/],

@@ -70,7 +70,7 @@ describe('the isolation of agents', () => {
   const local = 'http://localhost:4000';
   const [can, cannot] = [async () => null, async () => 'there is no bubblewrap'];
 
-  it('is a bubblewrap sandbox; where bubblewrap does not work, agents are refused unless ISOLATION is none', async () => {
+  it('is a bubblewrap sandbox; if bubblewrap does not work, agents are refused unless ISOLATION is none', async () => {
     expect((await chooseIsolation(undefined, local, can))!.level).toBe('cell');
     expect(await chooseIsolation(undefined, local, cannot)).toBeNull();
     expect(await chooseIsolation('none', local, can)).toMatchObject({

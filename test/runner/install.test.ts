@@ -108,7 +108,7 @@ describe('the pinned harnesses', () => {
       expect(pinned('codex', { ...linux, name })).toMatchObject({ version: codexVersion });
   });
 
-  it('are installed when a model that they support is connected: one for built-in agents, others if an agent names them', () => {
+  it('are installed when a model that they support is connected: one harness for built-in agents, other harnesses if an agent names them', () => {
     const wanted = (modelVendors: string[], harnesses: string[], found: string[] = [], env = {}, own: string[] = []) =>
       wantedHarnesses({ modelVendors, harnesses } as never, {
         own: own as never,

@@ -144,7 +144,7 @@ describe('a relay that drains', () => {
     return { ending, at, answer };
   };
 
-  it('takes no more connections, sends waiting pods elsewhere, and ends after its last response', async () => {
+  it('takes no more connections, answers waiting pods so that they ask another relay, and ends after its last response', async () => {
     let isAsked = false;
     const handOver: HandOver = (_token, _pod, gone) => {
       isAsked = true;

@@ -1,4 +1,5 @@
-// Missions with a SandboxClaim each, and pods that have started before their mission, with stand-ins for the API server and the controllers of agent-sandbox.
+// Missions with a SandboxClaim each, and pods that have started before their mission, with stand-ins for the API server and the controllers
+// of agent-sandbox.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { openHandOver } from '../../src/runner/kubernetes/hand-over.ts';
@@ -66,7 +67,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
 
   itSurvivesLosses(() => world);
 
-  it('runs as a Job where the rights for claims are missing; templates without missions are removed', async () => {
+  it('runs as a Job if the rights for claims are missing; templates without missions are removed', async () => {
     const { missions, cluster, start, restart } = world;
     await missions.killRunners();
     cluster.rules.lacking = new Set(['patch sandboxclaims']);

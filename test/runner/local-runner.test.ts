@@ -261,7 +261,7 @@ describe('the local runner', () => {
       return false;
     }
 
-    it('a script reaches no network, and no processes or files of others', async () => {
+    it('a script reaches no network, and no processes or files of other missions', async () => {
       if (!(await startConfined())) return;
       const secret = path.join(folder, 'secret');
       writeFileSync(secret, 'of somebody else', { mode: 0o644 });

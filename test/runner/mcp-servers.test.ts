@@ -169,7 +169,7 @@ describe('a mission with MCP servers in its sandbox', () => {
     expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
   });
 
-  it('asks a person before a tool that needs one, and refuses a denied call', async () => {
+  it('asks a person before a call that needs approval, and refuses a denied call', async () => {
     for (const [approved, text, result] of [
       [true, '', 'files: wrote a.txt'],
       [false, 'Not now', 'files: Alice denied this call: Not now'],

@@ -304,7 +304,7 @@ describe('a metered call', () => {
     expect(reserved[0].inputTokens).toBe(extra === null ? 1_050_000 : size + extra);
   });
 
-  it('is sent as the gateway parsed it: with lowered limits, repeated members only once, and a cache lifetime of five minutes', async () => {
+  it('is sent in the form in which the gateway parsed it: with lowered limits, repeated members only once, and a cache lifetime of five minutes', async () => {
     grants = [{ outputTokens: 10, reason: null }];
     answer = (response) => response.end('{}');
     await post('/openai/v1/chat/completions', { model: 'm', max_tokens: 5, max_completion_tokens: 900 });

@@ -13,7 +13,7 @@ interface Settings {
 
 const pathForm = /^\/([\w.-]+\/[\w.-]+)\.git(\/(?:info\/refs|git-upload-pack|git-receive-pack))(?:\?(.*))?$/;
 
-/** Handles the requests of git, and leaves all others to the server's own listener. */
+/** Handles the requests of git, and leaves all other requests to the server's own listener. */
 export function serveGit(server: Server, { folder, accepts, onPush }: Settings): void {
   const [own] = server.listeners('request') as [(req: IncomingMessage, res: ServerResponse) => void];
   server.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {

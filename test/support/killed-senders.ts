@@ -32,7 +32,7 @@ export function startSenders({ connection, url }: World, { speed = 60, ...work }
   };
   for (const _ of [1, 2]) begin();
   return {
-    /** Kills both processes, so that neither records what has just arrived, and starts two others. */
+    /** Kills both processes, so that neither records what has just arrived, and starts two new processes. */
     replace(): void {
       stop();
       for (const _ of [1, 2]) begin();

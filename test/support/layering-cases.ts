@@ -57,7 +57,7 @@ export const cases: Record<string, Case> = {
       'src/domain/projects/vendors/acme/tracker.ts': "const name = 'acme';",
       'src/domain/work/runs/branch.ts': "if (vendor === 'acme') return;",
     },
-    'src/domain/work/runs/branch.ts names acme: only src/domain/projects/vendors/acme/ does; others ask the registry.',
+    'src/domain/work/runs/branch.ts names acme: only src/domain/projects/vendors/acme/ does; other files ask the registry.',
   ],
   'a text for people may name a vendor': [
     layering.vendorsAreNamedInTheirFolders,

@@ -279,7 +279,7 @@ export const importsAreWellFormed: Rule = (tree) =>
 
 const uncommented = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
-/** Files of the runner that read its settings; the others read only PATH, for the programs that they start. */
+/** Files of the runner that read its settings; all other files read only PATH, for the programs that they start. */
 const runnerSettings = [
   'runner.ts',
   'capabilities.ts',
@@ -349,7 +349,7 @@ export const vendorsAreNamedInTheirFolders: Rule = (tree) => {
     return [...names]
       .filter((name) => !file.startsWith(`${vendorsFolder}${name}/`))
       .filter((name) => new RegExp(`(?<![A-Za-z])${name}(?![a-z_-])`, 'i').test(code.replaceAll(/from '[^']*'/g, '')))
-      .map((name) => `${file} names ${name}: only ${vendorsFolder}${name}/ does; others ask the registry.`);
+      .map((name) => `${file} names ${name}: only ${vendorsFolder}${name}/ does; other files ask the registry.`);
   });
 };
 
@@ -701,7 +701,7 @@ function functionsOf(text: string): { name: string; lines: number }[] {
   });
 }
 
-/** A function makes one decision, and leaves others to functions of their own. */
+/** A function makes one decision, and leaves further decisions to other functions. */
 export const functionsHaveAtMost60Lines: Rule = (tree) =>
   Object.entries(tree)
     .filter(([file]) => (file.startsWith('src/') || file.startsWith(clients)) && !isGenerated(file))

@@ -16,7 +16,7 @@ const { CONTAINER_PROGRAM: chosen, CONTAINER_RUNTIME } = process.env;
 
 /**
  * Settings of a runner of this user for an engine with an image that has Node.js; null outside the engine suite, or without an engine.
- * `CONTAINER_PROGRAM`, `CONTAINER_IMAGE` and `CONTAINER_RUNTIME` choose others.
+ * `CONTAINER_PROGRAM`, `CONTAINER_IMAGE` and `CONTAINER_RUNTIME` choose other settings.
  */
 export function realEngine(options: { uid?: number; gid?: number } = {}): RealEngine | null {
   if (!isEngineSuite) return null;

@@ -227,7 +227,7 @@ export async function createStrangers(
     };
   }
 
-  /** A bound credential sees everything of its project and nothing of others; fields of the whole organization are refused. */
+  /** A bound credential sees everything in its project and nothing in other projects; fields of the whole organization are refused. */
   function bound(root: RootField, args: Arguments): Verdict {
     const { exposure, name, field } = root;
     if (exposure.scope === 'person') return forbidden;
@@ -299,7 +299,10 @@ export async function createStrangers(
     ];
   }
 
-  /** A call that requires a record of another organization answers "not found", a filter by such a record finds nothing, and every other call is served. */
+  /**
+   * A call that requires a record of another organization answers "not found", a filter by such a record finds nothing, and every other
+   * call is served.
+   */
   function foreign({ field, name }: RootField, args: Arguments): Verdict {
     // The response says for each run whether to stop, even for an unknown run.
     if (name === 'heartbeat') return 'served';

@@ -401,7 +401,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     });
   });
 
-  it('of a diff with 5,000 files and of a file with 50,000 lines, only the visible part is rendered', async () => {
+  it('a diff with 5,000 files and a file with 50,000 lines are rendered only in their visible part', async () => {
     const runId = await changed(diffOf(5_000, 50_000));
     const page = await pages.open(session);
     await page.goto(address(runId));

@@ -92,7 +92,7 @@ describe('Events of any system', () => {
     expect(await send('', body, { to, headers })).toMatchObject({ status: 200, body: { deliveryId: done.id } });
   });
 
-  it('the events that docs/triggers.md shows are accepted: an error report, a failure of CI and a form', async () => {
+  it('the events that docs/triggers.md shows are accepted: an error report, a failed CI run and a form', async () => {
     const page = readFileSync(new URL('../../docs/triggers.md', import.meta.url), 'utf8');
     const bodies = [...page.matchAll(/^BODY='(.*)'$/gm)].map(([, body]) => body!);
     const rule = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!.replaceAll('\n  "', '"'));

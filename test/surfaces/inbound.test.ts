@@ -140,7 +140,7 @@ describe('Issues that get a label', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('many issues labeled at once start a mission each; those beyond the plan’s limit wait until another ends', async () => {
+  it('many issues labeled at once start a mission each; missions beyond the plan’s limit wait until another one ends', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const { id: orgId } = owner.organization;
     const billing = () => world.knex('billing_settings').where({ orgId });

@@ -1,5 +1,5 @@
-// The demo's missions, and the runtime that `npm start` starts for every organization: it reveals no secret, is restarted after a crash, and shuts down.
-// ../runner/local-runner.test.ts tests how a runner executes a run.
+// The demo's missions, and the runtime that `npm start` starts for every organization: it reveals no secret, is restarted after a crash,
+// and shuts down. ../runner/local-runner.test.ts tests how a runner executes a run.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { demoCaller, findDemo, seedDemo } from '#demo/seed.ts';
@@ -69,7 +69,7 @@ async function carriedOut(prompt: string, as?: Caller) {
 }
 
 describe('Local runner', () => {
-  it('seeding the demo creates a weekly task and a disabled automation once, even concurrently; those of an earlier release get an agent', async () => {
+  it('seeding the demo creates a weekly task and a disabled automation once, even concurrently; tasks of an earlier release get an agent', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     const { orgId } = await owner();
     await world.knex('recurring_missions').where({ orgId, kind: 'scheduled_task' }).update({ agentId: null });

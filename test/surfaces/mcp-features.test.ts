@@ -1,4 +1,5 @@
-// Features of the MCP server other than tools, with the official client: resources, completion, prompts, progress, and the size limits of a response.
+// Features of the MCP server other than tools, with the official client: resources, completion, prompts, progress, and the size limits of a
+// response.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -245,7 +246,7 @@ describe('Progress of MCP calls', () => {
   });
 });
 
-test('a batch of MCP calls is answered within the byte limit: results beyond it are errors, the others are complete', async () => {
+test('a batch of MCP calls is answered within the byte limit: results beyond the limit are errors, the other results are complete', async () => {
   const long = await startSession(sandbox);
   await writeLog(long, 'session', ['x'.repeat(bytes.logContent)]);
   const args = { sandboxId: sandbox.id, role: 'builder', sessionId: long.sessionId };

@@ -142,7 +142,7 @@ describe('The MCP gateway for a run', () => {
     expect(data.runMcpServers).toEqual([{ serverName: 'issues', url: world.url + run.at('issues') }]);
   });
 
-  it('ok · a tool that has changed is left out of the next list, and the others are kept', async () => {
+  it('ok · a tool that has changed is left out of the next list, and the other tools are kept', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.tools = [tool('search', { description: 'Another.' }), tool('write'), tool('more')];

@@ -148,7 +148,7 @@ describe.skipIf(typeof launched === 'string')('MCP servers of a project in the c
     expect(new URL(page.url()).pathname).toBe(addressOf(project));
   });
 
-  it('new tools are listed first among hundreds, and others are found by name', async () => {
+  it('new tools are listed first among hundreds, and other tools are found by name', async () => {
     const project = await declared();
     const many = (count: number) => Array.from({ length: count }, (_, i) => tool(`tool-${i}`));
     remote.settings.tools = many(300);

@@ -63,7 +63,7 @@ describe('Dying scheduler processes', () => {
     expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', issueId: expect.any(String) }]);
   });
 
-  it('a process that dies before it creates the issue leaves the run to others, once its lease expires', async () => {
+  it('a process that dies before it creates the issue leaves the run to other processes, once its lease expires', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);

@@ -53,7 +53,7 @@ describe('Sessions', () => {
   const rows = (page: Answer) =>
     [...String(page.body).matchAll(/name="session_id" value="([^"]+)"/g)].map(([, id]) => id!);
 
-  it('sessions are listed by browser, the current one first, and one or all others can be ended', async () => {
+  it('sessions are listed by browser, the current one first, and one session or all other sessions can be ended', async () => {
     const visit = await visitor();
     const others = [
       await world.session(visit.person),

@@ -213,26 +213,29 @@ describe('Limits of subscriptions', () => {
     ['person', 'A person may have 3 subscriptions open at once.', { userId: 'usr_1' as const }],
     ['organization', 'An organization may have 4 subscriptions open at once.', { orgId: 'org_1' as const }],
     ['process', 'Too many subscriptions are open.', {}],
-  ])('429 · subscriptions beyond the limit per %s are refused, and others are accepted', (_title, words, same) => {
-    const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
-    const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
-    const slots: (() => void)[] = [];
-    for (;;) {
-      try {
-        slots.push(take({ ...other(slots.length + 1), ...same }));
-      } catch (error) {
-        expect(error).toMatchObject({ status: 429, message: `${words} Try again in 10 s.` });
-        break;
+  ])(
+    '429 · subscriptions beyond the limit per %s are refused, and other subscriptions are accepted',
+    (_title, words, same) => {
+      const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
+      const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
+      const slots: (() => void)[] = [];
+      for (;;) {
+        try {
+          slots.push(take({ ...other(slots.length + 1), ...same }));
+        } catch (error) {
+          expect(error).toMatchObject({ status: 429, message: `${words} Try again in 10 s.` });
+          break;
+        }
       }
-    }
-    if (slots.length < 5) take(other(9))();
-    slots.pop()!();
-    take({ ...other(8), ...same })();
-    for (const leave of slots) leave();
-    const again = [1, 2, 3, 4, 5].map((n) => take(other(n)));
-    expect(() => take(other(6))).toThrow('Too many subscriptions are open.');
-    for (const leave of again) leave();
-  });
+      if (slots.length < 5) take(other(9))();
+      slots.pop()!();
+      take({ ...other(8), ...same })();
+      for (const leave of slots) leave();
+      const again = [1, 2, 3, 4, 5].map((n) => take(other(n)));
+      expect(() => take(other(6))).toThrow('Too many subscriptions are open.');
+      for (const leave of again) leave();
+    },
+  );
 
   it('refused subscriptions leave nothing open', async () => {
     await (await subscribe(onRun, { runId: 'none' })).news();

@@ -77,7 +77,7 @@ it('503 · metrics are refused while one worker does not answer', async () => {
   }
 });
 
-it('a dead worker process is replaced while others serve; all workers end with their parent', async () => {
+it('a dead worker process is replaced while other processes serve; all workers end with their parent', async () => {
   const token = await world.token(alice, acme);
   const before = workersOf(service);
   process.kill(before[0]!, 'SIGKILL');

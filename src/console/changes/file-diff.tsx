@@ -13,7 +13,7 @@ import { placeThreads } from './threads.ts';
 
 /** Rows per piece, and the heights of a row and of the header of a file in pixels. */
 const [pieceRows, rowHeight, headerHeight] = [100, 20, 40];
-/** Maximum of changed lines; a file with more is folded at first. */
+/** Maximum number of changed lines; a file with more changed lines is folded at first. */
 const maxUnfoldedLines = 1_500;
 
 const generated =

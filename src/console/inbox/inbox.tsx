@@ -112,7 +112,7 @@ const Toggle = ({ label, isOn, set }: { label: string; isOn: boolean; set(value:
   </button>
 );
 
-/** Items that block a mission, then the others. */
+/** Items that block a mission, then all other items. */
 const Groups = ({ items, rows }: { items: readonly Item[]; rows(part: readonly Item[]): preact.JSX.Element }) =>
   ([true, false] as const).map((isUrgent) => {
     const part = items.filter((item) => item.isUrgent === isUrgent);

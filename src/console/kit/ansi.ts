@@ -32,7 +32,7 @@ export function partsOf(text: string): Part[] {
     for (let i = 0; i < codes.length; i++) {
       const code = codes[i]!;
       if (code === 38 || code === 48) {
-        // The first 16 of the 256 colors have names; the others, and 24-bit colors, are left out.
+        // The first 16 of the 256 colors have names; all other colors, including 24-bit ones, are left out.
         const [kind, index = 16] = codes.slice(i + 1);
         if (code === 38) color = kind === 5 && index < 16 ? colors[index % 8]! : '';
         i += kind === 5 ? 2 : 4;

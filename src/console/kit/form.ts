@@ -16,7 +16,7 @@ interface FormSettings<V> {
   initial: V;
   /** Sends the values; requests with the same key take effect once. `seen`: `updatedAt` of the record that was edited. */
   send(values: V, key: string, seen: number | null): Promise<unknown>;
-  /** Tells the form apart from others on the page with fields of the same names. */
+  /** Tells the form apart from other forms on the page with fields of the same names. */
   prefix?: string;
   /** Fields that are never stored outside this page. */
   secrets?: readonly (keyof V)[];
@@ -138,7 +138,7 @@ export function useForm<V extends object>(settings: FormSettings<V>): Form<V> {
   };
 }
 
-/** Maximum of attempts for a record that keeps changing. */
+/** Maximum number of attempts for a record that keeps changing. */
 const maxTries = 3;
 
 /**

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { ScrollBlock } from './scroll-block.tsx';
 import { size } from './words.tsx';
 
-/** Maximum of bytes that are read. */
+/** Maximum number of bytes that are read. */
 const maxCharacters = 200_000;
 
 export const isText = (type: string): boolean => /^(text\/|application\/(json|xml|x-ndjson))|\+(json|xml)$/.test(type);

@@ -34,7 +34,7 @@ export class LogText {
   /** Number of characters. */
   size = 0;
 
-  /** Puts the piece before the others. `isFirst`: the log begins with it. */
+  /** Puts the piece before all other pieces. `isFirst`: the log begins with it. */
   prepend(text: string, isFirst: boolean, times: readonly LogTime[] = []): void {
     this.size += text.length;
     const isEmpty = this.#head === null;

@@ -1,6 +1,6 @@
 // A capacity shared by callers: a total, a maximum share per key, and a short queue while it is full. The queue alternates between keys,
-// so that a key at its maximum share never delays another. Urgent callers go before the others of their key, except in every fourth turn,
-// and have a queue length of their own, so that the others cannot fill it.
+// so that a key at its maximum share never delays another. Urgent callers go before other callers of their key, except in every fourth
+// turn, and have a queue length of their own, so that the others cannot fill it.
 import { tooBusy } from '../problem.ts';
 
 interface QueueLength {

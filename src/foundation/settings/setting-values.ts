@@ -53,7 +53,7 @@ export const databaseAddress = matching(
   'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
   isDatabaseUrl,
 ).optional();
-/** Only one server is allowed, because the replayed position of one standby does not apply to others. */
+/** Only one server is allowed, because the replayed position of one standby does not apply to other standbys. */
 export const replica = matching(
   'postgres://user:password@host:port/database of one server, special characters percent-encoded',
   (value) => serversOf(value).length === 1 && isDatabaseUrl(value),

@@ -10,9 +10,8 @@ export interface ByteRange {
 
 export interface Storage {
   /**
-   * Stores content and returns its size; when its source fails, stores nothing and throws that error. Of concurrent writes to one key, one
-   * is stored completely.
-   * @throws 413 as soon as it is longer than `maxBytes`
+   * Stores content and returns its size; when its source fails, stores nothing and throws that error. One of several concurrent writes to
+   * one key is stored completely. @throws 413 as soon as it is longer than `maxBytes`
    */
   write(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /** The bytes as a stream; null when the content does not exist. */

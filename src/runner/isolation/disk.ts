@@ -26,7 +26,7 @@ export const du = (folder: string, prefix: readonly string[] = [], env: Record<s
   new Promise<{ bytes: number; errors: string }>((resolve, reject) => {
     const options = { env: { PATH: process.env.PATH, ...env, LC_ALL: 'C' }, maxBuffer: 64 * 1024 ** 2 };
     const [file, ...args] = [...prefix, 'du', '-skx', folder];
-    // du fails for files that are removed while it runs, but counts the others.
+    // du fails for files that are removed while it runs, but counts all other files.
     execFile(file!, args, options, (error, stdout, stderr) => {
       const bytes = Number.parseInt(stdout, 10) * 1_024;
       if (Number.isNaN(bytes)) reject(error ?? new Error('du printed nothing'));

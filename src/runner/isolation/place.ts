@@ -27,7 +27,10 @@ export interface Place extends TemporaryFolder {
   /** Whether cells and containers mount `work` read-only. */
   isReadOnly?: boolean;
   artifacts: string;
-  /** Settings and sessions of a harness, with the folders that drivers use: the runner writes nothing into this folder after the agent has begun. */
+  /**
+   * Settings and sessions of a harness, with the folders that drivers use: the runner writes nothing into this folder after the agent has
+   * begun.
+   */
   home: string;
   /** Folder of the skills. The runner owns it; it has one folder per step, which the agent owns. */
   skills: string;
@@ -38,7 +41,7 @@ export interface Place extends TemporaryFolder {
 }
 
 // The watchdog reads process groups from a pipe, and ends them when the runner closes the other end. `rm` follows no links, even if one is
-// created concurrently. A container whose network others use can be removed only after them.
+// created concurrently. A container whose network is used by other containers can be removed only after these containers.
 const watching = `while read -r one two three; do groups=$one around=$two name=$three; done
 [ "\${groups:-0}" = 0 ] || for one in $(echo "$groups" | tr , ' '); do kill -KILL "-$one"; done
 case "$around" in

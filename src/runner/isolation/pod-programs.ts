@@ -55,7 +55,7 @@ const leftBy = (id) => {
   });
 };
 const killAll = (id) => {
-  // A process may start others until it is killed.
+  // A process may start further processes until it is killed.
   for (let pass = 0; pass < 20; pass++) {
     const left = leftBy(id);
     for (const [pid] of left) attempt(() => process.kill(pid, 'SIGKILL'));

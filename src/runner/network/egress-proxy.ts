@@ -24,7 +24,7 @@ export interface EgressProxy {
   close(): Promise<void>;
 }
 
-/** Maximum concurrent connections of a mission; time limits for request headers, and for idle connections. */
+/** Maximum number of concurrent connections of a mission; time limits for request headers, and for idle connections. */
 const [maxConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_000];
 
 type Recorded = Omit<Connection, 'program'>;

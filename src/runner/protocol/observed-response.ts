@@ -1,7 +1,7 @@
-// A response whose bytes and headers others can observe, because they come from several writers.
+// A response whose bytes and headers other modules can observe, because they come from several writers.
 import { ServerResponse } from 'node:http';
 
-/** Headers that are recorded; all others may contain credentials or have no information. */
+/** Headers that are recorded; all other headers may contain credentials or have no information. */
 const headerNames =
   /^(accept|content-type|anthropic-(version|beta)|openai-beta|mcp-(protocol-version|session-id)|retry-after|request-id)$/;
 

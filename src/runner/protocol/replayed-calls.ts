@@ -10,7 +10,10 @@ import { readBody } from './request-body.ts';
 import { translated } from './translated.ts';
 
 export interface ReplayedCalls extends Recorder {
-  /** Resolves when the replay of the present step is over although its harness still runs: at the call that is kept open, or at a difference. */
+  /**
+   * Resolves when the replay of the present step is over although its harness still runs: at the call that is kept open, or at a
+   * difference.
+   */
   over(): Promise<void>;
   /** Whether the present step has ended with the call that is kept open. */
   isCut(): boolean;
@@ -76,7 +79,7 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
      * The recorded call that answers the request; `held` for the call from which the fork continues; otherwise the reason why none does.
      */
     take(request: IncomingMessage, text: string, number: number): RecordedCall | 'held' | { difference: string } {
-      // A harness that is interrupted may repeat the call, or make others.
+      // A harness that is interrupted may repeat the call, or make other calls.
       if (isReached()) return 'held';
       const route = routeOf(request.method, request.url);
       const { body, named } = normalized(text, present);

@@ -10,7 +10,7 @@ export interface Upstream {
   /** The URL without a trailing slash. */
   base: string;
   headers: Record<string, string>;
-  /** The HTTP agent for URLs chosen by others. */
+  /** The HTTP agent for URLs chosen by users. */
   agent?: Agent;
   /** Aborts pending requests. */
   signal?: AbortSignal;

@@ -69,7 +69,7 @@ export interface Workspace {
   restored: true | string | null;
   /**
    * Pushes the commits of the branch, or bundles them if pushes wait. Returns null when all commits have been reported. @throws when
-   * others have changed the branch, or the checkout is no longer valid
+   * somebody else has changed the branch, or the checkout is no longer valid
    */
   deliver(): Promise<Delivery | null>;
   /** Marks the commits of a delivery as reported, so that the next delivery contains only later commits. */
@@ -204,7 +204,8 @@ async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 /**
- * Fetches the checkpoint into the mirror. Returns the reason when it cannot be used: commits that others have pushed since then are kept.
+ * Fetches the checkpoint into the mirror. Returns the reason when it cannot be used: commits that somebody else has pushed since then are
+ * kept.
  */
 async function take(mirror: string, checkpoint: Bundle, begun: string | null): Promise<true | string> {
   try {
