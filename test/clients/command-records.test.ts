@@ -288,7 +288,7 @@ describe('commands for records', () => {
       [2, 'open'],
     ]);
     const second = group.attempts[1].run.id;
-    expect((await aep('choose', second)).stdout).toBe('Attempt 2 is chosen; the others are closed.\n');
+    expect((await aep('choose', second)).stdout).toBe('Attempt 2 is chosen; the other attempts are closed.\n');
     expect((await aep('attempts', second)).stdout).toMatch(
       /1 +run_\w+ +canceled +closed[\s\S]*2 +run_\w+ +dispatching +chosen/,
     );

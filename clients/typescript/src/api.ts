@@ -3082,7 +3082,7 @@ export interface McpBinding {
   credentialFields: string[];
   /** The tools as they were last read from the server. */
   toolSnapshot: McpTool[];
-  /** The tools that agents may use; no others are offered. */
+  /** The tools that agents may use; no other tools are offered. */
   approvedTools: McpApprovedTool[];
   /** When the tools were last read from the server; null means never. */
   toolsRefreshedAt: number | null;
@@ -3536,7 +3536,7 @@ export interface OutsideEffect {
   state: 'staged' | 'approved' | 'committing' | 'committed' | 'rejected' | 'failed';
   /** Description of the effect. */
   title: string;
-  /** Text that others would read, or the arguments of a call as JSON; empty without one. */
+  /** Text that other people would read, or the arguments of a call as JSON; empty without one. */
   text: string;
   /** A value that changes whenever the content of the effect changes. */
   digest: string;
@@ -6774,7 +6774,7 @@ export interface Operations {
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
-  /** Starts a mission on each of several issues, billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the others still start. Requires the scope `missions:run`. */
+  /** Starts a mission on each of several issues, billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the other missions still start. Requires the scope `missions:run`. */
   startMissions: { input: StartMissionsParameters; output: StartMissionsResponse };
   /** Changes the connectors of a project. A tracker or source host at another server is refused with 409 while missions or pull requests of the project are open. Requires the scope `projects:write`. */
   setProjectConnectors: { input: SetProjectConnectorsParameters; output: Project };

@@ -1460,7 +1460,7 @@ export type RunResult =
   /** Nothing: no commit was pushed. */
   | 'no_changes';
 
-/** The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
+/** The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; all other statuses are final. */
 export type RunStatus =
   /** A person or a program canceled it. */
   | 'canceled'

@@ -82,7 +82,7 @@ export type AppendFragmentsRequest = {
   leaseId: Scalars['String']['input'];
   /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
-  /** Number of the first fragment; the others follow without a gap. */
+  /** Number of the first fragment; further fragments follow without a gap. */
   seq: Scalars['Int']['input'];
 };
 
@@ -138,7 +138,7 @@ export type AppendLogRequest = {
   seq: Scalars['Int']['input'];
   /** The runtime’s own id of the session. */
   sessionId: Scalars['String']['input'];
-  /** The span of the prompt: required in the part `prompt`, not allowed in the others. */
+  /** The span of the prompt: required in the part `prompt`, not allowed in other parts. */
   spanId?: InputMaybe<Scalars['String']['input']>;
 };
 

@@ -22,7 +22,7 @@ const ofOrganization = createCapacity({
   ...{ name: 'forwarded requests', all: 2_000, perKey: subscriptions.perOrganization + 100, queue },
   description: 'Too many requests of this organization are being forwarded to its cell.',
 });
-/** Open requests by cell: a cell that does not answer leaves the others half of the total. */
+/** Open requests by cell: a cell that does not answer leaves half of the total to other cells. */
 const ofCell = createCapacity({
   ...{ name: 'forwarded requests of cells', all: 2_000, perKey: 1_000, queue },
   description: 'Too many requests are being forwarded to this cell.',

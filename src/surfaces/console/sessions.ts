@@ -1,4 +1,5 @@
-// A person's sessions, one per browser: lists them, ends one, or ends all others (docs/decisions/0032-sign-in-without-passwords.md).
+// A person's sessions, one per browser: lists them, ends one, or ends all other sessions
+// (docs/decisions/0032-sign-in-without-passwords.md).
 import { z } from 'zod';
 import type { Session } from '#domain/identity/sessions/model.ts';
 import { endOtherSessions, endSession, listSessions } from '#domain/identity/sessions/operations.ts';

@@ -32,5 +32,5 @@ export async function enterLink(exchange: Exchange): Promise<void> {
   await signIn(exchange, person, returnTo ?? '/console');
 }
 
-/** A masked email address, such as `a•••@example.com`: recognizable for its owner, but of little use to others who find the link. */
+/** A masked email address, such as `a•••@example.com`: recognizable for its owner, but of little use to other people who find the link. */
 const masked = (email: string): string => email.replace(/^(.).*(@[^@]*)$/, '$1•••$2');

@@ -1,4 +1,4 @@
-// Traces the operations that yoga executes; known-queries.ts does so for the others.
+// Traces the operations that yoga executes; known-queries.ts traces all other operations.
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { toProblem } from '#foundation/problem.ts';

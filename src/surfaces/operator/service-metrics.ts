@@ -100,7 +100,7 @@ gauge(
 );
 gauge(
   'runs_waiting_for_runtime',
-  'Missions that wait for a runtime, by the labels that they ask for: the 50 most frequent sets, and all others together.',
+  'Missions that wait for a runtime, by the labels that they ask for: the 50 most frequent sets, and all other sets together.',
   ({ queue }) => queue.waiting,
   ['labels'],
 );

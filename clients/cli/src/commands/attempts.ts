@@ -52,7 +52,7 @@ export async function choose(options: CommonOptions, runId: string): Promise<voi
   const group = await (await openClient(options.url)).chooseAttempt({ runId });
   if (options.json) return printJson(group);
   const { number } = group.attempts.find(({ run }) => run.id === group.chosenRunId)!;
-  printLine(`Attempt ${number} is chosen; the others are closed.`);
+  printLine(`Attempt ${number} is chosen; the other attempts are closed.`);
 }
 
 export async function close(options: CommonOptions, id: string): Promise<void> {

@@ -146,7 +146,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
       allowedEgressHosts: strings('Hosts that may get requests in addition to the host of `pinnedUrl`.'),
       credentialFields: strings('Names of the credentials that the binding has.'),
       toolSnapshot: typed([ToolType], 'The tools as they were last read from the server.'),
-      approvedTools: typed([ApprovedToolType], 'The tools that agents may use; no others are offered.'),
+      approvedTools: typed([ApprovedToolType], 'The tools that agents may use; no other tools are offered.'),
       toolsRefreshedAt: epochMsOrNull('When the tools were last read from the server; null means never.'),
       effectiveToolCounts: t.field({
         type: ToolCounts,

@@ -30,7 +30,7 @@ import { remarksPrompt } from '../mission-steps/prompts.ts';
 /** How long remarks wait when money is missing, because credits, caps and budgets may recover by themselves. */
 const waitMs = days(2);
 
-/** Continues all missions that have remarks. @throws after all missions were tried, when one of them failed internally */
+/** Continues all missions that have remarks. @throws after all missions were tried, when a mission failed internally */
 export async function continuePullRequests(): Promise<void> {
   const errors: unknown[] = [];
   for (const runId of await runsWithRemarks()) {

@@ -21,7 +21,9 @@ const verdictWords: Record<ReviewVerdict, string> = {
 /** Escapes a name for Markdown, so that it cannot format the text or mention anyone. */
 export const nameInMarkdown = (name: string): string => name.replaceAll(/[\\`*_[\]<>@#]/g, '\\$&');
 
-/** Writes a review to the pull request and names its author. If the host rejects it, the run shows the reason. @throws retryable Problems */
+/**
+ * Writes a review to the pull request and names its author. If the host rejects it, the run shows the reason. @throws retryable Problems
+ */
 export async function writeReviewToHost({ reviewId }: { reviewId: string }): Promise<void> {
   const review = await ChangeReview.find({ id: reviewId as Id<'review'> });
   const run = review && (await Run.find({ id: review.runId }));
@@ -44,7 +46,7 @@ export async function writeReviewToHost({ reviewId }: { reviewId: string }): Pro
   }
 }
 
-/** Resolves comments that were resolved at the host, and reopens the others. */
+/** Resolves comments that were resolved at the host, and reopens all other comments. */
 export const resolveComments = ({
   projectId,
   comments,

@@ -13,7 +13,7 @@ interface Held {
   leaseId: string;
 }
 
-/** Maximum number of connections that are recorded one by one for each report; the others are counted together. */
+/** Maximum number of connections that are recorded one by one for each report; further connections are counted together. */
 const namedConnections = 50;
 
 function connectionFacts(connections: readonly ReportedConnection[]) {

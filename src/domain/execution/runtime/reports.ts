@@ -169,7 +169,7 @@ export async function appendLog(caller: Caller, input: SessionReport & LogPiece)
 export interface FragmentsReport {
   sandboxId: string;
   leaseId: string;
-  /** Number of the first fragment; the others follow without a gap. */
+  /** Number of the first fragment; further fragments follow without a gap. */
   seq: number;
   fragments: Fragment[];
 }

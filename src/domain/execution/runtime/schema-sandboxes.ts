@@ -63,7 +63,7 @@ export const AppendLogRequest = request(
       content: boundedText(text.logPiece).describe('The text of the piece.'),
       spanId: boundedText(text.spanId)
         .nullish()
-        .describe('The span of the prompt: required in the part `prompt`, not allowed in the others.'),
+        .describe('The span of the prompt: required in the part `prompt`, not allowed in other parts.'),
       promptScope: PromptScope.zod
         .nullish()
         .describe('The origin of a span of a prompt; `repo-contributed` when absent.'),
@@ -85,7 +85,9 @@ export const AppendFragmentsRequest = request(
   z
     .object({
       ...ofSandbox,
-      seq: seq(report.fragmentsPerSandbox).describe('Number of the first fragment; the others follow without a gap.'),
+      seq: seq(report.fragmentsPerSandbox).describe(
+        'Number of the first fragment; further fragments follow without a gap.',
+      ),
       fragments: z
         .array(
           z

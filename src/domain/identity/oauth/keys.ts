@@ -93,8 +93,8 @@ async function createKey(): Promise<[kid: string, publicJwk: JWK, sealedPrivateJ
 }
 
 /**
- * Makes a new key the signing key. The old key stays published until every assertion that a process may still sign with it has expired. Of
- * several concurrent rotations, only one takes effect.
+ * Makes a new key the signing key. The old key stays published until every assertion that a process may still sign with it has expired.
+ * Only one of several concurrent rotations takes effect.
  */
 export async function rotateSigningKey(): Promise<void> {
   const { keys } = await readAgain();
@@ -148,7 +148,10 @@ export async function signJwt(payload: JWTPayload, { typ }: { typ: string }): Pr
   return new SignJWT(payload).setProtectedHeader({ alg: algorithm, kid: active.kid, typ }).sign(await known.signer);
 }
 
-/** The payload of an unexpired JWT of this type that this service signed for itself (the issuer is also the audience); null for any other JWT. */
+/**
+ * The payload of an unexpired JWT of this type that this service signed for itself (the issuer is also the audience); null for any other
+ * JWT.
+ */
 export async function verifyOwnJwt(jwt: string, { typ }: { typ: string }): Promise<JWTPayload | null> {
   const { issuer } = addresses();
   const options = {

@@ -116,6 +116,6 @@ export const outsideOrganization = (caller: Caller): Caller => ({
 const renewSessionSql = `update sessions set last_used_at = $2, expires_at = case when org_only then expires_at else $3 end
   where id = $1 and ended_at is null and last_used_at <= $4`;
 
-/** Extends the session. Of concurrent requests only one changes the row. */
+/** Extends the session. Only one of several concurrent requests changes the row. */
 const renew = (id: Id<'session'>, at: number) =>
   sql(renewSessionSql, [id, at, at + lifetimesMs.consoleSession, at - lastUsedIntervalMs]);

@@ -19,7 +19,9 @@ interface Drain {
   isDraining: boolean;
 }
 
-/** Tells a runtime of the organization to drain, or to take missions again. @throws 404, 409 beyond the maximum number of draining runtimes */
+/**
+ * Tells a runtime of the organization to drain, or to take missions again. @throws 404, 409 beyond the maximum number of draining runtimes
+ */
 export async function drainRuntime(
   caller: Caller,
   { runtimeTokenId: id, name, isDraining }: Drain,
@@ -30,7 +32,7 @@ export async function drainRuntime(
   await setDraining(id, name, isDraining);
   const token = await ServiceToken.get(filter);
   if (isDraining && !token.draining.includes(name))
-    throw conflict(`At most ${maxDraining} runtimes of a token can be draining at once: resume others first.`);
+    throw conflict(`At most ${maxDraining} runtimes of a token can be draining at once: resume other runtimes first.`);
   return token;
 }
 

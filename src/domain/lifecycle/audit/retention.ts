@@ -70,7 +70,7 @@ const advanceSql = 'update audit_counters set first_number = greatest(first_numb
 
 /**
  * Deletes the events that are older than the retention of their organization; the remaining events keep their numbers. Creates the next
- * partition. A failure in one of these steps does not stop the others.
+ * partition. A failure in one of these steps does not stop the other steps.
  */
 export async function deleteOldEvents(): Promise<void> {
   const failures: unknown[] = [];

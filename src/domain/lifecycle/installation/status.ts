@@ -42,7 +42,7 @@ const read = (): Promise<InstallationStatus> =>
     const unread: InstallationStatus['unread'] = {};
     for (const [name, readPart] of Object.entries(statusParts) as [StatusPart, () => Promise<unknown>][]) {
       try {
-        // Each part is read in a savepoint, so that the failure of one does not affect the others.
+        // Each part is read in a savepoint, so that the failure of one part does not affect the other parts.
         found[name] = await transaction(() => readPart());
       } catch (error) {
         found[name] = null;

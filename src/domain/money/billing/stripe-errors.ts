@@ -1,5 +1,5 @@
-// Converts errors of Stripe's library to problems: temporary errors are retryable, errors that a person can correct say how, and all others
-// are logged without the request and its headers.
+// Converts errors of Stripe's library to problems: temporary errors are retryable, errors that a person can correct say how, and all other
+// errors are logged without the request and its headers.
 import Stripe from 'stripe';
 import { refuseInTransaction } from '#foundation/postgres/database.ts';
 import { badGateway, conflict, upstreamBusy, upstreamUnavailable } from '#foundation/problem.ts';

@@ -1,5 +1,5 @@
-// Refusals in the audit log. In each hour, only the first refusals of each kind and of each credential or person are recorded; the others
-// are only counted, so that an attack cannot fill the log.
+// Refusals in the audit log. In each hour, only the first refusals of each kind and of each credential or person are recorded; further
+// refusals are only counted, so that an attack cannot fill the log.
 import { hourOf, hours, now } from '#foundation/clock.ts';
 import type { Refusal } from '#foundation/http/refusal.ts';
 import { sql } from '#foundation/postgres/database.ts';

@@ -19,7 +19,7 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
   const person = await Person.find({ email }, trx);
   if (person) return person;
   const defaultName = email.slice(0, email.indexOf('@')).slice(0, text.personName.max);
-  // Only one of several concurrent first sign-ins inserts a row; the others wait here for its commit and then find the row.
+  // Only one of several concurrent first sign-ins inserts a row; the other sign-ins wait here for the commit and then find the row.
   await Person.query(trx)
     .insert({ id: newId('person'), email, name: name ?? defaultName, createdAt: now() })
     .onConflict('email')

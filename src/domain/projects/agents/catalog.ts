@@ -26,7 +26,7 @@ export const roles: readonly Role[] = [
     key: 'planner',
     name: 'Planner',
     roleLabel: 'Planning',
-    blurb: 'Reads the issue and the code, and writes the plan that the others follow.',
+    blurb: 'Reads the issue and the code, and writes the plan that the other agents follow.',
     isReadOnly: false,
   },
   {

@@ -85,7 +85,7 @@ const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
 /**
- * SQL condition: the runtime can execute the named agent or, where `named` is null, any agent that may work on a mission that names no agent.
+ * SQL condition: the runtime can execute the named agent or, if `named` is null, any agent that may work on a mission that names no agent.
  */
 export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): string =>
   `(exists (select from agents a where a.org_id = ${orgId} and ${isRunnable('a.harness', vendorOf('a'), orgId, offer)}
@@ -134,8 +134,8 @@ export const harnessesFor = (orgId: string, agentId: string): string =>
     union select b.harness, b.vendor from ${builtinRows} where ${mayWork('b', agentId)}`;
 
 /**
- * SQL condition: no model is needed, the organization has connected a model, or a runtime has credentials for one. A runtime counts for a day
- * after it was last seen, so that its restart blocks no schedule.
+ * SQL condition: no model is needed, the organization has connected a model, or a runtime has credentials for one. A runtime counts for a
+ * day after it was last seen, so that its restart blocks no schedule.
  */
 export const isModelKnown = (harness: string, vendor: string, orgId: string): string =>
   `(${vendor} is null or ${hasModelConnector(orgId, vendor)} or exists (select from runtime_harnesses h

@@ -27,7 +27,7 @@ export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect
       state: typed(OutsideEffectState.type, 'State of the effect.'),
       title: t.string({ description: 'Description of the effect.', resolve: (effect) => describeEffect(effect).title }),
       text: t.string({
-        description: 'Text that others would read, or the arguments of a call as JSON; empty without one.',
+        description: 'Text that other people would read, or the arguments of a call as JSON; empty without one.',
         complexity: weightOf(effectBounds.payload),
         resolve: (effect) => describeEffect(effect).text,
       }),

@@ -64,9 +64,9 @@ interface Hold {
 }
 
 /**
- * Streams content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. Of concurrent
- * uploads one proceeds; an upload that stalled until another one began fails.
- * @throws 404 when the content is unknown, 409 when it is complete or another upload is in progress, 413
+ * Streams content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. One of several
+ * concurrent uploads proceeds; an upload that stalled until another one began fails. @throws 404 when the content is unknown, 409 when it
+ * is complete or another upload is in progress, 413
  */
 export async function receiveContent(key: string, content: AsyncIterable<Uint8Array>): Promise<number> {
   const hold: Hold = { key, until: now() + holdMs };

@@ -1,4 +1,4 @@
-// A group of attempts: runs that work on one task at once. A person chooses one of them, and the others are closed
+// A group of attempts: runs that work on one task at once. A person chooses one attempt, and the other attempts are closed
 // (docs/decisions/0058-attempts-share-a-budget.md).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';

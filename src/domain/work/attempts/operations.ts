@@ -1,5 +1,5 @@
-// Decides between attempts at one task: a person chooses one attempt or closes all attempts. The decision is final; the database determines which of
-// two concurrent decisions is first. The effects at the source host follow in the background (./settle.ts).
+// Decides between attempts at one task: a person chooses one attempt or closes all attempts. The decision is final; the database determines
+// which of two concurrent decisions is first. The effects at the source host follow in the background (./settle.ts).
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -55,7 +55,7 @@ export function choiceBlocker({ status, headSha, attemptNumber }: Ended): string
 }
 
 /**
- * Chooses an attempt, which may still run, and closes the others. Choosing it twice changes nothing.
+ * Chooses an attempt, which may still run, and closes the other attempts. Choosing it twice changes nothing.
  * @throws 404; 409 for a run that is not an attempt, for an attempt that ended without a change, and after another decision
  */
 export const chooseAttempt = (caller: Caller, runId: string): Promise<AttemptGroup> =>

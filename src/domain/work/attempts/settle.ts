@@ -1,5 +1,5 @@
 // The effects of a decision at the source host, in the background: the pull request of the chosen attempt is opened, and the branches of
-// the others are deleted. Each may be repeated.
+// the other attempts are deleted. Each may be repeated.
 
 import { transaction } from '#foundation/postgres/database.ts';
 import { waitsFor } from '../../projects/effects/policy.ts';

@@ -1,5 +1,6 @@
 // Retries of events. A row in this table replaces the event's job, so that hundreds of waiting events cost nothing. Events that wait for
-// the end of other missions are retried, oldest first, when the organization may start a mission; the others at their scheduled time.
+// the end of other missions are retried, oldest first, when the organization may start a mission; all other events are retried at their
+// scheduled time.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';

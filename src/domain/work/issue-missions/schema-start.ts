@@ -81,7 +81,7 @@ const StartMissionsRequest = request(
 builder.mutationField('startMissions', (t) =>
   t.field({
     description:
-      'Starts a mission on each of several issues, billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the others still start.',
+      'Starts a mission on each of several issues, billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the other missions still start.',
     scope: 'missions:run',
     complexity: 200,
     tool: { name: 'start_missions', openWorld: true },

@@ -53,7 +53,7 @@ async function startDue(): Promise<WaitingRun[]> {
   if ((await sql('select from recurring_missions where next_run_at <= $1 limit 1', [at])).length === 0) return [];
   return transaction(async (trx) => {
     const found = await sql<RecurringMission>(lockDueSql, [at], trx);
-    // A mission whose time zone this version of Node does not know is left to a process that knows it, and does not block the others.
+    // A mission whose time zone this version of Node does not know is left to a process that knows it, and does not block other missions.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
     return trx

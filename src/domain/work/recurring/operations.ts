@@ -188,7 +188,7 @@ export function removeRecurring(missions: Kind, caller: Caller, id: string): Pro
 
 /**
  * The runs of a mission, newest first. A project-bound credential sees only the runs of its own project, even if the mission has also run
- * in others.
+ * in other projects.
  */
 export async function listRunsOf(missions: Kind, caller: Caller, id: string, page: PageRequest): Promise<Page<Run>> {
   await findRecurring(missions, caller, id);

@@ -13,7 +13,7 @@ export interface Schedule {
   /** Local time in the time zone, as HH:MM. */
   time: string;
   timezone: string;
-  /** Weekday of a weekly schedule; absent for others. */
+  /** Weekday of a weekly schedule; absent for other schedules. */
   weekday?: (typeof weekdays)[number] | null | undefined;
   /** Day of a monthly schedule, 1 to 31; a shorter month uses its last day. */
   dayOfMonth?: number | null | undefined;

@@ -1,5 +1,5 @@
 // Masks the texts of a run for people without an account: secrets, email addresses, IP addresses and URLs. Runtimes have already masked the
-// secrets that they got; these patterns find others.
+// secrets that they got; these patterns find further secrets.
 
 type Mask = (text: string) => string;
 

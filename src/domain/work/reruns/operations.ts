@@ -16,7 +16,7 @@ import { writeMission } from '../starts/operations.ts';
 
 /**
  * Runs the scheduled task or automation of the run, else starts a mission with the same prompt, agent and limits. When several people do
- * this at the same time, the first starts a run, and the others get the same run.
+ * this at the same time, the first call starts a run, and the other calls get the same run.
  * @throws 404; 402 when the budget is used up; 409 when there is no task to start from, or the project is not active
  */
 export async function rerunMission(caller: Caller, runId: string): Promise<Run> {

@@ -23,7 +23,7 @@ export type NewRun = Pick<
   kind: RunKind;
   /** Reason why the run is skipped; null when it starts. */
   blockedBy: string | null;
-  /** The task of a run without a recurring mission; absent for others. */
+  /** The task of a run without a recurring mission; absent for other runs. */
   prompt?: string;
   /** The only agent that may work on the run; absent means any agent. */
   agentId?: string | null;
@@ -92,7 +92,10 @@ interface InsertedRuns {
   issues: AskedIssue[];
 }
 
-/** Inserts runs: the first half of `createRuns`, which takes no locks that others wait for. `createIssuesAndReserve` is the second half. */
+/**
+ * Inserts runs: the first half of `createRuns`, which takes no locks that other transactions wait for. `createIssuesAndReserve` is the
+ * second half.
+ */
 export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<InsertedRuns> {
   const issues: AskedIssue[] = [];
   const projects = newRuns.flatMap(({ asks }) => asks?.project ?? []);

@@ -46,7 +46,7 @@ export async function readRuntimeDemand({ orgId }: Caller, labels: readonly stri
   return { missions: waiting + running, waiting, running, oldestWaitingSeconds };
 }
 
-/** Maximum number of label sets that are reported separately; all others are reported together, as `other`. */
+/** Maximum number of label sets that are reported separately; all other sets are reported together, as `other`. */
 const maxLabelSets = 50;
 
 /** Missions that wait for a runtime, and the age of the oldest in seconds, by their labels. */

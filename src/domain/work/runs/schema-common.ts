@@ -11,7 +11,7 @@ export const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a p
 export const RunStatus = wordSet(
   'RunStatus',
   runStatuses,
-  'The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final.',
+  'The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; all other statuses are final.',
   {
     dispatching: 'Waits for its issue in the tracker, or for a runtime.',
     running: 'A runtime works on the run.',

@@ -12,7 +12,7 @@ import { isInState, openStates } from './states.ts';
 
 /** Maximum number of words in a search, and of characters of each word; further characters are ignored. */
 const max = { words: 10, characters: 60 } as const;
-/** Maximum number of characters of a run's texts that are indexed. Of its messages, the newest are indexed. */
+/** Maximum number of characters of a run's texts that are indexed. The newest of its messages are indexed. */
 const read = { prompt: 40_000, message: 2_000, messages: 60_000 } as const;
 const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
 const batch = 20;

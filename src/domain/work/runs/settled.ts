@@ -46,11 +46,13 @@ export const runsWithDetails = (
 
 const lockSql = `select id from runs where id = any($1) and kept is null order by id for no key update skip locked`;
 
-/** Locks runs that have details, except runs that others have locked. */
+/** Locks runs that have details, except runs that other transactions have locked. */
 export const lockRunsWithDetails = async (trx: Transaction, ids: readonly string[]): Promise<string[]> =>
   (await sql<{ id: string }>(lockSql, [ids], trx)).map(({ id }) => id);
 
-/** The runs among the given ones that do not meet the condition. @param condition SQL condition on a run `d`; `$2` and `$3` are the values */
+/**
+ * The runs among the given ones that do not meet the condition. @param condition SQL condition on a run `d`; `$2` and `$3` are the values
+ */
 export const runsWithout = async (
   trx: Transaction,
   condition: string,

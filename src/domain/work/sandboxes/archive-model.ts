@@ -1,5 +1,5 @@
-// An archive: logs and fragments of an ended run in the storage, instead of rows of the database (docs/decisions/0081-logs-are-archived.md).
-// Its content is a sequence of compressed blocks, followed by their compressed directory.
+// An archive: logs and fragments of an ended run in the storage, instead of rows of the database
+// (docs/decisions/0081-logs-are-archived.md). Its content is a sequence of compressed blocks, followed by their compressed directory.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
@@ -8,7 +8,7 @@ import type { LogPart, PromptScope, Sandbox, SandboxFragment, SandboxLogPart } f
 export class LogArchive extends table('log_archives', {
   orgId: column<Id<'organization'>>(),
   runId: column<Id<'run'>>(),
-  /** Position among the archives of the run, from 0. Of each log, earlier archives contain earlier entries. */
+  /** Position among the archives of the run, from 0. Earlier archives contain earlier entries of each log. */
   number: column<number>(),
   projectId: column<Id<'project'>>(),
   contentKey: column<Id<'content'>>(),

@@ -1,5 +1,5 @@
 // The archives of runs, and the entries that they contain of one log or of the fragments of a sandbox. The archives contain the entries
-// below a certain number, the database the others.
+// below a certain number, and the database contains all later ones.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
 import { readBlocks, readDirectory } from './archive-content.ts';

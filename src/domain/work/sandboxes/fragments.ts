@@ -1,4 +1,4 @@
-// Reads the fragments of sandboxes. Those of ended sandboxes may also be in the archives of their runs.
+// Reads the fragments of sandboxes. Fragments of ended sandboxes may also be in the archives of their runs.
 import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';

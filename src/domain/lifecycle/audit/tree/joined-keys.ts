@@ -35,7 +35,7 @@ const columns = 'id, algorithm, public_key, created_at, retired_at';
 const findSql = `select ${columns}, sealed_public_key from audit_joined_keys where org_id = $1 order by id`;
 
 /**
- * The keys that an import has added, and separately the ids of all others, which somebody wrote to the database without the service
+ * The keys that an import has added, and separately the ids of all other keys, which somebody wrote to the database without the service
  * key.
  */
 export async function joinedKeysOf(

@@ -54,7 +54,7 @@ function opened({ id, algorithm, publicKey, sealedPrivateKey }: AuditKey): Signi
   return { id, algorithm, publicKey: raw, privateKey };
 }
 
-/** Makes a new key the signing key. Of concurrent rotations, only one takes effect. */
+/** Makes a new key the signing key. Only one of several concurrent rotations takes effect. */
 export async function rotateAuditKey(): Promise<{ id: string }> {
   const [active] = await sql<AuditKey>(findActiveSql);
   await transaction(async (trx) => {
@@ -88,7 +88,10 @@ export async function publishedKeys(): Promise<PublishedKey[]> {
   return [...own, ...joined];
 }
 
-/** The keys whose private part this service can decrypt. The others are `foreign`: somebody wrote them to the database without the service key. */
+/**
+ * The keys whose private part this service can decrypt. All other keys are `foreign`: somebody wrote them to the database without the
+ * service key.
+ */
 export async function ownKeys(): Promise<{ keys: SigningKey[]; foreign: string[] }> {
   const keys: SigningKey[] = [];
   const foreign: string[] = [];
