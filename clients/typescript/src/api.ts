@@ -259,7 +259,7 @@ export interface AllowHostRequest {
   /** The phase in which the host was blocked. */
   phase: 'setup' | 'agent';
 }
-/** The networks from which an organization accepts its credentials. Requests from elsewhere are refused with the code `address_not_allowed`. */
+/** The networks from which an organization accepts its credentials. Requests from other networks are refused with the code `address_not_allowed`. */
 export interface AllowedNetworks {
   /** The networks in CIDR notation; empty when requests may come from any address. */
   networks: string[];
@@ -344,9 +344,9 @@ export interface Artifact {
   sizeBytes: number;
   /** Description for display; null without one. */
   caption: string | null;
-  /** The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when it reported none. */
+  /** The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when the runtime reported none. */
   criterion: string | null;
-  /** Whether that criterion is met, as the runtime reported it; null when it reported none. */
+  /** Whether that criterion is met, as the runtime reported it; null when the runtime reported none. */
   criterionPassed: boolean | null;
   /** Time of the registration. */
   createdAt: string;
@@ -419,7 +419,7 @@ export interface Attempt {
   /** Files that the branch changes, sorted, at most 1000; null before a branch was pushed, and when they are unknown. */
   changedPaths: string[] | null;
 }
-/** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
+/** One mission: a run of a scheduled task or an automation, or a run that was started on its own. */
 export interface Run {
   /** The id, which is unique and never changes. */
   id: string;
@@ -1421,7 +1421,7 @@ export interface Connection {
   sentBytes: number;
   /** Bytes received from the host. */
   receivedBytes: number;
-  /** Names of the programs that asked, as far as the runtime knows them; at most 10. */
+  /** Names of the programs that requested the connections, as far as the runtime knows them; at most 10. */
   programs: string[];
   /** When the connection was first reported. */
   createdAt: number;
@@ -1762,13 +1762,13 @@ export interface CreateSandboxTemplateRequest {
   diskMb?: number | null;
   /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
   processes?: number | null;
-  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: number | null;
   /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: number | null;
   /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: number | null;
-  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: number | null;
   /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: number | null;
@@ -1859,7 +1859,7 @@ export interface CreateSecretRequest {
   kind: 'variable' | 'secret';
   /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
   name: string;
-  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
+  /** 1 to 16,384 characters; a secret has at least 8. The value cannot be read again. */
   value: string;
   /**
    * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
@@ -1898,7 +1898,7 @@ export interface CreateWebhookEndpointRequest {
    * @maxItems 50
    */
   projectIds?: string[];
-  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Otherwise, several events are sent at once. */
   ordered?: boolean;
 }
 /** A withdrawal from an order. */
@@ -2368,7 +2368,7 @@ export interface ErrorBody {
 export interface EventTriggerPreview {
   /** Reason why the event does not match the rule; null when it matches and would start a mission if its author may. */
   reason: string | null;
-  /** The deduplication key: of events with equal keys only the first counts; null when every event counts. */
+  /** The deduplication key: only the first of several events with equal keys counts; null when every event counts. */
   key: string | null;
   /** The text for the agent; null when the event does not match. Without a template, the issue is read again when a mission starts. */
   text: string | null;
@@ -2447,11 +2447,11 @@ export interface ForkMissionRequest {
   call: number;
   /** A message to the agent at the call; absent means that it is asked to continue. */
   prompt?: string | null;
-  /** The model of the call and later ones, which the harness of the step runs; absent means that of the agent. */
+  /** The model of the call and later ones, which the harness of the step runs; absent means the model of the agent. */
   model?: string | null;
   /** The version of the agent for the call and later ones, with the same harness: its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
   agentVersion?: number | null;
-  /** Budget of the mission in US dollars, 0.01 to 10,000; absent means that of the other mission. */
+  /** Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the other mission. */
   budgetUsd?: number | null;
 }
 /** A person who has left an organization. */
@@ -3208,7 +3208,7 @@ export interface McpReviewedTool {
   change: 'new' | 'changed' | 'removed' | 'none';
   /** The digest of the definition, which changes with any part of it. Null means removed. */
   digest: string | null;
-  /** The present definition, or the last one of a removed tool; null when it was not stored. */
+  /** The present definition, or the last definition of a removed tool; null when it was not stored. */
   tool: McpTool | null;
   /**
    * The server’s claims about the tool.
@@ -3441,7 +3441,7 @@ export interface Orchestrator {
   vendor: 'anthropic' | 'openai';
   /** The integration that holds the credentials of the model; null when none is assigned. */
   llmConnectorId: string | null;
-  /** Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of models, for at most three seconds; a positive answer is cached for five minutes, a negative one for one minute. */
+  /** Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of models, for at most three seconds; a positive answer is cached for five minutes, a negative answer for one minute. */
   assignedCredentialUsableForInference: boolean;
   modelsByVendor: ModelsByVendor;
   /** The id of the model while the organization has chosen none. */
@@ -3630,7 +3630,7 @@ export interface PreviewEventTriggerParameters {
       branch?: string | null;
       /** A JMESPath expression over the payload that must be true. */
       filter?: string | null;
-      /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
+      /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
       key?: string | null;
       /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
       template?: string | null;
@@ -3860,7 +3860,7 @@ export interface Recording {
   runId: string;
   /** Number of recorded calls. */
   calls: number;
-  /** Calls among them whose content is left out, because it exceeds the limits of a call or of a run. */
+  /** Number of calls whose content is left out, because it exceeds the limits of a call or of a run. */
   omitted: number;
   /** Size of the lines in bytes. */
   sizeBytes: number;
@@ -4314,7 +4314,7 @@ export interface SandboxLiveFragment {
 export interface SandboxPlanItem {
   /** Description of the step. */
   content: string;
-  /** As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`. */
+  /** The status that the agent reported, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending step is `skipped`. */
   status: string;
 }
 /** A step of an agent’s plan. */
@@ -4465,7 +4465,7 @@ export interface RuntimeDemand {
 }
 /** The parameters of `runtimeDemand`. */
 export interface RuntimeDemandParameters {
-  /** Labels of the runtimes that are scaled, separated by commas: only missions that ask for some of these labels, and for no others, are counted. Without labels, only missions that ask for none are counted. */
+  /** Labels of the runtimes that are scaled, separated by commas: only missions that ask for some of these labels, and for no others, are counted. Without labels, only missions that ask for no label are counted. */
   labels?: string;
 }
 /** A token with which runtimes claim runs of this organization, without its bearer value. */
@@ -4677,7 +4677,7 @@ export interface SandboxTemplate {
   stepModelCalls: number | null;
   /** Maximum number of tokens of a step, input, output and cached ones together; null means no limit. */
   stepTokens: number | null;
-  /** Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation. */
+  /** Maximum number of minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation. */
   maxMinutes: number | null;
   /** Maximum number of model calls of a mission, unless its start sets another limit; null means the maximum of the installation. */
   maxModelCalls: number | null;
@@ -5143,7 +5143,7 @@ export interface SetRunLimitsParameters {
 }
 /** The body of `PUT /runs/{runId}/limits`. */
 export interface SetRunLimitsRequest {
-  /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
   /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
@@ -5369,7 +5369,7 @@ export interface StartMissionRequest {
   budgetUsd?: number | null;
   /** CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
   /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
@@ -5404,7 +5404,7 @@ export interface StartMissionsParameters {
     budgetUsd?: number | null;
     /** CPUs, memory and disk of each mission. Absent means the type in its sandbox template. */
     instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-    /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum number of minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxMinutes?: number | null;
     /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxModelCalls?: number | null;
@@ -5891,13 +5891,13 @@ export interface UpdateSandboxTemplateRequest {
   diskMb?: number | null;
   /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
   processes?: number | null;
-  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: number | null;
   /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: number | null;
   /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
   stepTokens?: number | null;
-  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: number | null;
   /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: number | null;
@@ -5928,7 +5928,7 @@ export interface UpdateScheduledTaskParameters {
 }
 /** Omitted fields keep their value. */
 export interface UpdateScheduledTaskRequest {
-  /** Moves the mission to this project; its earlier runs stay in theirs. */
+  /** Moves the mission to this project; its earlier runs stay in their project. */
   projectId?: string;
   /** The name, 1 to 120 characters. */
   name?: string;
@@ -5988,7 +5988,7 @@ export interface UpdateSecretParameters {
 }
 /** Omitted fields keep their value. */
 export interface UpdateSecretRequest {
-  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
+  /** 1 to 16,384 characters; a secret has at least 8. The value cannot be read again. */
   value?: string;
   /**
    * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
@@ -6077,7 +6077,7 @@ export interface UpdateWebhookEndpointRequest {
    * @maxItems 50
    */
   projectIds?: string[];
-  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Otherwise, several events are sent at once. */
   ordered?: boolean;
   /** Whether events are sent. */
   enabled?: boolean;
@@ -6241,7 +6241,7 @@ export interface WithdrawalResponse {
 export interface WriteTerminalParameters {
   /** The id of a terminal that the caller has opened. */
   terminalId: string;
-  /** Number of the piece, from 0 without a gap; a repeated one changes nothing. Ignored without text. */
+  /** Number of the piece, from 0 without a gap; a repeated piece changes nothing. Ignored without text. */
   seq: number;
   /** The input, at most 4096 characters. */
   text: string;
@@ -6350,7 +6350,7 @@ export interface Operations {
   createSandboxTemplate: { input: CreateSandboxTemplateRequest; output: SandboxTemplate };
   /** A sandbox template by its id, even the built-in one. Requires the scope `agents:read`. */
   sandboxTemplate: { input: SandboxTemplateParameters; output: SandboxTemplate };
-  /** Changes a sandbox template. Applies from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
+  /** Changes a sandbox template. The change applies from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
   updateSandboxTemplate: { input: UpdateSandboxTemplateParameters & UpdateSandboxTemplateRequest; output: SandboxTemplate };
   /** Deletes a sandbox template. 409 while a project, an agent or an open mission uses it; the error names them. Requires the scope `agents:write`. */
   deleteSandboxTemplate: { input: DeleteSandboxTemplateParameters; output: DeleteSandboxTemplateResponse };
@@ -6456,7 +6456,7 @@ export interface Operations {
   sandboxes: { input: SandboxesParameters; output: SandboxPage };
   /** One sandbox with its metrics, its sessions and the newest fragments of the agent’s work. Requires the scope `sandboxes:read`. */
   sandbox: { input: SandboxParameters; output: SandboxDetail };
-  /** A log of one session in a sandbox: the newest part, or an older one. Requires the scope `sandboxes:read`. */
+  /** A log of one session in a sandbox: the newest piece, or an older one. Requires the scope `sandboxes:read`. */
   sandboxLog: { input: SandboxLogParameters; output: SandboxLog };
   /** The preview environments of the organization, newest first. Requires the scope `environments:read`. */
   environments: { input: EnvironmentsParameters; output: EnvironmentPage };
@@ -6474,7 +6474,7 @@ export interface Operations {
   artifacts: { input: ArtifactsParameters; output: ArtifactPage };
   /** An artifact by its id; `url` leads to its content. Requires the scope `artifacts:read`. */
   artifact: { input: ArtifactParameters; output: Artifact };
-  /** Missions that need a runtime, for an autoscaler: of the organization of the token or, with a token for all organizations, of all. Requires the scope `runtime:report`. */
+  /** Missions that need a runtime, for an autoscaler: in the organization of the token or, with a token for all organizations, in all of them. Requires the scope `runtime:report`. */
   runtimeDemand: { input: RuntimeDemandParameters; output: RuntimeDemand };
   /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
   runSteps: { input: RunStepsParameters; output: RunSteps };
@@ -6548,7 +6548,7 @@ export interface Operations {
   runScheduledTask: { input: RunScheduledTaskParameters; output: RunNowResponse };
   /** Runs an automation now, even a disabled one. Requires the scope `missions:run`. */
   runAutomation: { input: RunAutomationParameters; output: RunNowResponse };
-  /** Replaces the secret of a hook and returns the new one once. Events signed with the earlier secret are refused. Requires the scope `integrations:write`. */
+  /** Replaces the secret of a hook and returns the new secret once. Events signed with the earlier secret are refused. Requires the scope `integrations:write`. */
   replaceInboundHookSecret: { input: ReplaceInboundHookSecretParameters & ReplaceInboundHookSecretRequest; output: InboundHookWithSecret };
   /** Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
@@ -6564,7 +6564,7 @@ export interface Operations {
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
   /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
-  /** Sets limits of an open run; absent ones are unchanged. A run that waits for a higher limit (`needs`) continues within seconds. Requires the scope `missions:run`. */
+  /** Sets limits of an open run; absent limits are unchanged. A run that waits for a higher limit (`needs`) continues within seconds. Requires the scope `missions:run`. */
   setRunLimits: { input: SetRunLimitsParameters & SetRunLimitsRequest; output: Run };
   /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
   approvePlan: { input: ApprovePlanParameters; output: Run };
@@ -6576,7 +6576,7 @@ export interface Operations {
   rerunMission: { input: RerunMissionParameters; output: Run };
   /** Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no cost; at that call, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
   forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
-  /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
+  /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in template, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
   /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
@@ -6608,7 +6608,7 @@ export interface Operations {
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
   /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
-  /** Replaces the secret of an endpoint and returns the new one once. For a day, messages are also signed with the earlier secret. Requires the scope `webhooks:write`. */
+  /** Replaces the secret of an endpoint and returns the new secret once. For a day, messages are also signed with the earlier secret. Requires the scope `webhooks:write`. */
   replaceWebhookSecret: { input: ReplaceWebhookSecretParameters; output: WebhookEndpointWithSecret };
   /** Sends the event `webhook_endpoint.tested` to an endpoint at once, and returns its delivery with the response. It is sent regardless of the endpoint’s event types, and even while the endpoint is disabled; it is not sent again after a failure. The call takes at most 15 seconds; another test during this time gets a 409. Requires the scope `webhooks:write`. */
   testWebhookEndpoint: { input: TestWebhookEndpointParameters; output: WebhookDelivery };
@@ -6736,11 +6736,11 @@ export interface Operations {
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
-  /** Replaces the credentials; new ones that the vendor rejects are refused. Missions in progress use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
+  /** Replaces the credentials; new credentials that the vendor rejects are refused. Missions in progress use a new key for models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
   rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
-  /** Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
+  /** Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next heartbeat of their runtime; later steps use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
-  /** Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
+  /** Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, only a connector of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
   /** Saves a view for the caller, who can have at most 50 in the organization. Requires the scope `missions:read`. */
   createMissionView: { input: CreateMissionViewParameters; output: MissionView };
@@ -6752,7 +6752,7 @@ export interface Operations {
   followRun: { input: FollowRunParameters; output: Run };
   /** Makes the caller unfollow a run and the other attempts at its task. Requires the scope `missions:read`. */
   unfollowRun: { input: UnfollowRunParameters; output: Run };
-  /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. The first decision counts: after another one the answer is 409. Requires the scope `missions:run`. */
+  /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. Only the first decision counts: every later one gets a 409. Requires the scope `missions:run`. */
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
   /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
   closeAttempts: { input: CloseAttemptsParameters; output: AttemptGroup };
@@ -6796,7 +6796,7 @@ export interface Operations {
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
-  /** Resolves a thread of the run’s pull request at the source host, or opens it again, with a note that names you. A review comment that began the thread is resolved together with it. Requires the scope `missions:run`. */
+  /** Resolves a thread of the run’s pull request at the source host, or opens it again, and adds a note with your name. A review comment that began the thread is resolved together with it. Requires the scope `missions:run`. */
   resolveHostThread: { input: ResolveHostThreadParameters; output: HostThread };
   /** Replies in a thread of the run’s pull request at the source host, in your name. The reply is for people: no agent gets it. Requires the scope `missions:run`. */
   answerHostThread: { input: AnswerHostThreadParameters; output: HostThread };
@@ -6804,7 +6804,7 @@ export interface Operations {
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
   /** Rejects waiting outside effects of a run: they are never sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
-  /** Hands a run over to another member, who gets its news, questions and inbox items from then on; its costs stay with the person to whom it is charged. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
+  /** Hands a run over to another member, who gets its news, questions and inbox items from then on; the costs are still charged to the same person. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };
   /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of other people. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };

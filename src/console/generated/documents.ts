@@ -126,7 +126,7 @@ export type AttemptReview =
 export type AttemptState =
   /** The attempt was chosen. */
   | 'chosen'
-  /** Another attempt was chosen, or all were closed: its branch is deleted. */
+  /** Another attempt was chosen, or all attempts were closed: the branch of this attempt is deleted. */
   | 'closed'
   /** Nobody has chosen yet. */
   | 'open';
@@ -457,7 +457,7 @@ export type CreateSandboxTemplateRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
@@ -475,7 +475,7 @@ export type CreateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
@@ -585,7 +585,7 @@ export type CreateScheduledTaskRequestEventTriggers = {
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
+  /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -637,7 +637,7 @@ export type CreateSecretRequest = {
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** Required with the scope `template`. */
   templateId?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
+  /** 1 to 16,384 characters; a secret has at least 8. The value cannot be read again. */
   value: Scalars['String']['input'];
 };
 
@@ -663,7 +663,7 @@ export type CreateTokenRequest = {
 export type CreateWebhookEndpointRequest = {
   /** The name, 1 to 120 characters. */
   name: Scalars['String']['input'];
-  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Otherwise, several events are sent at once. */
   ordered?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 50 projects. Empty for all events of the organization. */
   projectIds?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -1104,13 +1104,13 @@ export type NetworkMode =
   /** Public package registries, as the service lists them, and hosts that the policy adds. */
   | 'packages';
 
-/** One of several attempts at a mission. Equal ones are allowed: models answer differently each time. */
+/** One of several attempts at a mission. Equal attempts are allowed: models answer differently each time. */
 export type NewAttempt = {
-  /** The agent that works on it; absent means that of the mission. */
+  /** The agent that works on the attempt; absent means the agent of the mission. */
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** A model that the agent uses in place of its own, and that its harness runs; requires an agent. */
   model?: InputMaybe<Scalars['String']['input']>;
-  /** The task as this attempt gets it; absent means that of the mission. */
+  /** The task of this attempt; absent means the task of the mission. */
   prompt?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1241,7 +1241,7 @@ export type PreviewEventTriggerRequestTrigger = {
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
+  /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -1721,7 +1721,7 @@ export type StartMissionsRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** The issues, 1 to 50. */
   issues: Array<StartMissionsRequestIssues>;
-  /** Maximum minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum number of minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
@@ -1786,7 +1786,7 @@ export type SubmitReviewRequestComments = {
   startLine?: InputMaybe<Scalars['Int']['input']>;
 };
 
-/** The state of a subscription; a `canceling` one ends with its period. */
+/** The state of a subscription; a `canceling` subscription ends with its period. */
 export type SubscriptionStatus =
   /** Renews at the end of its period. */
   | 'active'
@@ -2001,7 +2001,7 @@ export type UpdateSandboxTemplateRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Maximum minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
@@ -2019,7 +2019,7 @@ export type UpdateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Maximum minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
@@ -2097,7 +2097,7 @@ export type UpdateScheduledTaskRequest = {
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Moves the mission to this project; its earlier runs stay in theirs. */
+  /** Moves the mission to this project; its earlier runs stay in their project. */
   projectId?: InputMaybe<Scalars['String']['input']>;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt?: InputMaybe<Scalars['String']['input']>;
@@ -2129,7 +2129,7 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission. */
+  /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -2171,7 +2171,7 @@ export type UpdateSecretRequest = {
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
-  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
+  /** 1 to 16,384 characters; a secret has at least 8. The value cannot be read again. */
   value?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -2213,7 +2213,7 @@ export type UpdateWebhookEndpointRequest = {
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Otherwise, several events are sent at once. */
   ordered?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 50 projects. Empty for all events of the organization. */
   projectIds?: InputMaybe<Array<Scalars['String']['input']>>;

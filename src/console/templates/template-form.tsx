@@ -28,7 +28,7 @@ export const labels = {
   memoryMb: 'Memory in MiB',
   diskMb: 'Disk space in MiB',
   processes: 'Processes',
-  stepMinutes: 'Maximum minutes of a step',
+  stepMinutes: 'Maximum number of minutes of a step',
   stepModelCalls: 'Maximum model calls of a step',
   stepTokens: 'Maximum tokens of a step',
   maxMinutes: 'Maximum minutes of a mission',

@@ -608,7 +608,7 @@ export type ReportConnectionsRequestConnections = {
   phase: ConnectionPhase;
   /** The requested port. */
   port: Scalars['Int']['input'];
-  /** Names of the programs that asked, without arguments; empty where they are unknown. */
+  /** Names of the programs that requested the connections, without arguments; empty if they are unknown. */
   programs?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Bytes received from the host since the last report. */
   receivedBytes?: InputMaybe<Scalars['SafeInt']['input']>;
@@ -718,7 +718,7 @@ export type ReportRecordingPartRequest = {
   keyId: Scalars['String']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** Calls among them whose content is left out. */
+  /** Number of calls whose content is left out. */
   omitted: Scalars['Int']['input'];
   /** Your own id of the part: a repeated request changes nothing. */
   part: Scalars['String']['input'];

@@ -64,7 +64,7 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
       tool: t.field({
         type: ToolType,
         nullable: true,
-        description: 'The present definition, or the last one of a removed tool; null when it was not stored.',
+        description: 'The present definition, or the last definition of a removed tool; null when it was not stored.',
         resolve: ({ present, reviewed }) => present ?? reviewed,
       }),
       claims: t.field({

@@ -19,7 +19,7 @@ const place = {
 builder.mutationFields((t) => ({
   resolveHostThread: t.field({
     description:
-      'Resolves a thread of the run’s pull request at the source host, or opens it again, with a note that names you. A review comment that began the thread is resolved together with it.',
+      'Resolves a thread of the run’s pull request at the source host, or opens it again, and adds a note with your name. A review comment that began the thread is resolved together with it.',
     scope: 'missions:run',
     tool: { name: 'resolve_host_thread', idempotent: true, openWorld: true },
     type: HostThreadType,

@@ -59,7 +59,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
       ),
       stepTimeoutMs: int('Time limit of a step, milliseconds; a longer step is reported as failed.'),
       answerTimeoutMs: int('Time that a step may wait for people in addition to `stepTimeoutMs`, milliseconds.'),
-      maxTurns: int('Maximum number of model turns in a step; a step with more is reported as failed.'),
+      maxTurns: int('Maximum number of model turns in a step; a step with more turns is reported as failed.'),
     }),
 });
 

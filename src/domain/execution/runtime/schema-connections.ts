@@ -38,7 +38,9 @@ const ReportConnectionsRequest = request(
                 .array(nameText(connectionReport.program))
                 .max(programsPerConnection)
                 .default([])
-                .describe('Names of the programs that asked, without arguments; empty where they are unknown.'),
+                .describe(
+                  'Names of the programs that requested the connections, without arguments; empty if they are unknown.',
+                ),
             })
             .describe('Connections of one kind since the last report.'),
         )

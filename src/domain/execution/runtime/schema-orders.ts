@@ -20,7 +20,7 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
       role: typed(AgentRole.type, 'The role of the agent; a builder is chosen before the other roles.'),
       isReadOnly: t.boolean({
         description:
-          'Whether the agent must not change files, which follows from its role. Its work is neither checkpointed nor pushed.',
+          'Whether the agent must not change files; this follows from its role. The work of such an agent is neither checkpointed nor pushed.',
         resolve: ({ role }) => isReadOnly(role),
       }),
       harness: typed(Harness.type, 'One of the harnesses that the claim offered.'),

@@ -25,7 +25,7 @@ const ReportRecordingPartRequest = request(
         'The `contentKey` of the upload: 12 bytes nonce, 16 bytes tag, and the ciphertext of AES-256-GCM of the lines compressed with Brotli.',
       ),
       calls: count.describe('Number of calls in the part.'),
-      omitted: count.describe('Calls among them whose content is left out.'),
+      omitted: count.describe('Number of calls whose content is left out.'),
       sizeBytes: z.int().min(0).max(recordingBounds.partBytes).describe('Size of the lines in bytes.'),
     })
     .describe('A part of the recording of a run: JSON lines since the previous part.'),

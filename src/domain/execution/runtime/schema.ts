@@ -55,7 +55,7 @@ builder.queryField('runModels', (t) =>
 builder.mutationFields((t) => ({
   claimRun: t.field({
     description:
-      'Claims the run that has waited longest for a runtime with one of these harnesses; null when none waits. A runtime of all organizations serves the one with the fewest running runs first.',
+      'Claims the run that has waited longest for a runtime with one of these harnesses; null when none waits. A runtime of all organizations first serves the organization with the fewest running runs.',
     scope,
     type: ClaimedRunType,
     nullable: true,

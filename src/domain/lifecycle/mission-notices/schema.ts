@@ -105,7 +105,7 @@ builder.mutationField('updateMissionNotices', (t) =>
 builder.mutationField('handOverRun', (t) =>
   t.field({
     description:
-      'Hands a run over to another member, who gets its news, questions and inbox items from then on; its costs stay with the person to whom it is charged. All attempts at one task are handed over together. Canceled and skipped runs are not handed over.',
+      'Hands a run over to another member, who gets its news, questions and inbox items from then on; the costs are still charged to the same person. All attempts at one task are handed over together. Canceled and skipped runs are not handed over.',
     scope: 'missions:run',
     tool: { name: 'hand_over_run', idempotent: true },
     type: RunType,

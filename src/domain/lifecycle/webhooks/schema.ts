@@ -86,7 +86,7 @@ const ordered = z
   .optional()
   .describe(
     'Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. ' +
-      'Without it, several are sent at once.',
+      'Otherwise, several events are sent at once.',
   );
 const example = { name: 'Our dashboard', url: 'https://hooks.example.com/events', types: ['run.completed'] };
 const CreateRequest = request(
@@ -147,7 +147,7 @@ builder.mutationFields((t) => ({
   }),
   replaceWebhookSecret: t.field({
     description:
-      'Replaces the secret of an endpoint and returns the new one once. For a day, messages are also signed with the earlier secret.',
+      'Replaces the secret of an endpoint and returns the new secret once. For a day, messages are also signed with the earlier secret.',
     scope: 'webhooks:write',
     rest: 'PUT /webhook-endpoints/{endpointId}/secret',
     type: EndpointWithSecret,

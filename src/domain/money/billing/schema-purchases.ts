@@ -29,7 +29,7 @@ const BillingOrderStatus = wordSet('BillingOrderStatus', orderStatuses, 'The sta
 const SubscriptionStatus = wordSet(
   'SubscriptionStatus',
   subscriptionStatuses,
-  'The state of a subscription; a `canceling` one ends with its period.',
+  'The state of a subscription; a `canceling` subscription ends with its period.',
   {
     active: 'Renews at the end of its period.',
     canceling: 'Ends when its period ends.',

@@ -9,7 +9,7 @@ import { allowedNetworks } from './bounds.ts';
 
 const AllowedNetworksType = builder.objectRef<AllowedNetworks>('AllowedNetworks').implement({
   description:
-    'The networks from which an organization accepts its credentials. Requests from elsewhere are refused with the code `address_not_allowed`.',
+    'The networks from which an organization accepts its credentials. Requests from other networks are refused with the code `address_not_allowed`.',
   fields: (t) =>
     members(t, {
       networks: strings('The networks in CIDR notation; empty when requests may come from any address.'),

@@ -13,7 +13,7 @@ const limit = ({ min, max }: Bounds, what: string) => ({
 });
 
 export const missionLimitArguments = {
-  maxMinutes: limit(missionLimits.maxMinutes, 'Maximum minutes that the mission may use its sandbox'),
+  maxMinutes: limit(missionLimits.maxMinutes, 'Maximum number of minutes that the mission may use its sandbox'),
   maxModelCalls: limit(missionLimits.maxModelCalls, 'Maximum number of model calls of the mission'),
   maxTokens: limit(
     missionLimits.maxTokens,

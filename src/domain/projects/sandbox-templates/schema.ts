@@ -78,7 +78,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
         'Maximum number of tokens of a step, input, output and cached ones together; null means no limit.',
       ),
       maxMinutes: intOrNull(
-        'Maximum minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation.',
+        'Maximum number of minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation.',
       ),
       maxModelCalls: intOrNull(
         'Maximum number of model calls of a mission, unless its start sets another limit; null means the maximum of the installation.',
@@ -146,10 +146,10 @@ const requestMembers = {
   memoryMb: bounded(templateLimits.memoryMb, 'Maximum memory of a mission in MiB'),
   diskMb: bounded(templateLimits.diskMb, 'Maximum disk space of a mission in MiB'),
   processes: bounded(templateLimits.processes, 'Maximum number of processes of a mission'),
-  stepMinutes: bounded(templateLimits.stepMinutes, 'Maximum minutes of a step'),
+  stepMinutes: bounded(templateLimits.stepMinutes, 'Maximum number of minutes of a step'),
   stepModelCalls: bounded(templateLimits.stepModelCalls, 'Maximum number of model calls of a step'),
   stepTokens: bounded(templateLimits.stepTokens, 'Maximum number of tokens of a step'),
-  maxMinutes: bounded(missionLimits.maxMinutes, 'Maximum minutes that a mission may use its sandbox'),
+  maxMinutes: bounded(missionLimits.maxMinutes, 'Maximum number of minutes that a mission may use its sandbox'),
   maxModelCalls: bounded(missionLimits.maxModelCalls, 'Maximum number of model calls of a mission'),
   maxTokens: bounded(missionLimits.maxTokens, 'Maximum number of tokens of a mission'),
   effectPolicy: effectPolicy
@@ -214,7 +214,7 @@ builder.mutationFields((t) => ({
   }),
   updateSandboxTemplate: t.field({
     description:
-      'Changes a sandbox template. Applies from the next step of each mission. Omitted fields keep their value.',
+      'Changes a sandbox template. The change applies from the next step of each mission. Omitted fields keep their value.',
     scope: 'agents:write',
     rest: { route: 'PATCH /sandbox-templates/{templateId}', without: ['ifUpdatedAt'], errors: [409] },
     tool: { name: 'update_sandbox_template', idempotent: true },

@@ -56,7 +56,7 @@ const SecretPage = pageOf('SecretPage', SecretType);
 const DeleteSecretResponse = okIdAnswer('DeleteSecretResponse');
 
 const value = boundedText(secretValue).describe(
-  `${range(secretValue)} characters, of a secret at least ${secretValue.shortestSecret}. The value cannot be read again.`,
+  `${range(secretValue)} characters; a secret has at least ${secretValue.shortestSecret}. The value cannot be read again.`,
 );
 const hosts = z
   .array(policyHost)

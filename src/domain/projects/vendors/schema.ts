@@ -161,8 +161,7 @@ builder.mutationFields((t) => ({
   }),
   rotateIntegration: t.field({
     description:
-      'Replaces the credentials; new ones that the vendor rejects are refused. Missions in progress use a new key of models ' +
-      'from the next heartbeat of their runtime.',
+      'Replaces the credentials; new credentials that the vendor rejects are refused. Missions in progress use a new key for models from the next heartbeat of their runtime.',
     scope,
     type: IntegrationType,
     args: {
@@ -182,7 +181,7 @@ builder.mutationFields((t) => ({
   revokeIntegration: t.field({
     description:
       'Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next ' +
-      'heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime.',
+      'heartbeat of their runtime; later steps use another connector of the vendor or the key of the runtime.',
     scope,
     type: IntegrationType,
     args: { integrationId: t.arg.string(integrationId) },
@@ -191,7 +190,7 @@ builder.mutationFields((t) => ({
   disconnectIntegration: t.field({
     description:
       'Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused ' +
-      'unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor.',
+      'unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, only a connector of the same vendor.',
     scope,
     type: DisconnectIntegrationResponse,
     args: {

@@ -38,10 +38,10 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
       sizeBytes: int('Size of the content in bytes.'),
       caption: stringOrNull('Description for display; null without one.'),
       criterion: stringOrNull(
-        'The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when it reported none.',
+        'The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when the runtime reported none.',
       ),
       criterionPassed: booleanOrNull(
-        'Whether that criterion is met, as the runtime reported it; null when it reported none.',
+        'Whether that criterion is met, as the runtime reported it; null when the runtime reported none.',
       ),
       createdAt: t.field({
         type: 'IsoTime',

@@ -156,7 +156,7 @@ builder.mutationFields((t) => ({
   chooseAttempt: t.field({
     description:
       'Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are ' +
-      'deleted. The first decision counts: after another one the answer is 409.',
+      'deleted. Only the first decision counts: every later one gets a 409.',
     scope: 'missions:run',
     tool: { name: 'choose_attempt', destructive: true, idempotent: true, openWorld: true },
     type: AttemptGroupType,

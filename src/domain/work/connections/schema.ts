@@ -48,14 +48,14 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
       recentRuns: t.int({
         nullable: true,
         graphOnly: true,
-        description: `Number of runs of the last ${operations.recentDays} days in which the host was blocked; null where it was not blocked here.`,
+        description: `Number of runs of the last ${operations.recentDays} days in which the host was blocked; null if it was not blocked in this run.`,
         resolve: async ({ host, verdict }, _, context) =>
           verdict === 'blocked' ? ((await recentRuns(context).load(host))?.runs ?? 0) : null,
       }),
       sentBytes: safeInt('Bytes sent to the host.'),
       receivedBytes: safeInt('Bytes received from the host.'),
       programs: strings(
-        `Names of the programs that asked, as far as the runtime knows them; at most ${programsPerConnection}.`,
+        `Names of the programs that requested the connections, as far as the runtime knows them; at most ${programsPerConnection}.`,
       ),
       createdAt: epochMs('When the connection was first reported.'),
       updatedAt: epochMs('When the connection was last reported.'),

@@ -133,7 +133,7 @@ builder.mutationField('forkMission', (t) =>
       }),
       model: t.arg.string({
         description:
-          'The model of the call and later ones, which the harness of the step runs; absent means that of the agent.',
+          'The model of the call and later ones, which the harness of the step runs; absent means the model of the agent.',
         validate: { schema: boundedText(text.modelId) },
       }),
       agentVersion: t.arg.int({
@@ -143,7 +143,8 @@ builder.mutationField('forkMission', (t) =>
         validate: { schema: z.int().min(1).max(1e9) },
       }),
       budgetUsd: t.arg.float({
-        description: 'Budget of the mission in US dollars, 0.01 to 10,000; absent means that of the other mission.',
+        description:
+          'Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the other mission.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

@@ -149,7 +149,7 @@ builder.mutationFields((t) => ({
   }),
   replaceInboundHookSecret: t.field({
     description:
-      'Replaces the secret of a hook and returns the new one once. Events signed with the earlier secret are refused.',
+      'Replaces the secret of a hook and returns the new secret once. Events signed with the earlier secret are refused.',
     scope: 'integrations:write',
     rest: { route: 'PUT /inbound-hooks/{hookId}/secret', errors: [409] },
     type: HookWithSecret,

@@ -20,7 +20,7 @@ const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement(
         'Reason why the event does not match the rule; null when it matches and would start a mission if its author may.',
       ),
       key: stringOrNull(
-        'The deduplication key: of events with equal keys only the first counts; null when every event counts.',
+        'The deduplication key: only the first of several events with equal keys counts; null when every event counts.',
       ),
       text: stringOrNull(
         'The text for the agent; null when the event does not match. Without a template, the issue is read again when a mission starts.',

@@ -16,7 +16,7 @@ const RecordingType = builder.objectRef<operations.Recording>('Recording').imple
     members(t, {
       runId: string('The run.'),
       calls: int('Number of recorded calls.'),
-      omitted: int('Calls among them whose content is left out, because it exceeds the limits of a call or of a run.'),
+      omitted: int('Number of calls whose content is left out, because it exceeds the limits of a call or of a run.'),
       sizeBytes: safeInt('Size of the lines in bytes.'),
       createdAt: epochMs('When the first calls were stored.'),
       expiresAt: epochMs('When the first calls are deleted.'),

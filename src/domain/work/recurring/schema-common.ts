@@ -185,7 +185,7 @@ export const UpdateRequest = request(
     .object({
       projectId: boundedText(text.pathId)
         .optional()
-        .describe('Moves the mission to this project; its earlier runs stay in theirs.'),
+        .describe('Moves the mission to this project; its earlier runs stay in their project.'),
       name: name.optional(),
       prompt: prompt.optional(),
       templateKey: templateKey.optional(),

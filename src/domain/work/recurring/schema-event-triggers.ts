@@ -35,7 +35,7 @@ const described = {
   mention: 'The name after the `@` in a comment; required for `comment`.',
   branch: 'The branch of the failed check. Absent means any.',
   filter: 'A JMESPath expression over the payload that must be true.',
-  key: 'A JMESPath expression over the payload: of events with the same value within 30 days, only the first starts a mission.',
+  key: 'A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission.',
   template: 'Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event.',
   outsiderTemplateId:
     'The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a ' +

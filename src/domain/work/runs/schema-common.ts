@@ -25,7 +25,7 @@ export const RunStatus = wordSet(
 export const AttemptState = wordSet('AttemptState', attemptStates, 'The decision about an attempt.', {
   open: 'Nobody has chosen yet.',
   chosen: 'The attempt was chosen.',
-  closed: 'Another attempt was chosen, or all were closed: its branch is deleted.',
+  closed: 'Another attempt was chosen, or all attempts were closed: the branch of this attempt is deleted.',
 });
 
 /** A GraphQL type for runs of both kinds, or of one kind. */

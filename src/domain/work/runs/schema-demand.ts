@@ -27,7 +27,7 @@ const labelList = boundedText({ min: 1, max: maxListed }).regex(
 builder.queryField('runtimeDemand', (t) =>
   t.field({
     description:
-      'Missions that need a runtime, for an autoscaler: of the organization of the token or, with a token for all organizations, of all.',
+      'Missions that need a runtime, for an autoscaler: in the organization of the token or, with a token for all organizations, in all of them.',
     scope: 'runtime:report',
     rest: 'GET /runtimes/demand',
     type: RuntimeDemandType,
@@ -35,7 +35,7 @@ builder.queryField('runtimeDemand', (t) =>
       labels: t.arg.string({
         description:
           'Labels of the runtimes that are scaled, separated by commas: only missions that ask for some of these labels, and for no others, ' +
-          'are counted. Without labels, only missions that ask for none are counted.',
+          'are counted. Without labels, only missions that ask for no label are counted.',
         validate: { schema: labelList },
       }),
     },

@@ -145,7 +145,7 @@ builder.mutationFields((t) => ({
   }),
   setRunLimits: t.field({
     description:
-      'Sets limits of an open run; absent ones are unchanged. A run that waits for a higher limit (`needs`) continues within seconds.',
+      'Sets limits of an open run; absent limits are unchanged. A run that waits for a higher limit (`needs`) continues within seconds.',
     scope: 'missions:run',
     rest: { route: 'PUT /runs/{runId}/limits', body: 'SetRunLimitsRequest', errors: [409] },
     tool: { name: 'set_run_limits', idempotent: true },

@@ -101,7 +101,7 @@ builder.objectFields(RunType, (t) =>
       { graphOnly: true },
     ),
     maxMinutes: intOrNull(
-      'Maximum minutes that the run may use its sandbox, chosen at the start or, at the first claim, by the sandbox template; null means the maximum of the installation.',
+      'Maximum number of minutes that the run may use its sandbox, chosen at the start or, at the first claim, by the sandbox template; null means the maximum of the installation.',
       { graphOnly: true },
     ),
     maxModelCalls: intOrNull('Maximum number of model calls of the mission, chosen like `maxMinutes`.', {

@@ -32,7 +32,7 @@ import { outcomeOf, PullRequestState, RunOutcomeType } from './schema-outcome.ts
 import { AgentChoiceType } from './schema-steps.ts';
 
 export const RunType = runType('Run').implement({
-  description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
+  description: 'One mission: a run of a scheduled task or an automation, or a run that was started on its own.',
   fields: (t) =>
     members(t, {
       id: string('The id, which is unique and never changes.'),

@@ -111,8 +111,8 @@ const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPla
     members(t, {
       content: string('Description of the step.'),
       status: string(
-        'As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, ' +
-          'a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`.',
+        'The status that the agent reported, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, ' +
+          'a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending step is `skipped`.',
       ),
     }),
 });

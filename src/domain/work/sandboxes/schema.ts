@@ -184,7 +184,7 @@ builder.queryFields((t) => ({
     resolve: (_, { sandboxId }, { caller }) => operations.findSandbox(caller, sandboxId),
   }),
   sandboxLog: t.field({
-    description: 'A log of one session in a sandbox: the newest part, or an older one.',
+    description: 'A log of one session in a sandbox: the newest piece, or an older one.',
     scope: 'sandboxes:read',
     rest: { route: 'GET /sandboxes/{sandboxId}/logs', linksNext: true, errors: [502] },
     tool: 'get_sandbox_log',

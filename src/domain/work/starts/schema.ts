@@ -20,15 +20,15 @@ const NewAttempt = request(
     .object({
       agentId: boundedText(text.pathId)
         .nullish()
-        .describe('The agent that works on it; absent means that of the mission.'),
+        .describe('The agent that works on the attempt; absent means the agent of the mission.'),
       model: boundedText(text.modelId)
         .nullish()
         .describe('A model that the agent uses in place of its own, and that its harness runs; requires an agent.'),
       prompt: boundedText(text.prompt)
         .nullish()
-        .describe('The task as this attempt gets it; absent means that of the mission.'),
+        .describe('The task of this attempt; absent means the task of the mission.'),
     })
-    .describe('One of several attempts at a mission. Equal ones are allowed: models answer differently each time.'),
+    .describe('One of several attempts at a mission. Equal attempts are allowed: models answer differently each time.'),
 );
 
 builder.mutationField('startMission', (t) =>

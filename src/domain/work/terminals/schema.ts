@@ -87,7 +87,8 @@ builder.mutationFields((t) => ({
       terminalId: t.arg.string(terminalId),
       seq: t.arg.int({
         required: true,
-        description: 'Number of the piece, from 0 without a gap; a repeated one changes nothing. Ignored without text.',
+        description:
+          'Number of the piece, from 0 without a gap; a repeated piece changes nothing. Ignored without text.',
         validate: size({ min: 0, max: pieces }),
       }),
       text: t.arg.string({
