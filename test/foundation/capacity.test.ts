@@ -87,6 +87,43 @@ describe('createCapacity', () => {
     expect(admitted).toEqual([...three, 'other', ...three, 'other', 'urgent', 'urgent']);
   });
 
+  it('takes a waiter of each key in turn, urgent ones first, and leaves out a key at its share and waiters that gave up', async () => {
+    const capacity = createCapacity({ all: 3, perKey: 2, queue: { perKey: 20, all: 60, waitMs: 60_000 }, description });
+    const holds = [await capacity.take('full', 2), await capacity.take('z')];
+    const [admitted, waiting] = [[] as string[], [] as Promise<void>[]];
+    const given = new AbortController();
+    const wait = (name: string, signal?: AbortSignal) =>
+      waiting.push(
+        capacity.take(name.split(' ')[0]!, 1, { isUrgent: name.includes('urgent'), signal }).then((hold) => {
+          admitted.push(name);
+          hold.release();
+        }),
+      );
+    for (const name of ['full 1', 'a 1', 'b 1', 'a 2', 'b urgent 1', 'c 1', 'a 3', 'c 2']) wait(name);
+    wait('a urgent', given.signal);
+    for (const name of ['b urgent 2', 'b urgent 3', 'b urgent 4', 'a 4']) wait(name);
+    given.abort();
+    await expect(waiting[8]).rejects.toThrow();
+    holds[1]!.release();
+    await Promise.all(waiting.slice(1, 8));
+    holds[0]!.release();
+    await Promise.all(waiting.toSpliced(8, 1));
+    const turns = [
+      'a 1',
+      'b urgent 1',
+      'c 1',
+      'a 2',
+      'b urgent 2',
+      'c 2',
+      'a 3',
+      'b urgent 3',
+      'a 4',
+      'b 1',
+      'b urgent 4',
+    ];
+    expect(admitted).toEqual([...turns, 'full 1']);
+  });
+
   it('reduces a request above the share to the whole share, and admits others when a reserved amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);

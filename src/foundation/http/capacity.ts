@@ -2,6 +2,7 @@
 // so that a key at its maximum share never delays another. Urgent callers go before other callers of their key, except in every fourth
 // turn, and have a queue length of their own, so that the others cannot fill it.
 import { tooBusy } from '../problem.ts';
+import { createLine, type Line } from './line.ts';
 
 interface QueueLength {
   perKey: number;
@@ -34,7 +35,7 @@ export interface Taking {
 
 export interface Capacity {
   /**
-   * Occupies an amount of the capacity for the key. An amount above the share of one key is reduced to that share. @throws 503 with
+   * Occupies an amount, 1 or more, of the capacity for the key. An amount above the share of one key is reduced to that share. @throws 503 with
    * `Retry-After` when the capacity stays full; the signal's reason when the signal is aborted
    */
   take(key: string, amount?: number, taking?: Taking): Promise<Hold>;
@@ -77,14 +78,15 @@ export function createCapacity({ name, all, perKey, queue, description }: Capaci
     };
   }
 
-  /** Each pass admits at most one waiter per key; the key of an admitted waiter moves to the end. */
+  /** A key whose waiter was admitted moves to the end. The last pass admits nobody, because no waiter that is next fits. */
   function admitWaiting(): void {
     for (let admitted = true; admitted; ) {
       admitted = false;
-      for (const [key, first] of waiting.firsts()) {
-        if (!held.fits(key, first.amount)) continue;
-        waiting.leave(key, first, true);
-        first.admit(hold(key, first.amount));
+      for (const [key, next] of waiting.nexts()) {
+        if (held.isFull()) return;
+        if (!held.fits(key, next.amount)) continue;
+        waiting.leave(key, next, true);
+        next.admit(hold(key, next.amount));
         admitted = true;
       }
     }
@@ -118,6 +120,7 @@ function createHeld(all: number, perKey: number) {
   let heldInAll = 0;
   return {
     inAll: (): number => heldInAll,
+    isFull: (): boolean => heldInAll >= all,
     fits: (key: string, amount: number): boolean =>
       heldInAll + amount <= all && (held.get(key) ?? 0) + amount <= perKey,
     add(key: string, amount: number): void {
@@ -132,38 +135,66 @@ function createHeld(all: number, perKey: number) {
 /** Number of urgent waiters of a key that are admitted in a row while waiters that are not urgent wait. */
 const urgentInRow = 3;
 
-/** Waiters by key, in the order in which the keys are served. */
+/** Waiters of a key. */
+interface Waiters {
+  key: string;
+  urgent: Line<Waiter>;
+  others: Line<Waiter>;
+  /** Number of urgent waiters that were admitted after the last waiter that was not urgent. */
+  inRow: number;
+  /** Numbers of waiters that count towards the length of the queue. */
+  counted: Record<'urgent' | 'others', number>;
+}
+
+const kindOf = ({ isUrgent }: Pick<Waiter, 'isUrgent'>) => (isUrgent ? 'urgent' : 'others');
+
+/** Waiters by key, in the order in which the keys are served. Each enters and leaves in constant time. */
 function createWaiting() {
-  const waiting = new Map<string, Waiter[]>();
-  /** For each key, the number of urgent waiters that were admitted after its last waiter that was not urgent. */
-  const inRow = new Map<string, number>();
+  const byKey = new Map<string, Waiters>();
+  const keys = createLine<Waiters>();
   const counted = { urgent: 0, others: 0 };
-  const kindOf = ({ isUrgent }: Pick<Waiter, 'isUrgent'>) => (isUrgent ? 'urgent' : 'others');
+  let count = 0;
+  const add = (ofKey: Waiters, waiter: Waiter, change: 1 | -1) => {
+    count += change;
+    if (!waiter.counts) return;
+    counted[kindOf(waiter)] += change;
+    ofKey.counted[kindOf(waiter)] += change;
+  };
+  const enterKey = (key: string): Waiters => {
+    const lines = { urgent: createLine<Waiter>(), others: createLine<Waiter>() };
+    const ofKey = { key, ...lines, inRow: 0, counted: { urgent: 0, others: 0 } };
+    byKey.set(key, ofKey);
+    keys.join(ofKey);
+    return ofKey;
+  };
   return {
-    has: (key: string): boolean => waiting.has(key),
-    count: (): number => [...waiting.values()].reduce((sum, { length }) => sum + length, 0),
+    has: (key: string): boolean => byKey.has(key),
+    count: (): number => count,
     isFull(key: string, isUrgent: boolean, length: QueueLength): boolean {
-      const ofKey = (waiting.get(key) ?? []).filter((one) => one.counts && one.isUrgent === isUrgent);
-      return counted[kindOf({ isUrgent })] >= length.all || ofKey.length >= length.perKey;
+      const kind = kindOf({ isUrgent });
+      return counted[kind] >= length.all || (byKey.get(key)?.counted[kind] ?? 0) >= length.perKey;
     },
-    firsts: (): [string, Waiter][] =>
-      [...waiting].map(([key, ones]) => {
-        const other = (inRow.get(key) ?? 0) >= urgentInRow && ones.find(({ isUrgent }) => !isUrgent);
-        return [key, other || ones[0]!];
-      }),
+    /** The waiter of each key that is admitted next; it may leave before the next step. */
+    *nexts(): Iterable<[string, Waiter]> {
+      for (const { key, urgent, others, inRow } of keys) {
+        const [first, other] = [urgent.first(), others.first()];
+        yield [key, (inRow >= urgentInRow ? (other ?? first) : (first ?? other))!];
+      }
+    },
     enter(key: string, waiter: Waiter): void {
-      const before = waiting.get(key) ?? [];
-      const place = waiter.isUrgent ? before.findIndex(({ isUrgent }) => !isUrgent) : -1;
-      waiting.set(key, before.toSpliced(place < 0 ? before.length : place, 0, waiter));
-      if (waiter.counts) counted[kindOf(waiter)]++;
+      const ofKey = byKey.get(key) ?? enterKey(key);
+      ofKey[kindOf(waiter)].join(waiter);
+      add(ofKey, waiter, 1);
     },
     leave(key: string, waiter: Waiter, toTheEnd = false): void {
-      const rest = waiting.get(key)!.filter((one) => one !== waiter);
-      if (waiter.counts) counted[kindOf(waiter)]--;
-      if (toTheEnd) inRow.set(key, waiter.isUrgent ? (inRow.get(key) ?? 0) + 1 : 0);
-      if (rest.length === 0) inRow.delete(key);
-      if (toTheEnd || rest.length === 0) waiting.delete(key);
-      if (rest.length > 0) waiting.set(key, rest);
+      const ofKey = byKey.get(key)!;
+      ofKey[kindOf(waiter)].leave(waiter);
+      add(ofKey, waiter, -1);
+      if (toTheEnd) ofKey.inRow = waiter.isUrgent ? ofKey.inRow + 1 : 0;
+      const isEmpty = ofKey.urgent.size() + ofKey.others.size() === 0;
+      if (isEmpty) byKey.delete(key);
+      if (toTheEnd || isEmpty) keys.leave(ofKey);
+      if (toTheEnd && !isEmpty) keys.join(ofKey);
     },
   };
 }
