@@ -22,7 +22,7 @@ function defaultOf(schema: { safeParse(value: unknown): { success: boolean; data
 }
 
 /**
- * Numeric defaults of the runner's settings by name, read from calls such as `setting('POLL_MS', 1_000)` in its sources; null where the
+ * Numeric defaults of the runner's settings by name, read from calls such as `setting('POLL_MS', 1_000)` in its sources; null if the
  * machine determines the default.
  */
 function readRunnerDefaults(): Map<string, string | null> {

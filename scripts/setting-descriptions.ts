@@ -3,7 +3,7 @@ import type { cellSettings } from '#foundation/settings/cell-settings.ts';
 import type { namesOfRunnerSettings, stripeSettings, upstreamSettings } from '#foundation/settings/setting-groups.ts';
 import type { settings } from '../src/config.ts';
 
-/** The default in words, where the code computes it (null: the constant in the code is shown), and the meaning of the setting. */
+/** The default in words, if the code computes it (null: the constant in the code is shown), and the meaning of the setting. */
 export type Description = [told: string | null, text: string];
 
 type ServiceSetting = keyof (typeof settings.shape &

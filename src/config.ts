@@ -224,7 +224,7 @@ function configOf(
     ...groups,
     scheduler: set.SCHEDULER === 'on',
     workers: set.WORKERS,
-    // The runner executes scripts of people with the right scopes: it starts only where the service is reachable only from this machine.
+    // The runner executes scripts of people with the right scopes: it starts only if the service is reachable only from this machine.
     localRunner: set.LOCAL_RUNNER === 'on' && hosts.every(isLoopback) ? Object.freeze(runnerEnvironment) : null,
   });
 }

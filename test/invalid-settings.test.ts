@@ -223,7 +223,7 @@ describe('Invalid settings', () => {
 
   it('BACKUP_URL requires SECRET_KEY', () => {
     expect(complaints({ BACKUP_URL: 'ftp://backups.example', BACKUP_HOURS: '0', BACKUP_KEEP: '1001' })).toEqual([
-      'BACKUP_URL: needs SECRET_KEY, which encrypts the backups and is not in them: keep it elsewhere; DATA_DIR/secret-key has the present one',
+      'BACKUP_URL: needs SECRET_KEY, which encrypts the backups and is not in them: keep the key elsewhere; DATA_DIR/secret-key has the present key',
       'BACKUP_URL: must be a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint and path-style',
       'BACKUP_HOURS: must be an integer 1 to 720',
       'BACKUP_KEEP: must be an integer 1 to 1000',

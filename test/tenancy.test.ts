@@ -100,7 +100,10 @@ const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.
   return filters ? [whole, [`${root.name}, unfiltered`, root, required]] : [whole];
 });
 
-/** The surfaces on which a caller asks a field: all for most callers. A caller that is like another one asks only every third field, or each field on one surface, in turn. */
+/**
+ * The surfaces on which a caller asks a field: all for most callers. A caller that is like another one asks only every third field, or each
+ * field on one surface, in turn.
+ */
 function surfacesFor({ like }: Stranger, root: RootField, turn: number): Surface[] {
   if (like === 'unknown' && turn % 3 > 0) return [];
   const all = surfacesOf(root);
@@ -221,7 +224,7 @@ describe('a relation is followed only with its scope, organization and project',
     scopes: scopesOfRole('owner'),
     ...changes,
   });
-  /** Follows a relation; as a person where the path begins at a field for persons only. */
+  /** Follows a relation; as a person if the path begins at a field for persons only. */
   const follow = async ({ root, way, target }: Link, sample: SampleOrganization, changes: Partial<Caller> = {}) => {
     const principalType = root.exposure.scope === 'person' ? 'cookie' : 'user';
     const args = argumentsOf(root, acme);

@@ -58,7 +58,7 @@ interface RootOptions {
   scope: Rule;
   /** The route in the REST API. Absent means no route. */
   rest?: Route | RestExposure;
-  /** The name as an MCP tool, with annotations where the defaults (an addition inside this service) are wrong. */
+  /** The name as an MCP tool, with annotations if the defaults (an addition inside this service) are wrong. */
   tool?: string | ToolExposure;
   /** Whether a mutation goes before others of its caller in GraphQL, and is executed when these have used up its rate. */
   urgent?: true;

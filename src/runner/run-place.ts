@@ -33,7 +33,7 @@ export interface RunPlace {
   containers: Containers | undefined;
   /** Services of the environment; null if it has none, or there are no containers here. */
   services: Services | null;
-  /** The proxy that enforces the policy; null where nothing is enforced, or there is no network at all. */
+  /** The proxy that enforces the policy; null if nothing is enforced, or there is no network at all. */
   egress: EgressProxy | null;
   connections: ConnectionCounter;
   plan: Plan;

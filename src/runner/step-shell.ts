@@ -7,7 +7,7 @@ import { hasDevices, startShell } from './isolation/shell.ts';
 import type { OpenShell } from './protocol/terminals.ts';
 import { type RunPlace, variablesOf } from './run-place.ts';
 
-/** A shell script that enters the checkout and starts bash, or sh where bash is missing. */
+/** A shell script that enters the checkout and starts bash, or sh if bash is missing. */
 const script = 'cd "$0" && exec "$(command -v bash || command -v sh)" -i';
 
 /**

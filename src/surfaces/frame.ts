@@ -13,7 +13,7 @@ export type Report = (exchange: Exchange, error: unknown) => void;
 export interface CallerSettings {
   /** Identifies the caller by the credential. @throws 401 */
   authenticate(exchange: Exchange): Promise<Caller>;
-  /** Counts requests against the caller's rate, or the one of its urgent operations. @throws 429 */
+  /** Counts requests against the caller's rate, or against the rate of its urgent operations. @throws 429 */
   meter(exchange: Exchange, caller: Caller, count: number, isUrgent?: boolean): Promise<void>;
   report: Report;
 }

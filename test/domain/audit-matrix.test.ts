@@ -249,8 +249,8 @@ const expected: Record<string, readonly string[] | string> = {
 };
 
 /**
- * Events that depend on the sample: either the run of the task or that of the automation is claimed and continues after the deletion, and the shared MCP
- * server requires authorization after a test that has turned it on.
+ * Events that depend on the sample: either the run of the task or that of the automation is claimed and continues after the deletion, and
+ * the shared MCP server requires authorization after a test that has turned it on.
  */
 const varying: Readonly<Record<string, string>> = {
   deleteScheduledTask: 'run.canceled',
@@ -258,7 +258,7 @@ const varying: Readonly<Record<string, string>> = {
   refreshMcpTools: 'mcp_server.updated',
 };
 
-/** Arguments with which a field changes something, where the arguments of the sample change nothing. */
+/** Arguments with which a field changes something, if the arguments of the sample change nothing. */
 const changing: Record<string, (args: Arguments) => Arguments> = {
   setProjectEffectPolicy: (args) => ({ ...args, policy: { waits: ['comment'] } }),
   startAgentTrial: (args) => ({ ...args, input: { percent: 30, number: 2 } }),

@@ -181,7 +181,7 @@ describe('heartbeats of a runtime', () => {
       await releaseSilentRuns();
       expect(await run(held.runId)).toMatchObject({
         status: 'dispatching',
-        reason: 'The runtime Runtime 1 stopped sending heartbeats: the run waits for it, or for another one.',
+        reason: 'The runtime Runtime 1 stopped sending heartbeats: the run waits for this runtime, or for another one.',
         lastError: 'The runtime Runtime 1 stopped sending heartbeats.',
         missionProgress: null,
       });

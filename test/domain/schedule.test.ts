@@ -208,7 +208,7 @@ function questions(seed: number, years: [first: number, last: number], zones: re
   return list;
 }
 
-/** Instants of a wall time according to luxon: one, or two where it occurs twice. */
+/** Instants of a wall time according to luxon: one, or two if the time occurs twice. */
 function instants(date: Date, time: string, zone: string): number[] {
   const [hours, minutes] = time.split(':').map(Number);
   const [year, month, ofMonth] = [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate()];

@@ -1,5 +1,5 @@
 // The reach of an agent that tries to escape, with a stand-in harness that does what its prompt says: for each user that a runner may have
-// and each isolation, in a real engine where the machine has one for that user.
+// and each isolation, in a real engine if the machine has one for that user.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -27,7 +27,7 @@ const content = async (runId: string, caption: string): Promise<string> => {
   return (await fetch(artifact.url)).text();
 };
 
-/** Settings of an isolation level; where there is no engine for this user, a stand-in takes its place. */
+/** Settings of an isolation level; if there is no engine for this user, a stand-in takes its place. */
 function settingsFor(user: RunnerUser, level: string, own: string): Record<string, string> | string {
   const settings = settingsOf(user, level);
   if (typeof settings !== 'string' || level !== 'container' || user.missing) return settings;

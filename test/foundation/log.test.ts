@@ -89,7 +89,7 @@ describe('A log line', () => {
     pretty.request('none', exchange({ route: undefined }, { statusCode: 404 }), 1);
     pretty.print('\nSign in: http://localhost/sign-in/link?token=of-mine\n');
     pretty.failure(exchange(), new Error('no such table'));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colors, where the test runs in a terminal
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colors, if the test runs in a terminal
     const [listening, request, unknown, ...rest] = text.replace(/\u001b\[\d+m/g, '').split('\n');
     const time = '\\[\\d\\d:\\d\\d:\\d\\d\\]';
     expect(listening).toMatch(

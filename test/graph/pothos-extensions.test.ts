@@ -1,5 +1,5 @@
 // Extensions of Pothos that query plans rely on (src/graph/projection/plan-members.ts): without them a plan would read a column and
-// bypass the check that wraps its resolver, or call a resolver where a column is enough.
+// bypass the check that wraps its resolver, or call a resolver although a column is enough.
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import { builder } from '#graph/builder.ts';

@@ -47,7 +47,7 @@ describe('a mission', () => {
     const write = (file: string, bytes: number) => `head -c ${bytes} /dev/zero > ${file}`;
     const waits = `until [ -e ${go} ]; do sleep 0.05; done`;
     const slow = await missions.mission(`${write('a', 12_000_000)}; ${waits}; ${write('b', 12_000_000)}; sleep 600`);
-    // The kernel limits the size of a single file, where it can.
+    // The kernel limits the size of a single file, if it can.
     const big = await missions.mission(`${write('big', 30_000_000)} && sleep 600`);
     const lastError = 'It exceeded its disk limit: 20 MB.';
     expect(await missions.ended(big)).toMatchObject({ status: 'failed', lastError });

@@ -160,7 +160,7 @@ it('an agent receives its repository’s instructions, and its prompt shows the 
   ]);
 });
 
-/** Settings of an isolation; null where this machine does not have it. */
+/** Settings of an isolation; null if this machine does not have it. */
 function settingsOf(level: string): Record<string, string> | null {
   if (level === 'cell')
     return spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0 ? {} : null;

@@ -11,7 +11,7 @@ interface Program {
   env?: Record<string, string>;
 }
 
-/** The browser inside @sparticuz/chromium, with its libraries and fonts where the machine has none. */
+/** The browser inside @sparticuz/chromium, with its libraries and fonts if the machine has none. */
 async function packaged(): Promise<Program> {
   const folder = await unpackBrowser();
   const executablePath = path.join(folder, 'chromium');

@@ -171,7 +171,7 @@ const roleOf = (file: string) => {
   const [, , area, noun, ...rest] = file.split('/');
   return { area: area!, noun: noun!, role: rest.join('/') };
 };
-/** The files of a noun that declare GraphQL: `schema.ts`, and `schema-<part>.ts` where that is too long. */
+/** The files of a noun that declare GraphQL: `schema.ts`, and `schema-<part>.ts` if that is too long. */
 const declaresGraph = (role: string): boolean => /^schema(-\w+)*\.ts$/.test(role);
 const domainFiles = (tree: Tree) => sourceFiles(tree).filter(([file]) => layerOf(file) === 'domain');
 

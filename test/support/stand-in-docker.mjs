@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // A stand-in for Docker's command line: rejects commands that Docker would reject (docker-command-line.mjs) or that omit what a runner
-// must not omit, and otherwise does what is possible without an engine: with bubblewrap where that works (files, network, capabilities,
+// must not omit, and otherwise does what is possible without an engine: with bubblewrap if that works (files, network, capabilities,
 // processes), else as a plain process with the requested user, variables and folder. Like Docker's, a container outlives its client.
 // `DOCKER_HOST=file:///FOLDER` is its state folder; a file `NAME.oom` there ends the container NAME as out of memory.
 import { spawn, spawnSync } from 'node:child_process';

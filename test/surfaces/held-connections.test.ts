@@ -70,7 +70,7 @@ async function pointToVendor(): Promise<void> {
   await world.knex('mcpBindings').where({ orgId }).update({ pinnedUrl: baseUrl });
 }
 
-/** Arguments with which a mutation calls a vendor, where the arguments of the sample cause no call. */
+/** Arguments with which a mutation calls a vendor, if the arguments of the sample cause no call. */
 const asking: Record<string, (args: Arguments) => Arguments> = {
   connectIntegration: (args) => ({ ...args, vendor: 'github', vendorKind: 'tracker', credentials: 'secret', baseUrl }),
   startMission: (args) => ({ ...args, issue: '#1' }),

@@ -1,5 +1,5 @@
 // The verification of an exported audit log without the service. Each line of the file is an entry with its leaf hash, in the order of the
-// numbers, or a checkpoint with its key. The bytes of an entry are hashed as they stand in the line.
+// entries' numbers, or a checkpoint with its key. The bytes of an entry are hashed as they stand in the line.
 import { type Checkpoint, checkpointsIn, isSigned, leafHash, openTree, publicKeyOf } from './audit-notes.ts';
 
 export interface FileReport {

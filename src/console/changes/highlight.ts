@@ -36,7 +36,7 @@ const languages: Record<string, Load> = {
   yaml: () => import('highlight.js/lib/languages/yaml'),
 };
 
-/** Languages by file extension, where the extension is not the name of the language. */
+/** Languages by file extension, if the extension is not the name of the language. */
 const endings: Record<string, string> = {
   ...{ sh: 'bash', zsh: 'bash', h: 'c', cc: 'cpp', cxx: 'cpp', hpp: 'cpp', cs: 'csharp', gql: 'graphql', toml: 'ini' },
   ...{ js: 'javascript', mjs: 'javascript', cjs: 'javascript', jsx: 'javascript', kt: 'kotlin', md: 'markdown' },

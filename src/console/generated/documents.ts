@@ -1801,7 +1801,7 @@ export type TemplateBase =
   | 'dockerfile'
   /** A container image. */
   | 'image'
-  /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
+  /** The programs of the runtime’s machine, or the runtime’s own image if the runtime uses containers. */
   | 'machine';
 
 /** Status of a terminal. */

@@ -184,6 +184,6 @@ function consequence(connector: Connector, others: readonly Connector[]): string
   const then =
     vendorKind === 'llm'
       ? 'missions use the keys of the runtimes.'
-      : 'missions that need one fail until another is connected.';
+      : 'missions that need one fail until another connector is connected.';
   return `${gone} ${use} and will have none: ${then}`;
 }

@@ -1,4 +1,4 @@
-// Parts shared by tokens and connected agents: access, revocation, and the list of ended ones.
+// Parts shared by tokens and connected agents: access, revocation, and the list of ended credentials.
 import type { ComponentChildren } from 'preact';
 import { may } from '../kit/page.ts';
 import { Action } from '../kit/pieces.tsx';

@@ -7,7 +7,7 @@ import { useReading } from './reading.ts';
 
 export type Detail = SandboxQuery['sandbox'];
 
-/** Maximum of the newest fragments and metrics that the page keeps. */
+/** Maximum number of fragments, and of metrics, that the page keeps: the newest ones. */
 const kept = { fragments: 1_000, metrics: 600 };
 
 export const isAlive = ({ sandbox: { status } }: { sandbox: Pick<Detail['sandbox'], 'status'> }): boolean =>

@@ -50,7 +50,7 @@ function words({ rounds, hours, costUsd }: Loop): string {
   if (rounds === 0) return 'Reviews and failed checks do not continue the mission of a pull request.';
   const time = hours % 24 === 0 ? plural(hours / 24, 'day') : plural(hours, 'hour');
   const cost = costUsd === null ? '' : ` and ${costUsd.toFixed(2)} USD`;
-  return `Reviews, mentions, failed checks and conflicts continue the mission of a pull request, up to ${plural(rounds, 'time')} within ${time}${cost}. Later ones wait for an approval on the page of their inbound hook.`;
+  return `Reviews, mentions, failed checks and conflicts continue the mission of a pull request, up to ${plural(rounds, 'time')} within ${time}${cost}. Later events wait for an approval on the page of their inbound hook.`;
 }
 
 function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done(): void }) {

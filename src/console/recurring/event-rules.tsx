@@ -78,7 +78,10 @@ const words: Readonly<Record<TypedText, Words>> = {
   mention: { label: 'Mention', hint: 'The name after the @ in the comment.' },
   branch: { label: 'Branch', hint: 'Leave this field empty for any branch.' },
   filter: { label: 'Filter', hint: 'A JMESPath expression over the body that must be true.' },
-  key: { label: 'Key', hint: 'A JMESPath expression: of events with the same value, only the first starts a mission.' },
+  key: {
+    label: 'Key',
+    hint: 'A JMESPath expression: only the first of several events with the same value starts a mission.',
+  },
   template: {
     label: 'Text for the agent',
     hint: 'Write {{ JMESPath }} to insert a value of the body. Leave this field empty to send the issue or the event.',

@@ -63,7 +63,7 @@ export function ruleWords({
   const noun = kind === 'pullRequest' ? 'a pull request' : 'an issue';
   if (kind === 'comment') return `when a comment mentions @${mention}`;
   if (kind === 'check') return `when a check fails${branch ? ` on ${branch}` : ''}`;
-  if (kind === 'session') return 'when an issue is delegated to the agent, or it is mentioned on one';
+  if (kind === 'session') return 'when an issue is delegated to the agent, or the agent is mentioned on an issue';
   if (kind === 'webhook') return 'on events of a hook';
   if (label) return `when ${noun} gets the label ${label}`;
   return assignee ? `when an issue is assigned to ${assignee}` : `when ${noun} is opened`;

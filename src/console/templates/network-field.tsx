@@ -17,7 +17,7 @@ const modes: readonly (readonly [mode: NetworkMode, words: string])[] = [
 const explained: Record<NetworkMode, string> = {
   packages: 'The public registries below, and hosts that you add.',
   custom: 'No other host can be reached, not even package registries.',
-  open: 'Agents can send what they read to any site. Use it where the repository holds nothing confidential.',
+  open: 'Agents can send what they read to any site. Use this policy only if the repository holds nothing confidential.',
   none: 'No connection is possible, except to the model.',
 };
 

@@ -28,7 +28,7 @@ export const labels = {
   memoryMb: 'Memory in MiB',
   diskMb: 'Disk space in MiB',
   processes: 'Processes',
-  stepMinutes: 'Maximum number of minutes of a step',
+  stepMinutes: 'Maximum minutes of a step',
   stepModelCalls: 'Maximum model calls of a step',
   stepTokens: 'Maximum tokens of a step',
   maxMinutes: 'Maximum minutes of a mission',
@@ -70,7 +70,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       </Text>
       <OneOf form={form} name="base" label={labels.base} options={bases}>
         {base === 'machine'
-          ? 'Missions use the programs of the runtime’s machine, or the runtime’s own image where it uses containers.'
+          ? 'Missions use the programs of the runtime’s machine, or the runtime’s own image if the runtime uses containers.'
           : ''}
       </OneOf>
       {base !== 'machine' && (

@@ -71,7 +71,7 @@ function TemplateRow({ template }: { template: TemplateRowFragment }) {
         </div>
       </div>
       <div class="when">
-        {isBuiltin ? 'where none is chosen' : uses.join(', ') || 'not used'}
+        {isBuiltin ? 'used if no other is chosen' : uses.join(', ') || 'not used'}
         {!isBuiltin && (
           <div>
             <Time at={updatedAt} />

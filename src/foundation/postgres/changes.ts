@@ -51,7 +51,7 @@ export const announcing = (update: string): string =>
 
 export interface ChangesSettings {
   /**
-   * The connection for LISTEN; null where that is impossible (behind a pooler in transaction mode): listeners are then woken every two
+   * The connection for LISTEN; null if that is impossible (behind a pooler in transaction mode): listeners are then woken every two
    * seconds.
    */
   connection: string | pg.ClientConfig | null;

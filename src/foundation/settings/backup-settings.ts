@@ -13,7 +13,7 @@ export const backupSettings = {
 };
 
 export const needsSecretKey =
-  'BACKUP_URL: needs SECRET_KEY, which encrypts the backups and is not in them: keep it elsewhere; DATA_DIR/secret-key has the present one';
+  'BACKUP_URL: needs SECRET_KEY, which encrypts the backups and is not in them: keep the key elsewhere; DATA_DIR/secret-key has the present key';
 
 export interface BackupConfig {
   /** Where the backups are written: a folder (file:) or a bucket (s3:). */

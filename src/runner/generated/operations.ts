@@ -874,7 +874,7 @@ export type TemplateBase =
   | 'dockerfile'
   /** A container image. */
   | 'image'
-  /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
+  /** The programs of the runtime’s machine, or the runtime’s own image if the runtime uses containers. */
   | 'machine';
 
 export type StepPartsFragment = { stepId: string, traceparent: string | null, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, isRecorded: boolean, replay: { url: string, runId: string, stepId: string, call: number | null } | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, instanceType: string, cpus: number | null, memoryMb: number, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };

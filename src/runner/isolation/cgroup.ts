@@ -21,7 +21,7 @@ export interface Cgroup {
 
 export type OpenCgroup = (name: string, limits: Omit<Limits, 'diskBytes'>) => Cgroup;
 
-/** Finds control groups, tested with a real process that exceeds its limit; null where this runner has none. */
+/** Finds control groups, tested with a real process that exceeds its limit; null if this runner has none. */
 export async function findCgroups(candidates = ownGroups(), isWorking = isCapping): Promise<OpenCgroup | null> {
   for (const above of candidates) {
     try {

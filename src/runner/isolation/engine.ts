@@ -63,7 +63,7 @@ export const isRootlessPodman = (program: string): boolean =>
 export const isCapping = (program: string): boolean =>
   !isRootlessPodman(program) || existsSync('/sys/fs/cgroup/cgroup.controllers');
 
-/** Options of a container that limit its CPUs, memory and processes, where the engine can. */
+/** Options of a container that limit its CPUs, memory and processes, if the engine can. */
 export const boundsOf = (program: string, { cpus, memoryBytes, processes }: Omit<Limits, 'diskBytes'>): string[] =>
   isCapping(program)
     ? [

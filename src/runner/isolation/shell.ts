@@ -1,5 +1,5 @@
 // The shell of a person in the sandbox of a mission: with a terminal device (`@lydell/node-pty`, which has binaries for common machines),
-// or with pipes where that package is missing.
+// or with pipes if that package is missing.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Sandboxes in place of Jobs, where the cluster serves the kinds of agent-sandbox (kubernetes-sigs/agent-sandbox, v1beta1): a
+// Sandboxes in place of Jobs, if the cluster serves the kinds of agent-sandbox (kubernetes-sigs/agent-sandbox, v1beta1): a
 // SandboxTemplate with the pod of missions of one size and image, a SandboxWarmPool with pods that start before their mission, and a
 // SandboxClaim per mission.
 import { createHash } from 'node:crypto';

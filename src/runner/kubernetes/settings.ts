@@ -26,7 +26,7 @@ export interface ClusterSettings {
   podVariables: Record<string, string>;
   /** Time that a finished Job or SandboxClaim is kept. */
   keepSeconds: number;
-  /** Whether missions have a SandboxClaim: `auto` means where the cluster supports it. */
+  /** Whether missions have a SandboxClaim: `auto` means if the cluster supports it. */
   sandboxes: 'auto' | 'required' | 'off';
   /** Number of warm pods per template, and the time without a mission after which they end. */
   warmPods: number;

@@ -1,4 +1,4 @@
-// The only network access of an agent: its model calls and those to the platform's MCP server. The gateway adds the real credentials,
+// The only network access of an agent: its calls to models and to the platform's MCP server. The gateway adds the real credentials,
 // which the agent never sees; the agent's key is valid only for its mission.
 import { randomBytes } from 'node:crypto';
 import {

@@ -104,7 +104,7 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
     /** Whether the step has made a metered call, so that token reports of its harness are ignored. */
     isUsed: () => isUsed,
     /**
-     * Waits until the price of a call is reserved. @param count Counts the tokens of the input; null where the vendor does not. @param left
+     * Waits until the price of a call is reserved. @param count Counts the tokens of the input; null if the vendor does not. @param left
      * Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable; CallRefused
      */
     async admit(

@@ -40,7 +40,7 @@ const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
 const busyMs = 10 * 60_000;
 
 const run = promisify(execFile);
-/** Copies a tree with its attributes and links, and shares blocks where the file system can. */
+/** Copies a tree with its attributes and links, and shares blocks if the file system can. */
 const copy = (from: string, to: string) => run('cp', ['-a', '--reflink=auto', '-T', '--', from, to]);
 const copyPlain = (from: string, to: string) => run('cp', ['-a', '--', from, to]);
 const copyTree = process.platform === 'linux' ? copy : copyPlain;

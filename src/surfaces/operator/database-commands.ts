@@ -81,7 +81,9 @@ export const databaseCommands: Record<string, Command> = {
       from: z
         .string()
         .min(1)
-        .describe('The folder of a backup, a file of a scheduled one, or the name of one at BACKUP_URL (aep-…).'),
+        .describe(
+          'The folder of a backup, the file of a scheduled backup, or the name of a backup at BACKUP_URL (aep-…).',
+        ),
     }),
     needs: 'nothing',
     run: async ({ from }, place) => {
@@ -100,7 +102,7 @@ export const databaseCommands: Record<string, Command> = {
   'database:move': command({
     example: '--to postgres://user:password@host:5432/database',
     about:
-      'Copies every row into an empty database elsewhere. Stop the service first; then start it with that DATABASE_URL.',
+      'Copies every row into another, empty database. Stop the service first; then start it with that DATABASE_URL.',
     options: z.object({
       to: z
         .string()

@@ -1,5 +1,5 @@
 // Starts the local runner, the runtime of `npm start` for all organizations: src/runner as a child process with a service token. It
-// executes the scripts of missions, so it starts only where the service is reachable only from this machine (config.ts).
+// executes the scripts of missions, so it starts only if the service is reachable only from this machine (config.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { createServiceToken, revokeServiceTokensNamed } from '#domain/identity/tokens/service-tokens.ts';

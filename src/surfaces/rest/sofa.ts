@@ -2,7 +2,7 @@
 // writes the skeleton of the OpenAPI document. Four things are done without it, because sofa is not exact there:
 // - Routing (router.ts): sofa has no 405, no HEAD, and adds routes for webhooks and Swagger UI.
 // - Arguments (arguments.ts): in sofa a query string overrides a body, a PATCH loses its nulls, and "1.5x" is a number.
-// - Execution: a plan is compiled once (graph/projection/plan.ts), where graphql-js interprets the document at each call.
+// - Execution: a plan is compiled once (graph/projection/plan.ts), whereas graphql-js interprets the document at each call.
 // - Responses: sofa would serialize the record into a polyfilled Response, whose errors are GraphQL's and not `Error`.
 import { type DocumentNode, type GraphQLObjectType, type GraphQLSchema, Kind } from 'graphql';
 import { useSofa } from 'sofa-api';

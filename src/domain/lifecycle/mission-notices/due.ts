@@ -37,7 +37,7 @@ export interface DueNotice extends Omit<Addressee, 'name'> {
 }
 
 /**
- * SQL for the news of missions: one row for the person of the run, and one for each follower, where the follower's id is appended to the
+ * SQL for the news of missions: one row for the person of the run, and one for each follower, in which the follower's id is appended to the
  * cause.
  */
 const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, h.cause, n.kind, n.mission_title, n.detail, h.is_follower

@@ -8,7 +8,7 @@ export const detailTables: readonly string[] = [
 ];
 
 const ledger = 'the books of the organization';
-const evidence = 'attestations can be verified for ever';
+const evidence = 'attestations can be verified forever';
 const own = 'deleted by its noun, with what belongs to it';
 
 /** Other tables with ids of runs, and the reason why each is not in the list above. */

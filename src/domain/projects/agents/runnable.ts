@@ -80,7 +80,7 @@ const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor)
 export const wantedPairs = (orgId: string): string =>
   `(values ${pairs.join(', ')} union all select h, named.provider from (${namedProviders(orgId)}) named (provider), unnest('{${anyModelHarnesses}}'::text[]) h) wanted (harness, vendor)`;
 
-/** SQL condition on an agent: it is the agent `named` or, where that is null, may work on a mission that names no agent. */
+/** SQL condition on an agent: it is the agent `named` or, if that is null, may work on a mission that names no agent. */
 const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
@@ -128,7 +128,7 @@ export const noticeOf = (orgId: string, since: string): string =>
   `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
     and ${isConnected(orgId, since)} order by h.seen_at desc, h.runtime limit 1)`;
 
-/** SQL query: harness and vendor of the agent or, where `agentId` is null, of all agents that may work on a mission that names no agent. */
+/** SQL query: harness and vendor of the agent or, if `agentId` is null, of all agents that may work on a mission that names no agent. */
 export const harnessesFor = (orgId: string, agentId: string): string =>
   `select harness, ${vendorOf('a')} as vendor from agents a where a.org_id = ${orgId} and ${mayWork('a', agentId)}
     union select b.harness, b.vendor from ${builtinRows} where ${mayWork('b', agentId)}`;

@@ -11,7 +11,7 @@ import type { PackageRegistry } from './registries.ts';
 import { type NetworkPolicy, networkModes, templateBases, type Variable } from './settings.ts';
 
 export const TemplateBase = wordSet('TemplateBase', templateBases, 'Base of a sandbox.', {
-  machine: 'The programs of the runtime’s machine, or the runtime’s own image where it uses containers.',
+  machine: 'The programs of the runtime’s machine, or the runtime’s own image if the runtime uses containers.',
   image: 'A container image.',
   dockerfile: 'An image that the runtime builds.',
 });

@@ -47,7 +47,7 @@ export interface Tracker {
    */
   findIssue(project: Project, reference: string): Promise<FoundIssue>;
   /**
-   * Writes the comment of the run or, where the tracker supports it, replaces its text, and closes the issue when `closes` is set.
+   * Writes the comment of the run or, if the tracker supports it, replaces its text, and closes the issue when `closes` is set.
    * @throws a Problem: a retryable one may be retried.
    */
   finishIssue(project: Project, issueId: string, outcome: IssueOutcome): Promise<void>;

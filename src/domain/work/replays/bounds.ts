@@ -2,7 +2,7 @@
 
 export const shareBounds = {
   days: { min: 1, max: 30, default: 7 },
-  /** Maximum active links of one run: links that have neither expired nor been revoked. */
+  /** Maximum number of active links of one run: links that have neither expired nor been revoked. */
   perRun: 20,
   /** Maximum number of reads of links per minute from one network address. */
   readsPerMinute: 60,

@@ -117,7 +117,7 @@ export class Run extends table('runs', {
   changeArtifactId: column<Id<'artifact'> | null>(),
   /** Reason why the pull request is not merged automatically although its project asks for it; null otherwise. */
   mergeBlocker: column<string | null>(),
-  /** The pull request; null where the source host has none. */
+  /** The pull request; null if the source host has none. */
   prNumber: column<number | null>(),
   prUrl: column<string | null>(),
   prState: column<(typeof pullRequestStates)[number] | null>(),

@@ -35,7 +35,7 @@ const releaseExpiredLeasesSql = `with expired as (
   ${moveRunsSql('waitingForRuntime', {
     from: ['running'],
     set: `lease_until = null, silent_since = r.lease_until - ${lease.lastsMs}, waiting_since = $1,
-      reason = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats: the run waits for it, or for another one.',
+      reason = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats: the run waits for this runtime, or for another one.',
       last_error = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats.',
       mission_progress = null, mission_activity = null, updated_at = $1`,
     source: 'from expired',

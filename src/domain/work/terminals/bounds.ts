@@ -16,7 +16,7 @@ export const terminalBounds = {
   keptOutput: 64,
   /** Maximum number of pieces of output in one event. */
   outputAtOnce: 16,
-  /** Maximum open terminals of one run. */
+  /** Maximum number of open terminals of one run. */
   perRun: 4,
   /** Maximum sequence number of a piece. */
   pieces: 2_000_000_000,

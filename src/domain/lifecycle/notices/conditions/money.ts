@@ -96,7 +96,7 @@ export async function planLimit(caller: Caller): Promise<Condition[]> {
       id: `plan_limit:${plan}:${limit}`,
       kind: 'warning',
       title: 'The plan does not allow another project',
-      body: `The plan ${plan} allows ${limit} projects, and there are ${count}. You can create another one after deleting some or choosing a larger plan.`,
+      body: `The plan ${plan} allows ${limit} projects, and there are ${count}. You can create another project after you delete one or choose a larger plan.`,
       page: '/billing',
       createdAt: dayOf(now()),
     },

@@ -1,5 +1,6 @@
-// The credentials of a Linear OAuth application (linear.app/developers/oauth-2-0-authentication, "Client credentials tokens"). For its
-// id and secret, Linear issues tokens with which the application acts as itself: as the agent that people mention and delegate issues to.
+// The credentials of a Linear OAuth application (linear.app/developers/oauth-2-0-authentication, "Client credentials tokens"). In exchange
+// for its id and secret, Linear issues tokens with which the application acts as itself: as the agent that people mention and delegate
+// issues to.
 import { z } from 'zod';
 import { now, seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
