@@ -71,7 +71,7 @@ export function addRules(program: Command): void {
     .option('--filter <expression>', 'a JMESPath expression that must be true')
     .option(
       '--key <expression>',
-      'a JMESPath expression: of events with the same value, only the first starts a mission',
+      'a JMESPath expression: only the first of several events with the same value starts a mission',
     )
     .option('--text <template>', 'text for the agent with {{ JMESPath }}')
     .option('--outsider-template <template>', 'sandbox template of missions that outsiders start: id or name')

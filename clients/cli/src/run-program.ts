@@ -30,7 +30,7 @@ export function addRuns(program: Command): void {
     )
     .option('--max-minutes <n>', 'maximum minutes that the mission may use its sandbox', count)
     .option('--max-model-calls <n>', 'maximum model calls', count)
-    .option('--max-tokens <n>', 'maximum tokens, input and output', amount)
+    .option('--max-tokens <n>', 'maximum number of tokens, input and output', amount)
     .option('--attempts <n>', 'start this many attempts at the task at once, 2 to 8; prints them and exits', count)
     .option('--plan-approval', 'wait for a person to approve the plan')
     .option('--detach', 'print the run and exit')
@@ -115,7 +115,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('limits', 'set limits of an open run')
     .option('--max-minutes <n>', 'maximum minutes that the run may use its sandbox', count)
     .option('--max-model-calls <n>', 'maximum model calls', count)
-    .option('--max-tokens <n>', 'maximum tokens, input and output', amount)
+    .option('--max-tokens <n>', 'maximum number of tokens, input and output', amount)
     .action(run(steering.setLimits));
   ofRun('interrupt', 'interrupt the agent of a run in its turn').action(run(steering.interrupt));
   ofRun('resume', 'let an interrupted agent continue').action(run(steering.resume));

@@ -23,13 +23,13 @@ const withSettings = (settings: Command): Command =>
     .option('--instance-type <type>', `size of missions: ${typeOrNone.join(', ')}`, oneOf(typeOrNone))
     .option('--memory-mb <n>', 'maximum memory of a mission in MiB, or none', limit)
     .option('--disk-mb <n>', 'maximum disk space of a mission in MiB, or none', limit)
-    .option('--processes <n>', 'maximum processes of a mission, or none', limit)
+    .option('--processes <n>', 'maximum number of processes of a mission, or none', limit)
     .option('--step-minutes <n>', 'maximum minutes of a step, or none', limit)
-    .option('--step-model-calls <n>', 'maximum model calls of a step, or none', limit)
-    .option('--step-tokens <n>', 'maximum tokens of a step, or none', limit)
+    .option('--step-model-calls <n>', 'maximum number of model calls of a step, or none', limit)
+    .option('--step-tokens <n>', 'maximum number of tokens of a step, or none', limit)
     .option('--max-minutes <n>', 'maximum minutes that a mission may use its sandbox, or none', limit)
-    .option('--max-model-calls <n>', 'maximum model calls of a mission, or none', limit)
-    .option('--max-tokens <n>', 'maximum tokens of a mission, or none', limit);
+    .option('--max-model-calls <n>', 'maximum number of model calls of a mission, or none', limit)
+    .option('--max-tokens <n>', 'maximum number of tokens of a mission, or none', limit);
 
 export function addTemplates(program: Command): void {
   const command = program.command('templates').description('sandbox templates: the environments that agents work in');
