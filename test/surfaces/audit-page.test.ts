@@ -93,7 +93,7 @@ describe.skipIf(typeof launched === 'string')('Audit log in a browser', () => {
       const page = await pages.open(await world.session(owner.person, owner.organization.id));
       await page.goto('/console/o/acme/audit');
       await page.getByRole('button', { name: 'Choose a destination' }).click();
-      await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:9/audit');
+      await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/audit');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Copy the token now.').waitFor();
       await growAllTrees();

@@ -208,6 +208,7 @@ describe.skipIf(typeof launched === 'string')('Forms of an organization in the c
     await page.getByRole('button', { name: 'Create hook' }).click();
     await page.getByText('You won’t see it again.').waitFor();
     const [secret, address] = await page.locator('.secret code').allTextContents();
+    await page.getByRole('button', { name: 'Copy URL' }).waitFor();
     expect(await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.toContain(secret);
     await pages.inspect(page, 'hook-new');
     const report = async (payload: object) => {

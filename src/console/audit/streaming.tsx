@@ -132,7 +132,7 @@ function Destination({ stream, saved, close }: DestinationProperties) {
   const isBucket = form.values.address.startsWith('s3:');
   return (
     <FormFrame form={form} action="Save" close={close}>
-      <Text form={form} name="address" label="Address" maxLength={500} required>
+      <Text form={form} name="address" label="URL" maxLength={500} required>
         A log collector such as <code>https://logs.example.com/audit</code>, which receives JSON lines, or a bucket such
         as <code>s3://acme-audit/log?region=eu-central-1</code>.
       </Text>

@@ -46,7 +46,7 @@ export function Deliveries({ hookId }: { hookId: string }) {
           <p>
             {status
               ? 'No event has this outcome.'
-              : 'No events yet. Enter the address and the secret in the webhook settings of the sender; its first event appears here.'}
+              : 'No events yet. Enter the URL and the secret in the webhook settings of the sender; its first event appears here.'}
           </p>
         }
       >

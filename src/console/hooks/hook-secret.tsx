@@ -1,4 +1,4 @@
-// The secret and the address of a hook, for the settings of its sender.
+// The secret and the URL of a hook, for the settings of its sender.
 import type { CreateInboundHookMutation } from '../generated/documents.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { ShownSecret } from '../kit/shown-secret.tsx';
@@ -17,17 +17,17 @@ export const Secret = ({ created: { hook, secret }, close }: { created: HookSecr
     }
     close={close}
   >
-    <Address hook={hook} />
+    <HookUrl hook={hook} />
   </ShownSecret>
 );
 
-/** The address of the hook, and instructions for the settings of the sender. */
-export const Address = ({ hook: { address, vendor } }: { hook: Pick<HookSecret['hook'], 'address' | 'vendor'> }) => (
+/** The URL of the hook, and instructions for the settings of the sender. */
+export const HookUrl = ({ hook: { address, vendor } }: { hook: Pick<HookSecret['hook'], 'address' | 'vendor'> }) => (
   <>
-    <h3>Address</h3>
+    <h3>URL</h3>
     <div class="secret">
       <code>{address}</code>
-      <Copy text={address} label="Copy" describes="Copy address" />
+      <Copy text={address} label="Copy" describes="Copy URL" />
     </div>
     <p class="hint after">{senderSettings[vendor]}</p>
   </>

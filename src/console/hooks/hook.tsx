@@ -1,4 +1,4 @@
-// One inbound hook: its address, its secret, and the events that arrived.
+// One inbound hook: its URL, its secret, and the events that arrived.
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { HistoryLink } from '../audit/history-link.tsx';
@@ -21,7 +21,7 @@ import { useShownOnce } from '../kit/shown-once.ts';
 import { senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { Address, type HookSecret, Secret } from './hook-secret.tsx';
+import { type HookSecret, HookUrl, Secret } from './hook-secret.tsx';
 
 export function Hook({ id: hookId }: { id: string }) {
   const { data, problem, read } = usePolledReading(inboundHook, { hookId });
@@ -80,7 +80,7 @@ function About({ hook, read }: Properties) {
         </dd>
       </dl>
       {replaced && <Secret created={replaced} close={() => setReplaced(null)} />}
-      {!replaced && !isBuiltin && <Address hook={hook} />}
+      {!replaced && !isBuiltin && <HookUrl hook={hook} />}
       {may('integrations:write') && <Actions hook={hook} read={read} take={setReplaced} />}
     </Card>
   );
@@ -139,7 +139,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
   );
 }
 
-/** A form for the secret of a sender that creates the secret itself once it knows the address of the hook. */
+/** A form for the secret of a sender that creates the secret itself once it knows the URL of the hook. */
 function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
   const form = useForm({
     name: `secret of inbound hook ${hookId}`,

@@ -1,4 +1,4 @@
-// Inbound hooks: addresses that other systems send events to, and the form for a new one.
+// Inbound hooks: URLs that other systems send events to, and the form for a new one.
 import { useState } from 'preact/hooks';
 import {
   createInboundHook,

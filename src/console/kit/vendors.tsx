@@ -127,35 +127,35 @@ export const signatures: Readonly<Record<InboundHookSignature, string>> = {
   header: 'A header of your choice',
 };
 
-/** Instructions for entering the address and secret of a hook in the settings of the sender. */
+/** Instructions for entering the URL and secret of a hook in the settings of the sender. */
 export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildren>> = {
   slack: <>This hook belongs to a chat. The settings of its app are on the Integrations page.</>,
   builtin: 'Issues are created in this console.',
   linear: (
     <>
-      In Linear, open <em>Settings → API → Webhooks → New webhook</em>, enter the address as <em>URL</em>, and choose{' '}
+      In Linear, open <em>Settings → API → Webhooks → New webhook</em>, enter the URL of the hook, and choose{' '}
       <em>Issues</em> and <em>Comments</em>; or under <em>Webhooks</em> of your OAuth application, with the category{' '}
       <em>Agent session events</em>. Then set the signing secret that Linear shows on the page of this hook.
     </>
   ),
   github: (
     <>
-      On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the
-      address as <em>Payload URL</em> and the secret as <em>Secret</em>. Choose the events: issues, issue comments, pull
-      requests, reviews and their comments, check runs, workflow runs, statuses and repositories.
+      On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the URL as{' '}
+      <em>Payload URL</em> and the secret as <em>Secret</em>. Choose the events: issues, issue comments, pull requests,
+      reviews and their comments, check runs, workflow runs, statuses and repositories.
     </>
   ),
   gitlab: (
     <>
-      At GitLab, open <em>Settings → Webhooks → Add new webhook</em> of the project or group, and enter the address as{' '}
-      <em>URL</em> and the secret as <em>Secret token</em>. A signing token created by GitLab can be the secret of the
-      hook instead. Choose the events: issues, comments, merge requests and pipelines.
+      At GitLab, open <em>Settings → Webhooks → Add new webhook</em> of the project or group, and enter the URL of the
+      hook, and the secret as <em>Secret token</em>. A signing token created by GitLab can be the secret of the hook
+      instead. Choose the events: issues, comments, merge requests and pipelines.
     </>
   ),
   webhook: (
     <>
-      Enter the address and the secret in the webhook settings of the sender. It sends JSON or a form of at most 1 MB
-      with <code>POST</code>.
+      Enter the URL and the secret in the webhook settings of the sender. It sends JSON or a form of at most 1 MB with{' '}
+      <code>POST</code>.
     </>
   ),
 };
