@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sealContext } from '#domain/projects/secrets/operations.ts';
+import { minutes } from '#foundation/clock.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { openAepWorld } from '../support/aep-world.ts';
 import { createRuntime } from '../support/runtime-client.ts';
@@ -58,6 +59,8 @@ describe('commands for records', () => {
     ]);
     expect((await asAdmin()).stdout).toMatch(/^Rack +draining +claude-code +gpu +0\/2 +0 /m);
     expect((await asAdmin('resume', 'Rack')).stdout).toBe('Rack takes missions again.\n');
+    world.clock.turn(minutes(3));
+    expect((await asAdmin()).stdout).toMatch(/^Rack +disconnected /m);
     expect((await asAdmin('drain', 'Nobody')).stderr).toContain('There is no runtime Nobody.');
   });
 

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
+import { minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createMember, createOwner, createProject } from '../support/callers.ts';
@@ -173,6 +174,9 @@ describe.skipIf(typeof launched === 'string')('Connections in the console', () =
     const theirs = await open('/console/runtimes', viewer);
     await theirs.getByText('Owners and admins create the token').waitFor();
     await theirs.getByText('1 connected').waitFor();
+    world.clock.turn(minutes(3));
+    await theirs.reload();
+    await rowOf(theirs, 'local-runner').getByText('disconnected').waitFor();
 
     await page.getByRole('button', { name: 'Revoke the token Rack 7' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke the token Rack 7' }).click();

@@ -63,7 +63,7 @@ const RuntimeRow = ({
   read(): void;
 }) => (
   <li class="next-row link-row">
-    <Pill status={!isConnected ? 'gone' : isDraining ? 'draining' : 'connected'} />
+    <Pill status={!isConnected ? 'disconnected' : isDraining ? 'draining' : 'connected'} />
     <div class="grow">
       <strong class="break">{name}</strong>
       <div class="muted small">

@@ -33,7 +33,7 @@ export async function list(options: CommonOptions): Promise<void> {
   if (options.json) return printJson(runtimes);
   printTable(runtimes.data, {
     name: ({ name }) => name,
-    state: ({ isConnected, isDraining }) => (!isConnected ? 'gone' : isDraining ? 'draining' : 'connected'),
+    state: ({ isConnected, isDraining }) => (!isConnected ? 'disconnected' : isDraining ? 'draining' : 'connected'),
     harnesses: ({ harnesses }) => harnesses.map(({ harness }) => harness).join(', '),
     labels: ({ labels }) => labels.join(', '),
     places: ({ places, usedPlaces }) => (places === null ? String(usedPlaces) : `${usedPlaces}/${places}`),
