@@ -1,4 +1,4 @@
-// Handles calls of an agent to MCP servers in the gateway: questions to people are answered here, and a tool call that needs a person waits
+// Handles calls of an agent to MCP servers in the gateway: questions to people are answered here, and a tool call that needs approval waits
 // here for the decision. The platform makes such a call only if a person has approved its arguments.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../harness/fragments.ts';
