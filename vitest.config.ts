@@ -7,8 +7,8 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    // Real programs: `npm run test:harnesses` and `npm run test:engines`.
-    exclude: ['test/harnesses/**', 'test/engines/**'],
+    // Suites of their own (docs/decisions/0065-two-suites.md).
+    exclude: ['test/programs/**', 'test/harnesses/**', 'test/engines/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
     reporters: [

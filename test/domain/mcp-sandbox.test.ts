@@ -1,5 +1,5 @@
 // MCP servers in sandboxes, from the platform's side: the runtime that holds a run is told what to start, reports tools, and asks before
-// each call. test/runner/mcp-servers.test.ts runs real ones.
+// each call. test/programs/runner/mcp-servers.test.ts runs real ones.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
 

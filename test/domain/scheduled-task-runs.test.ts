@@ -1,5 +1,5 @@
 // Runs of scheduled tasks: started at once by a person, listed, and dispatched when they are due. The clock begins on Monday
-// 23 November 2026, 09:00 UTC. surfaces/scheduler.test.ts tests how processes share due runs.
+// 23 November 2026, 09:00 UTC. programs/surfaces/scheduler.test.ts tests how processes share due runs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, minutes } from '#foundation/clock.ts';

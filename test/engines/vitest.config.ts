@@ -10,7 +10,7 @@ const inContainers = ['environments', 'isolations', 'checkpoints'];
 export default defineConfig({
   resolve: suite.resolve!,
   test: {
-    include: ['test/engines/*.test.ts', ...inContainers.map((name) => `test/runner/${name}.test.ts`)],
+    include: ['test/engines/*.test.ts', ...inContainers.map((name) => `test/programs/runner/${name}.test.ts`)],
     env: { TEST_ENGINES: 'on' },
     testNamePattern: /container|image|attacker|agents|services|^a (release|database) |^the chart /,
     globalSetup: suite.test!.globalSetup!,

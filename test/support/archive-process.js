@@ -1,4 +1,4 @@
-// A process that archives logs, to be killed in the middle of it (domain/log-archives.test.ts starts it).
+// A process that archives logs, to be killed in the middle of it (programs/domain/log-archives.test.ts starts it).
 import { archiveLogs, bindLogArchives } from '#domain/work/log-archives/archive.ts';
 import { setClock } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';

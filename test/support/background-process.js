@@ -1,4 +1,4 @@
-// A process that runs background jobs, to be killed in the middle of one (foundation/background.test.ts starts it).
+// A process that runs background jobs, to be killed in the middle of one (programs/foundation/background.test.ts starts it).
 import { startBackground } from '#foundation/jobs/background.ts';
 import { openLog } from '#foundation/log.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';

@@ -1,4 +1,4 @@
-// A process that carries out approved outside effects, to be killed in the middle of one (domain/outside-effects-kills.test.ts starts it).
+// A process that carries out approved outside effects, to be killed in the middle of one (programs/domain/outside-effects-kills.test.ts starts it).
 import { commitNextEffect } from '#domain/execution/outside-effects/commit.ts';
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { setClock } from '#foundation/clock.ts';

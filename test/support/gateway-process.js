@@ -1,4 +1,4 @@
-// The gateway of a mission in a process of its own, to be killed (domain/model-ceiling-kills.test.ts starts it).
+// The gateway of a mission in a process of its own, to be killed (programs/domain/model-ceiling-kills.test.ts starts it).
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
 import { openMeter } from '../../src/runner/protocol/meter.ts';
 import { connect } from '../../src/runner/protocol/platform.ts';

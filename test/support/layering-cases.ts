@@ -507,6 +507,17 @@ export const cases: Record<string, Case> = {
     },
     'test/a.test.ts has 501 lines: cut test files of more than 500 lines by story.',
   ],
+  'a test that starts programs is in test/programs': [
+    layering.programsAreStartedInTestPrograms,
+    {
+      'test/support/cell-world.ts': "import { startService } from './processes.ts';",
+      'test/support/processes.ts': "import { spawn } from 'node:child_process';",
+      'test/docs.test.ts': "import { projectFolder } from './support/processes.ts';",
+      'test/surfaces/cells.test.ts': "import { openCells } from '../support/cell-world.ts';",
+      'test/programs/surfaces/moves.test.ts': "import { openCells } from '../../support/cell-world.ts';",
+    },
+    'test/surfaces/cells.test.ts starts programs: tests with programs are in test/programs.',
+  ],
   'a file has at most 250 lines': [
     layering.filesHaveAtMost250Lines,
     {

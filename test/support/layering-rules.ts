@@ -663,6 +663,23 @@ export const testFilesHaveAtMost500Lines: Rule = (tree) =>
         `${file} has ${lines} lines: cut test files of more than ${maxLinesOfTestFiles} lines by story.`,
     );
 
+/** An import of a function that starts a browser, a database server, or a process that lives as long as a test needs it. */
+const startsPrograms =
+  /^import \{[^}]*\b(openBrowser|startEmbeddedDatabase|startService|startRunner|programArguments|spawn|fork)\b[^}]*\} from/m;
+/** Modules that tests also import for paths and addresses. */
+const startsOnRequest = new Set(['test/support/processes.ts', 'test/support/global-setup.ts']);
+
+/** `npm test` takes three minutes, because tests that start programs are a suite of their own (docs/decisions/0065-two-suites.md). */
+export const programsAreStartedInTestPrograms: Rule = (tree) =>
+  Object.entries(tree)
+    .filter(([file]) => file.endsWith('.test.ts') && !/^test\/(programs|engines|harnesses)\//.test(file))
+    .filter(([file, text]) =>
+      [file, ...importsOf(file, text)].some(
+        (name) => name.startsWith('test/') && !startsOnRequest.has(name) && startsPrograms.test(tree[name] ?? ''),
+      ),
+    )
+    .map(([file]) => `${file} starts programs: tests with programs are in test/programs.`);
+
 const maxLinesOfTests = 100;
 
 /** Callbacks of `it`, functions and hooks of test files; a `describe` only groups. Blocks end at the indentation of their first line. */

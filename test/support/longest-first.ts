@@ -75,7 +75,7 @@ const busy = [
 const rankIn =
   (names: readonly string[]) =>
   ({ moduleId }: TestSpecification): number => {
-    const rank = names.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`));
+    const rank = names.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
     return rank < 0 ? names.length : rank;
   };
 

@@ -1,4 +1,4 @@
-// Applies the migrations of a folder and prints their names, as one of several processes (foundation/migrations.test.ts starts it).
+// Applies the migrations of a folder and prints their names, as one of several processes (programs/foundation/migrations.test.ts starts it).
 import knexFactory from 'knex';
 import { migrate } from '#foundation/postgres/migrations.ts';
 

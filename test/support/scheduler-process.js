@@ -1,4 +1,4 @@
-// One of several processes that run due occurrences, on a clock faster than the world's, to be killed (surfaces/scheduler.test.ts
+// One of several processes that run due occurrences, on a clock faster than the world's, to be killed (programs/surfaces/scheduler.test.ts
 // starts it).
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { setClock } from '#foundation/clock.ts';

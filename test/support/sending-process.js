@@ -1,5 +1,5 @@
 // One of several processes that send webhooks or audit logs, on a fast clock that ends leases soon, to be killed
-// (domain/webhooks-kills.test.ts and domain/audit-stream-kills.test.ts start it).
+// (programs/domain/webhooks-kills.test.ts and programs/domain/audit-stream-kills.test.ts start it).
 import { setClock } from '#foundation/clock.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';

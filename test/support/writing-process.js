@@ -1,5 +1,5 @@
 // A service process that owns an embedded database, writes row after row and prints each number once it is committed
-// (foundation/embedded-database.test.ts starts it).
+// (programs/foundation/embedded-database.test.ts starts it).
 import pg from 'pg';
 import { startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 

@@ -1,0 +1,134 @@
+// The pod of a mission: its containers on the stand-in for nodes, and the programs that are started in them.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer as listen } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { unprivilegedOptions } from '../../../src/runner/isolation/bubblewrap.ts';
+import { commonPaths, ports } from '../../../src/runner/isolation/cell.ts';
+import { isOffered } from '../../../src/runner/isolation/confinement.ts';
+import {
+  holdContainers,
+  openPod,
+  type PodContainer,
+  sendSignal,
+  starterSocket,
+} from '../../../src/runner/isolation/pod.ts';
+import { starterProgram } from '../../../src/runner/isolation/pod-programs.ts';
+import { podSpecOf } from '../../../src/runner/kubernetes/pod-spec.ts';
+import { clusterSettings } from '../../../src/runner/kubernetes/settings.ts';
+import { openNodes } from '../../support/kubernetes-nodes.ts';
+
+const hasBubblewrap = await isOffered('bubblewrap');
+const env = { RUNTIME: 'kubernetes', KUBERNETES_RELAY_URL: 'http://10.0.0.1', KUBERNETES_RUNNER_IMAGE: 'runner:1' };
+const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
+const spec = podSpecOf(clusterSettings(env)!, { image: 'mission:1', limits, args: ['600'], env: {}, programs: [] });
+const folder = mkdtempSync(path.join(tmpdir(), 'pod-'));
+const before = { ports: { ...ports }, paths: { ...commonPaths } };
+afterAll(() => {
+  Object.assign(ports, before.ports);
+  Object.assign(commonPaths, before.paths);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('a pod pulls the image of its mission before its runner starts', () => {
+  const { initContainers } = spec as { initContainers: { image: string }[] };
+  expect(initContainers.map(({ image }) => image)).toEqual(['runner:1', 'mission:1']);
+});
+
+describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
+  const nodes = openNodes(folder, ['sleep']);
+  const mission = path.join(folder, '1/mission');
+  beforeAll(async () => {
+    nodes.start({ metadata: { name: 'pod' }, spec }, { changed() {} });
+    await holdContainers(mission, 20_000);
+  });
+  afterAll(() => nodes.close());
+
+  async function run(name: PodContainer, script: string, variables: Record<string, string> = {}): Promise<string> {
+    const home = name.endsWith('servers') ? '/mission/tmp' : `${mission}/home`;
+    const place = { work: '/mission/work', home, isReadOnly: name.startsWith('reader') };
+    const container = openPod(mission, [1, 2, 3]).open(place, limits);
+    const [file, args, passed] = container.wrap('sh', ['-c', script], variables);
+    return (await promisify(execFile)(file, args, { env: passed })).stdout;
+  }
+
+  it('has only its own folders of the mission', async () => {
+    const seen = async (name: PodContainer) => (await run(name, 'ls /mission')).trim().split('\n');
+    expect(await seen('agent')).toEqual(['artifacts', 'home', 'root', 'skills', 'start-agent', 'work']);
+    expect(await seen('reader')).toEqual(['artifacts', 'home', 'skills', 'start-reader', 'work']);
+    expect(await seen('servers')).toEqual(['skills', 'start-servers', 'tmp', 'work']);
+    expect(await seen('reader-servers')).toEqual(['skills', 'start-reader-servers', 'tmp', 'work']);
+  });
+
+  it('a container that runs MCP servers hides their variables and files from agents, and cannot write the checkout of an agent that only reads', async () => {
+    const waits = 'echo package > /mission/tmp/package; : > ready; until [ -e done ]; do sleep 0.05; done';
+    const server = run('servers', waits, { TOKEN: 'secret-of-a-server' });
+    const look = 'until [ -e ready ]; do sleep 0.05; done; cat /proc/[0-9]*/environ /mission/tmp/package 2>&1; :';
+    for (const name of ['agent', 'reader'] as const)
+      expect(await run(name, look)).not.toMatch(/secret-of-a-server|package\n/);
+    for (const name of ['reader', 'reader-servers'] as const)
+      expect(await run(name, '(: > changed) 2> /dev/null || echo refused')).toBe('refused\n');
+    await run('agent', ': > done');
+    await server;
+  });
+
+  it('continues when its pod is shut down, so that the runner can save the work', async () => {
+    const working = run('agent', ': > working; until [ -e saved ]; do sleep 0.05; done; echo saved');
+    await run('agent', 'until [ -e working ]; do sleep 0.05; done');
+    nodes.ask('pod');
+    await run('servers', ': > saved');
+    expect(await working).toBe('saved\n');
+  });
+});
+
+describe('programs of a container', () => {
+  const socket = starterSocket(folder, 'agent');
+  for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
+
+  it('cannot stop the runner by sending false responses in place of the program that starts them', async () => {
+    let answer = 'no JSON';
+    const at = starterSocket(folder, 'reader');
+    const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);
+    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(false);
+    answer = JSON.stringify({ isOverMemory: true });
+    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(true);
+    answer += ' '.repeat(10_000_000);
+    expect(await sendSignal(at, 'one', 'SIGTERM')).toBe(false);
+    starter.close();
+  });
+
+  it('end when no runner connects to the container', async () => {
+    const started = JSON.stringify({ socket: `${socket}-alone`, ports: [], server: null, holdMs: 1 });
+    const options = { env: { MISSION_PORTS: '1' }, stdio: 'ignore' } as const;
+    const starter = spawn(process.execPath, ['--eval', starterProgram, started], options);
+    expect(await once(starter, 'exit')).toEqual([1, null]);
+  });
+
+  it.skipIf(!hasBubblewrap)('leave no process behind, even a hidden one, and other programs continue', async () => {
+    const started = JSON.stringify({ socket, ports: [], server: null, holdMs: 600_000 });
+    const root = ['--ro-bind', '/', '/', '--bind', folder, folder, '--proc', '/proc', '--dev', '/dev', '--as-pid-1'];
+    const shell = ['sh', '-c', 'node --eval "$0" "$1" & wait $!', starterProgram, started];
+    const env = { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, MISSION_PORTS: '1' };
+    const container = spawn('bwrap', [...unprivilegedOptions(), ...root, ...shell], { env, stdio: 'ignore' });
+    const run = (script: string) => {
+      const place = { work: path.join(folder, 'work'), home: path.join(folder, 'home') };
+      const [file, args, variables] = openPod(folder, [1, 2, 3]).open(place, limits).wrap('sh', ['-c', script], {});
+      return promisify(execFile)(file, args, { env: variables });
+    };
+    const listed = async () =>
+      (await run('cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep "^71" | sort -u; :')).stdout.split('\n');
+    await vi.waitFor(() => run(':'), 20_000);
+    const long = run('(sleep 7101 &); touch ready; until [ -e done ]; do sleep 0.05; done');
+    const hidden = `env -i setsid sh -c ': > hidden; exec sleep 7102' > /dev/null 2>&1 &`;
+    await run(`(${hidden}); until [ -e ready ] && [ -e hidden ]; do sleep 0.05; done`);
+    await vi.waitFor(async () => expect(await listed()).toEqual(['7101', '']), 20_000);
+    await run('touch done');
+    await long;
+    expect(await listed()).toEqual(['']);
+    container.kill('SIGKILL');
+  });
+});

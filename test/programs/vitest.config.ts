@@ -1,0 +1,17 @@
+// The tests that start programs, `npm run test:programs`: a browser, services, runners, database servers, servers of tools, and their kills.
+import { defineConfig } from 'vitest/config';
+import suite from '../../vitest.config.ts';
+
+export default defineConfig({
+  ...suite,
+  test: {
+    ...suite.test,
+    include: ['test/programs/**/*.test.ts'],
+    exclude: [],
+    reporters: [
+      'default',
+      ['json', { outputFile: 'node_modules/.cache/program-tests.json' }],
+      './test/support/second-attempts.ts',
+    ],
+  },
+});
