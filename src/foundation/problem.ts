@@ -14,6 +14,8 @@ export interface FieldError {
 
 /** Machine-readable data; the description is generated from it. */
 export interface ProblemData {
+  /** The code of an error whose record in the contract has none. */
+  code?: ProblemCode;
   fields?: readonly FieldError[];
   missingScopes?: readonly string[];
   retryAfterSeconds?: number;
@@ -49,7 +51,7 @@ export class Problem extends GraphQLError {
     const { conflictingProjectId, retryAfterSeconds } = data;
     const body = { ...error, ...(conflictingProjectId !== undefined && { conflictingProjectId }) };
     const details = { ...body, ...data };
-    super(body.description, { extensions: { code: body.code ?? body.category, problem: details } });
+    super(body.description, { extensions: { code: details.code ?? body.category, problem: details } });
     this.status = status;
     this.body = body;
     this.details = details;

@@ -70,7 +70,8 @@ export function openedWhenUsed(open: () => Promise<Handler>): Handler {
  */
 export function answerProblem(exchange: Exchange, problem: Problem, more: Headers = {}): void {
   const { status, body, headers } = problem;
-  const help = body.code && `${addresses().baseHost}${errorsPath}#${body.code}`;
+  const { code } = problem.details;
+  const help = code && `${addresses().baseHost}${errorsPath}#${code}`;
   const link = help && { link: `<${help}>; rel="help"` };
   const all = { ...link, ...headers, ...more, vary: 'accept', 'cache-control': 'no-store' };
   if (wantsProblemDetails(exchange)) {

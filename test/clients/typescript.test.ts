@@ -163,7 +163,8 @@ describe('errors of the client', () => {
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toBeInstanceOf(ConflictError);
     expect(error.name).toBe('ConflictError');
-    expect(error).toMatchObject({ status: 409, category: 'validation', title: 'Conflict', conflictingProjectId: id });
+    expect(error).toMatchObject({ status: 409, category: 'validation', title: 'Conflict', code: 'conflict' });
+    expect(error.conflictingProjectId).toBe(id);
     expect(error.requestId).toMatch(/^req_/);
     expect(error.message).toBe(`${error.title}: ${error.description}`);
   });

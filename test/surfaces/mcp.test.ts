@@ -127,6 +127,7 @@ describe('MCP tool calls', () => {
     expect(await call('create_project', input)).toEqual(
       refusal({
         ...twin.body,
+        code: 'conflict',
         fields: [
           { path: 'repoFullName', message: `the project ${twin.body.conflictingProjectId} already uses acme/twin` },
         ],

@@ -225,7 +225,7 @@ async function explainDuplicate(
   return new Problem(
     409,
     { category: 'validation', title: 'Conflict', description: describeFields(fields), retryable: false },
-    { fields, conflictingProjectId: other.id },
+    { code: 'conflict', fields, conflictingProjectId: other.id },
   );
 }
 
