@@ -9,6 +9,7 @@ import { may, pageAt } from '../kit/page.ts';
 import { ListView, Skeleton } from '../kit/pieces.tsx';
 import { useFilter } from '../kit/reading.ts';
 import { Bulk, SelectAll, useSelection } from '../kit/selection.tsx';
+import { FirstSteps } from '../overview/first-steps.tsx';
 import {
   type Filters,
   FilterToggle,
@@ -110,13 +111,13 @@ function RunTable({ filters, order }: { filters: Filters; order: ReturnType<type
         list={list}
         skeleton={<Skeleton rows={25} height={28} />}
         empty={
-          <p>
-            {filters.needsPerson
-              ? 'No mission waits for a person to act.'
-              : isNarrowed(filters)
-                ? 'No mission matches the filters.'
-                : 'No missions yet.'}
-          </p>
+          filters.needsPerson ? (
+            <p>No mission waits for a person to act.</p>
+          ) : isNarrowed(filters) ? (
+            <p>No mission matches the filters.</p>
+          ) : (
+            <FirstSteps />
+          )
         }
       >
         {(rows) => (

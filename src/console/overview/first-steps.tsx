@@ -11,9 +11,9 @@ export function FirstSteps() {
   if (!data) return <Skeleton rows={3} />;
   return (
     <>
+      <p>No missions yet. A mission is one piece of work that an agent does in a project.</p>
       {project ? (
         <>
-          <p>No mission yet.</p>
           {may('missions:run') && (
             <p>
               <a class="button slim" href={pageAt(`/runs/new?projectId=${project.id}`)}>
@@ -26,7 +26,7 @@ export function FirstSteps() {
         </>
       ) : (
         <>
-          <p>There is no project yet. A project connects a repository with its issues and missions.</p>
+          <p>Create a project first: it connects a repository with its issues and missions.</p>
           {may('projects:write') && (
             <p>
               <a class="button slim" href={pageAt('/projects/new')}>

@@ -289,7 +289,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     expect(await page.getByRole('button', { name: /^Run now/ }).count()).toBe(0);
   });
 
-  it('the overview of an empty organization offers the first action', async () => {
+  it('the overview and the missions of an empty organization explain a mission and offer the first action', async () => {
     const carol = await another('Umbrella');
     const page = await open(carol.session);
     await page.goto('/console/overview');
@@ -299,6 +299,12 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     const { projectId } = await project('First', carol);
     await page.goto('/console/overview');
     await page.getByText(`"projectId": "${projectId}"`).waitFor();
+    await page.goto('/console/runs');
+    const missions = page.getByRole('region', { name: 'All missions' });
+    await missions.getByText('A mission is one piece of work that an agent does in a project.').waitFor();
+    await inspect(page, 'missions-empty');
+    await missions.getByRole('link', { name: 'Start mission' }).click();
+    await page.getByRole('heading', { name: 'Start a mission', level: 1 }).waitFor();
 
     const nobody = await open(await world.session(await world.person('Nobody')));
     await nobody.goto('/console/overview');
