@@ -10,6 +10,9 @@ export const noteNavigation = (): void => {
   hasNavigated = true;
 };
 
+/** Length up to which the name of a parent page is never cut. Longer ones are cut in a narrow window, so they have a title. */
+const wholeCharacters = 16;
+
 interface Properties {
   /** The title; null while the page is loading. */
   title: string | null;
@@ -34,7 +37,9 @@ export function Heading({ title, above = [], children }: Properties) {
           <ol>
             {above.map(([address, name]) => (
               <li key={address}>
-                <a href={address}>{name}</a>
+                <a href={address} title={name.length > wholeCharacters ? name : undefined}>
+                  {name}
+                </a>
               </li>
             ))}
           </ol>

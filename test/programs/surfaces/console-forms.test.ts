@@ -151,6 +151,14 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     await pages.inspect(page, 'project-long');
     await page.getByRole('link', { name: 'Settings' }).last().click();
     await page.getByRole('heading', { name: 'Project settings' }).waitFor();
+    const [size, parent] = [
+      page.viewportSize()!,
+      page.getByRole('navigation', { name: 'Breadcrumbs' }).getByTitle(long),
+    ];
+    await page.setViewportSize({ width: 390, height: 844 });
+    const isCut = (link: HTMLElement) => link.scrollWidth > link.offsetWidth && link.offsetHeight < 24;
+    expect(await parent.evaluate(isCut)).toBe(true);
+    await page.setViewportSize(size);
     const linear = {
       orgId: acme.id,
       vendor: 'linear',
