@@ -77,6 +77,38 @@ describe('heartbeats of a runtime', () => {
     });
   });
 
+  it('a heartbeat that renews a lease changes no indexed column, so that PostgreSQL writes no index', async () => {
+    const { held, place } = await sitting();
+    const rows = async () => [
+      await world.knex('runs').where({ id: held.runId }).first(),
+      await world.knex('sandboxes').where({ id: place.sandboxId }).first(),
+    ];
+    const before = await rows();
+    world.clock.turn(seconds(10));
+    const sample = { t: present() - 1, cpuPct: 50, memUsedMb: 100, memTotalMb: 256, diskUsedPct: 3 };
+    const runs = [{ ...held, progress: 40, activity: 'Reading' }];
+    await say('heartbeat', { runs, sandboxes: [{ ...place, metrics: [sample] }] }, beat);
+    const changed = (await rows()).map((row, n) => Object.keys(row).filter((name) => row[name] !== before[n][name]));
+    expect(changed).toMatchObject([
+      expect.arrayContaining(['leaseUntil', 'missionProgress', 'updatedAt']),
+      expect.arrayContaining(['lastHeartbeatAt', 'lastMetricAt']),
+    ]);
+    // Columns of keys and of conditions.
+    const indexed = (await world.knex.raw(`select distinct attname as name from pg_index i
+      join pg_depend d on d.classid = 'pg_class'::regclass and d.objid = indexrelid and d.refobjid = indrelid
+      join pg_attribute on attrelid = indrelid and attnum = refobjsubid
+      where indrelid in ('runs'::regclass, 'sandboxes'::regclass)`)) as { rows: { name: string }[] };
+    const names = new Set(indexed.rows.map(({ name }) => name));
+    expect(names).toContain('finished_at');
+    const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    expect(
+      changed
+        .flat()
+        .map(snakeCase)
+        .filter((name) => names.has(name)),
+    ).toEqual([]);
+  });
+
   it('a heartbeat with eight missions costs less than one point of the rate limit', async () => {
     const runs = Array.from({ length: 8 }, (_, n) => ({ runId: `run_${n}`, leaseId: 'lease' }));
     const beatOf = async (count: number) => {
