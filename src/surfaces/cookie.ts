@@ -80,7 +80,7 @@ export async function callerOfCookie(exchange: Exchange): Promise<Caller | null>
   const wanted = req.headers['x-org-id'];
   const found = await sessionOf(exchange, typeof wanted === 'string' && wanted !== '' ? wanted : null);
   if (found && !isSafe(req) && !isCsrfToken(found.session.id, req.headers['x-csrf-token'])) {
-    throw forbidden('A change with the session cookie requires the X-CSRF-Token header.');
+    throw forbidden('A request that changes data with the session cookie requires the X-CSRF-Token header.');
   }
   return found?.caller ?? null;
 }

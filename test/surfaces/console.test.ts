@@ -255,7 +255,7 @@ describe('Session cookies on the API', () => {
       expect(answer.body).toEqual({
         category: 'auth',
         title: 'Forbidden',
-        description: 'A change with the session cookie requires the X-CSRF-Token header.',
+        description: 'A request that changes data with the session cookie requires the X-CSRF-Token header.',
         retryable: false,
         code: 'forbidden',
       });

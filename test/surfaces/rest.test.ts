@@ -187,7 +187,7 @@ describe('The REST API over HTTP', () => {
           {
             category: 'auth',
             title: 'Forbidden',
-            description: 'A change with the session cookie requires the X-CSRF-Token header.',
+            description: 'A request that changes data with the session cookie requires the X-CSRF-Token header.',
             retryable: false,
             code: 'forbidden',
           },

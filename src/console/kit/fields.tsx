@@ -36,7 +36,7 @@ export function FormFrame<V>({
     <form ref={form.element} class="fields" onSubmit={form.submit} aria-label={action}>
       {form.isRestored && (
         <div class="note row" role="status">
-          <div>Your unsent changes are restored.</div>
+          <div>Your unsent changes have been restored.</div>
           <button type="button" class="quiet slim" onClick={form.discard}>
             Discard
           </button>

@@ -55,7 +55,7 @@ interface GroupsProperties {
 const Groups = ({ reading, isOwner }: GroupsProperties) => (
   <Card title="Groups">
     <p class="muted">
-      A person gets the highest role of their groups, or the role member if no group gives one. Owners keep their role.
+      A person gets the highest role of their groups, or the member role if no group gives one. Owners keep their role.
     </p>
     <ListView
       list={listFrom(reading, (data) => data.directoryGroups.data)}

@@ -24,7 +24,7 @@ export function Shares({ runId }: { runId: string }) {
         shown.
       </p>
       <div class="actions">
-        <Action label="Create a link for 7 days" class="slim" act={(key) => create(7, key)} />
+        <Action label="Create a link valid for 7 days" class="slim" act={(key) => create(7, key)} />
         <Action label="For 30 days" act={(key) => create(30, key)} />
       </div>
       {address && (

@@ -129,7 +129,7 @@ async function openScheduled(from: string, to: string, { backupUrl, secretKey }:
   if (!secretKey) throw new Error('set SECRET_KEY to the key of the installation that wrote this backup');
   bindSecretKey(secretKey);
   const content = place ? await place.read(from) : createReadStream(from);
-  if (!content) throw new Error(`${from} is not a backup at BACKUP_URL: database:backups lists the backups`);
+  if (!content) throw new Error(`${from} is not a backup at BACKUP_URL; list the backups with database:backups`);
   await openBackup(content, to);
 }
 

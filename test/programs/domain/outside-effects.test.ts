@@ -73,7 +73,7 @@ it('rejected changes at the source host are never made, including those of a can
   await staged.decide('reject', runId, { effectIds: [push.id] });
   expect(await staged.effects(runId)).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
   expect(await staged.decide('approve', runId)).toMatchObject({
-    description: 'No outside effect of the run waits for a decision.',
+    description: 'This run has no outside effect that waits for a decision.',
   });
   expect(await staged.decide('approve', runId, { effectIds: [push.id] })).toMatchObject({ code: 'conflict' });
 

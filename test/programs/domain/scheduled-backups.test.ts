@@ -227,7 +227,7 @@ describe('restoring backups', () => {
     const missing = 'aep-00000000-20300101T000000Z';
     const refusals = [
       [restore('a', damaged), 'the backup is damaged or incomplete'],
-      [restore('b', missing), `${missing} is not a backup at BACKUP_URL: database:backups lists the backups`],
+      [restore('b', missing), `${missing} is not a backup at BACKUP_URL; list the backups with database:backups`],
       [
         restore('c', whole, { SECRET_KEY: Buffer.alloc(32, 8).toString('base64') }),
         'the backup is encrypted with another SECRET_KEY',

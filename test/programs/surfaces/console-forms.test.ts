@@ -128,7 +128,7 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     await page.waitForURL('**/sign-in?return_to=*');
     await page.context().addCookies([{ name: 'session', value: session.secret, url: world.url }]);
     await page.goto(new URL(page.url()).searchParams.get('return_to')!);
-    await page.getByText('Your unsent changes are restored.').waitFor();
+    await page.getByText('Your unsent changes have been restored.').waitFor();
     expect(await page.getByLabel('Task').inputValue()).toBe('מרחבא 🌊 dünya');
     await page.getByRole('button', { name: 'Discard' }).click();
     expect(await page.getByLabel('Task').inputValue()).toBe('');

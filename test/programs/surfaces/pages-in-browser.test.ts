@@ -211,7 +211,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     await page.getByLabel('See missions, their progress and their cost.').uncheck();
     await page.getByText(`${await ticked()} of at most 25 scopes selected.`).waitFor();
     await page.reload();
-    await page.getByText('Your unsent changes are restored.').waitFor();
+    await page.getByText('Your unsent changes have been restored.').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Nightly');
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('You won’t see it again.').waitFor();

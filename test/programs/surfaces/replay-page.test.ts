@@ -74,7 +74,7 @@ describe.skipIf(typeof launched === 'string')('Replays', () => {
     await page.getByText('Rounded; see').waitFor();
     await pages.inspect(page, 'replay');
 
-    await page.getByRole('button', { name: 'Create a link for 7 days' }).click();
+    await page.getByRole('button', { name: 'Create a link valid for 7 days' }).click();
     const address = await page.locator('.note code').innerText();
     await page.getByText('read 0 times').waitFor();
     const outside = await pages.open();

@@ -76,7 +76,7 @@ function choose(
     throw conflict(
       run.status === 'canceled'
         ? 'The run was canceled: its outside effects were rejected.'
-        : 'No outside effect of the run waits for a decision.',
+        : 'This run has no outside effect that waits for a decision.',
     );
   }
   for (const one of named) {

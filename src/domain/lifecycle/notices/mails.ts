@@ -41,7 +41,7 @@ export async function mailNotices(): Promise<void> {
     if (dueOrganizations.length < batch) break;
   }
   if (errors.length > 0)
-    throw new Error(`notices of ${errors.length} organizations were not mailed`, { cause: errors[0] });
+    throw new Error(`notices of ${errors.length} organizations could not be mailed`, { cause: errors[0] });
 }
 
 /** Kinds of notices that are also mailed to other members, if their scopes allow it. */

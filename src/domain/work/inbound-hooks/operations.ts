@@ -128,7 +128,7 @@ export async function setConnectorHookSecret(integrationId: Id<'integration'>, s
 /** Rejects changes of an integration's hook. @throws 409 */
 function refuseOfConnector({ integrationId }: InboundHook): void {
   if (integrationId !== null)
-    throw conflict('The hook belongs to a connection of a chat: rotate its credentials, or disconnect it.');
+    throw conflict('The hook belongs to a chat connection: rotate its credentials, or disconnect it.');
 }
 
 const change = (
