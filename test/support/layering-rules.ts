@@ -89,7 +89,9 @@ export const layersImportDownwards: Rule = (tree) =>
   );
 
 /** Modules that import nothing, so that both the server and the browser can load them. */
-const sharedWithTheConsole = ['pages.ts', 'icons.ts', 'device.ts'].map((file) => `src/surfaces/console/${file}`);
+const sharedWithTheConsole = ['pages.ts', 'icons.ts', 'device.ts', 'models.ts'].map(
+  (file) => `src/surfaces/console/${file}`,
+);
 
 /** Every import of the console is sent to the browser: it imports its own files and its framework, and uses the public schema. */
 export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>

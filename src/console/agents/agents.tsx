@@ -1,5 +1,6 @@
 // The organization's agents with the built-in ones, and the runtimes that run them.
 
+import { shownModel } from '../../surfaces/console/models.ts';
 import { type AgentRole, type AgentRowFragment, agents, runtimes } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, useWord } from '../kit/filters.tsx';
@@ -71,7 +72,7 @@ function AgentRow({ agent, connected }: { agent: AgentRowFragment; connected: Ru
         {isBuiltin && <span class="tag">built-in</span>}
         <div class="muted small">
           {role} · {harness}
-          {harness !== 'shell' && ` with ${model}`}
+          {shownModel(model) && ` with ${model}`}
         </div>
       </div>
       <div class="when">{connected && runsOn(harness, connected)}</div>

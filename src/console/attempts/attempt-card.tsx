@@ -1,4 +1,5 @@
 // One attempt of a comparison: the same figures in the same order as the cards beside it.
+import { shownModel } from '../../surfaces/console/models.ts';
 import { may, now, pageAt } from '../kit/page.ts';
 import { Action, Pill } from '../kit/pieces.tsx';
 import { dollars } from '../kit/words.tsx';
@@ -46,7 +47,7 @@ export function AttemptCard({ attempt, group, choose }: Properties) {
         <dd>{agentName ?? '–'}</dd>
         <dt>Model</dt>
         <dd>
-          {model ?? '–'}
+          {shownModel(model) ?? '–'}
           {harness && <span class="muted small"> {harness}</span>}
         </dd>
         <dt>Result</dt>

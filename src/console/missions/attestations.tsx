@@ -1,4 +1,5 @@
 // Attestations of the commits of a mission: a summary of each statement, which can be downloaded.
+import { shownModel } from '../../surfaces/console/models.ts';
 import type { RunAttestationsQuery } from '../generated/documents.ts';
 import { Card } from '../kit/pieces.tsx';
 import type { Reading } from '../kit/reading.ts';
@@ -54,7 +55,8 @@ function Attested({ signed }: { signed: Signed }) {
             </dd>
             <dt>Harness</dt>
             <dd>
-              {step.harness.name} {step.harness.release}, {step.model}
+              {step.harness.name} {step.harness.release}
+              {shownModel(step.model) && `, ${step.model}`}
             </dd>
           </>
         )}

@@ -1,5 +1,7 @@
 // Details of a mission's step: its agent and tokens, its output, and the form to continue from it.
+
 import { useState } from 'preact/hooks';
+import { shownModel } from '../../surfaces/console/models.ts';
 import { continueRun, type RunStepFragment } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
 import { pageAt, person } from '../kit/page.ts';
@@ -22,7 +24,7 @@ export const StepFacts = ({ step }: { step: RunStepFragment }) => (
   <>
     {step.agentName}
     {step.agentVersion !== null && ` (version ${step.agentVersion})`}, {step.harness}
-    {step.harness !== 'shell' && ` with ${step.model}`}
+    {shownModel(step.model) && ` with ${step.model}`}
     {step.outputTokens > 0 &&
       `, ${count.format(step.inputTokens + step.cachedInputTokens + step.cacheWriteTokens)} tokens in, ${count.format(step.outputTokens)} out`}
   </>

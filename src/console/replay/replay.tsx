@@ -1,4 +1,5 @@
 // A mission as it was at a moment, which the URL names. A slider and a list of events choose the moment.
+import { shownModel } from '../../surfaces/console/models.ts';
 import { type RunMomentQuery, runEvents, runMoment } from '../generated/documents.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
@@ -104,7 +105,7 @@ const Shown = ({ moment }: { moment: Moment }) => (
                 <span>{role}</span>
                 <span class="muted small">
                   {agentName}
-                  {model !== 'none' && `, ${model}`}
+                  {shownModel(model) && `, ${model}`}
                 </span>
                 <Pill status={status} />
                 {error && <span class="small">{error}</span>}

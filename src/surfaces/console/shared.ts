@@ -7,6 +7,7 @@ import type { Exchange } from '#foundation/http/http.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
 import { invalid } from '#foundation/problem.ts';
 import { answerPage } from './layout.ts';
+import { shownModel } from './models.ts';
 import { day, instantOf } from './time.ts';
 
 const throttle = createThrottle(
@@ -68,7 +69,7 @@ const stepsOf = ({ moment, mask }: SharedRun): Html | null =>
     ? null
     : html`<section class="card"><h2>Steps</h2><ol>${moment.steps.map(
         ({ role, model, status, error }) =>
-          html`<li>${role} <span class="muted">${model !== 'none' && `${model}, `}${status}</span>${error && html`<p>${mask(error)}</p>`}</li>`,
+          html`<li>${role} <span class="muted">${shownModel(model) && `${model}, `}${status}</span>${error && html`<p>${mask(error)}</p>`}</li>`,
       )}</ol></section>`;
 
 const planOf = ({ moment: { plan }, mask }: SharedRun): Html | null =>

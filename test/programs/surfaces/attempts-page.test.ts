@@ -42,7 +42,8 @@ describe.skipIf(typeof launched === 'string')('Attempts of a mission in the cons
     await world.knex('attempt_groups').insert(group);
     const write = async (attemptNumber: number, model: string, more: object) => {
       const id = newId('run');
-      const team = JSON.stringify([{ name: 'Builder', role: 'builder', harness: 'claude-code', model }]);
+      const harness = model === 'none' ? 'shell' : 'claude-code';
+      const team = JSON.stringify([{ name: 'Builder', role: 'builder', harness, model }]);
       await world.knex('runs').insert({
         ...{ id, ...shop, kind: 'manual', missionTitle: group.title, prompt, status: 'completed', issueId: 'WEB-1' },
         ...{ attemptGroupId, attemptNumber, attemptState: 'open', team, budgetUsd: 10, openedRepository: true },
@@ -75,7 +76,7 @@ describe.skipIf(typeof launched === 'string')('Attempts of a mission in the cons
       },
     });
     await writeSteps(shop, two, [review('request_changes')]);
-    await write(3, 'gpt-5.5', {
+    await write(3, 'none', {
       ...{ status: 'running', missionActivity: 'Editing src/date.ts', missionCostUsd: 0.2 },
       ...{ leaseId: newId('lease'), leaseUntil: present() + minutes(1) },
     });
@@ -99,6 +100,8 @@ describe.skipIf(typeof launched === 'string')('Attempts of a mission in the cons
       '4 min 0 s fastest',
       '$0.48 cheapest',
     ]);
+    // A script has no model.
+    expect(await page.getByRole('region', { name: 'Attempt 3' }).locator('dd').nth(1).innerText()).toBe('– shell');
     await page.getByText('1 attempt of 3 still working.').waitFor();
     const files = page.getByRole('region', { name: 'Files', exact: true });
     expect(await files.locator('.aside').innerText()).toBe('3 files, 2 in common');
