@@ -1,6 +1,7 @@
-// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--statements] [--floor] [--sources]`: occurrences that the scheduler
-// runs per second and their delay, and the duration of a mission from "run now" through a runtime to its end. `--statements` lists what
-// PostgreSQL does for each, `--floor` writes the same rows without the service. bench/README.md explains the figures, and has the last ones.
+// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--statements] [--floor] [--sources]`: measures how many occurrences the
+// scheduler runs per second, their delay, and the time that a mission takes from "run now" to its end. `--statements` lists what PostgreSQL
+// does for each occurrence; `--floor` writes the same rows without the service. bench/README.md explains the figures and contains the
+// latest ones.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

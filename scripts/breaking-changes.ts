@@ -1,4 +1,4 @@
-// Changes of the graph that break a client, and the check that the changelog announces them.
+// Changes to the GraphQL schema that break a client, and the check that the changelog announces them.
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
 

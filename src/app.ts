@@ -1,5 +1,5 @@
-// The whole service as one request listener: dispatches each path to its surface, and answers 404 for all other paths. Every response gets
-// its request id here.
+// The whole service as one request listener: dispatches each path to its surface (src/surfaces), and answers 404 for all other paths. Every
+// response gets its request id here.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { originOfChanges } from '#access/origin.ts';
@@ -166,8 +166,8 @@ export function createApp(settings: AppSettings): RequestListener {
         );
       }
     });
-    // A pipelined request waits for the previous response, whose changes it may depend on (RFC 9112, 9.3.2). Node closes only the next
-    // response of a connection: waiting requests hold no resources when the client disconnects.
+    // A pipelined request is handled only after the previous one, whose changes it may depend on (RFC 9112, 9.3.2). Until then it must hold
+    // no resources, because Node closes only the current response when the client disconnects.
     const handle = () => void (span ? span.within(() => surface.handle(exchange)) : surface.handle(exchange));
     if (res.socket) handle();
     else res.once('socket', handle);
@@ -195,7 +195,7 @@ const misdirected = refusing(misdirectedRequest);
 const unchangeable = refusing(readOnly);
 const severalHosts = refusing(() => invalid.field('Host', 'must be sent once'));
 
-/** Paths that health checks request by the IP address of the service, so that their Host header is not checked. */
+/** Paths for which the Host header is not checked, because health checks request them by the IP address of the service. */
 const probed: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): Exchange {

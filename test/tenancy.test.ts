@@ -101,8 +101,8 @@ const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.
 });
 
 /**
- * The surfaces on which a caller asks a field: all for most callers. A caller that is like another one asks only every third field, or each
- * field on one surface, in turn.
+ * The APIs in which a caller requests a field: for most callers, all APIs. A caller with `like` requests each field in only one of them,
+ * alternately; with `like: 'unknown'`, the caller requests only every third field.
  */
 function surfacesFor({ like }: Stranger, root: RootField, turn: number): Surface[] {
   if (like === 'unknown' && turn % 3 > 0) return [];

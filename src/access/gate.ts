@@ -1,4 +1,4 @@
-// The rule of a field, checked against the caller before any input is read, on every surface.
+// Checks the caller against the rule of a field, in every API, before any input is read.
 import { agentNotClaimed, forbidden, missingScopes, organizationClosed, Problem } from '#foundation/problem.ts';
 import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';

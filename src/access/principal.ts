@@ -1,4 +1,4 @@
-// The caller of an operation. Each request has one caller, of one of five kinds; surfaces pass it to the operations.
+// The caller of an operation. Each request has one caller, of one of five kinds; the APIs pass the caller to the operations.
 import type { Refusal } from '#foundation/http/refusal.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
@@ -44,8 +44,8 @@ export interface Caller {
    */
   readonly isOrgOnly?: boolean;
   /**
-   * Whether the organization does not allow the address of the request. Such a caller has no rights in it, and surfaces refuse it
-   * (`requireAllowedAddress`).
+   * Whether the organization does not allow the address of the request. Such a caller has no rights in the organization, and the APIs
+   * refuse the request (`requireAllowedAddress`).
    */
   readonly isAddressRefused?: boolean;
   /** The replication position that the reads of the request have to include; absent when all of them use the primary. */

@@ -13,8 +13,8 @@ import { missionName } from './recurring-missions.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './seed.ts';
 
 /**
- * Seeds the demo if no account exists yet, but not in a cell, whose first start must not need another cell. Every start
- * creates a new token, which expires after a day.
+ * Seeds the demo if no account exists yet. In a cell the demo is not seeded, because the first start of a cell must not depend on another
+ * cell. Every start creates a new token, which expires after a day.
  * @param hasModelKey whether the local runner has a model vendor's key
  */
 export async function welcome(hasModelKey: boolean): Promise<string> {

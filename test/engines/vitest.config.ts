@@ -4,7 +4,7 @@
 import { defineConfig } from 'vitest/config';
 import suite from '../../vitest.config.ts';
 
-/** Files of the suite whose tests in containers run here. */
+/** Names of the test files in test/programs/runner whose container tests run in this suite. */
 const inContainers = ['environments', 'isolations', 'checkpoints'];
 
 export default defineConfig({

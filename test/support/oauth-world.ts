@@ -1,5 +1,5 @@
-// A world with the authorization server in front, a person to sign in, and the steps of the authorization code flow as a client
-// and a browser take them.
+// A test world with the authorization server, a person who can sign in, and functions for the steps of the authorization code flow that a
+// client and a browser perform.
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'vitest';

@@ -183,7 +183,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
       child.kill('SIGKILL');
       await dead;
       clock.turn(minutes(7));
-      // The lost job times out by the clock of the database, which the test cannot turn.
+      // The database's own clock decides when the lost job times out. The test cannot set that clock, so it makes the job due again here.
       await knex.raw(`update background.job set state = 'retry', start_after = now() where state = 'active'`);
       await world.delivered();
     },

@@ -1,5 +1,5 @@
-// The store of `aep login`: a file that only the person can read, in the folder of XDG's Base Directory Specification. Programs that
-// change it take turns, because a refresh token works once.
+// The store of `aep login`: a file that only the person can read, in the folder that the XDG Base Directory Specification defines. Only one
+// program at a time changes the file, because a refresh token works only once.
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';

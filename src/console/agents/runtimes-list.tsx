@@ -37,7 +37,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
   );
 }
 
-/** The places of a runtime. Missions of other organizations on a shared runtime are not known. */
+/** The places of a runtime as text. On a shared runtime, only the missions of this organization are counted as used places. */
 const placesOf = (places: number, used: number, isOwn: boolean): string =>
   isOwn ? `${used} of ${plural(places, 'place')} used` : `${plural(places, 'place')}, ${used} used by you`;
 

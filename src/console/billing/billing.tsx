@@ -84,7 +84,7 @@ function Whole({ say }: { say(words: string): void }) {
   );
 }
 
-/** The open credit request, for people who can answer it, and the form, for people who start missions. */
+/** The open credit request and, for people who start missions but cannot buy credits, the form that requests credits. */
 function Requests({ summary, done }: { summary: Summary | null; done(): void }) {
   const open = summary?.openCreditRequest;
   const canBuy = summary?.canManage ?? false;

@@ -7,7 +7,7 @@ export interface DiffLine {
   /** Numbers of the line in both versions; null for a version without the line. */
   old: number | null;
   new: number | null;
-  /** Whether the file ends after the line without a line end. */
+  /** Whether the line is the last one of the file and has no line end. */
   endsFile?: boolean;
 }
 

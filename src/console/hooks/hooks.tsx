@@ -110,7 +110,10 @@ function NewHook({ read }: { read(): void }) {
   );
 }
 
-/** Chat hooks are created with their connection, and the hook of the built-in tracker with its first event. */
+/**
+ * Senders for which people can create hooks. The hook of a chat is created together with the chat's connection, and the hook of the
+ * built-in tracker at the first event.
+ */
 const created = Object.entries(senders).filter(([vendor]) => vendor !== 'builtin' && !(vendor in chatApps));
 const [[firstSender]] = created as [[InboundHookVendor, string]];
 

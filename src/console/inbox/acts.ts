@@ -1,4 +1,4 @@
-// Actions by which a person settles an item of the inbox: each is a button and a key.
+// Actions by which a person settles an item of the inbox: each has a button, and most have a key.
 import {
   answerElicitation,
   approveInboundDelivery,
@@ -26,7 +26,7 @@ export interface Act {
   act(words: string): Promise<unknown>;
 }
 
-/** The page that shows the most about the item, and its name. */
+/** The page that shows the most about the item, and the label of the link to the page. */
 export function pageOf({ id, kind, runId, hookId }: Item): [address: string, label: string] {
   if (kind === 'review') return [pageAt(`/runs/${runId}/changes`), 'Review changes'];
   if (kind === 'attempts') return [pageAt(`/attempts/${id.slice('attempts-'.length)}`), 'Compare attempts'];

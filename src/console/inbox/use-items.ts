@@ -7,7 +7,7 @@ import type { Item } from './acts.ts';
 import { showInboxCount, useInboxChanges } from './inbox-count.tsx';
 import { titleOfItem } from './item-row.tsx';
 
-/** Items that are read at first, and that a press on *Load more* adds; the API returns 200 at most. */
+/** Number of items that are read at first, and that each press on *Load more* adds; the API returns at most 200. */
 const step = 50;
 const maxItems = 200;
 /** Milliseconds within which the service continues a mission after its item was settled. */

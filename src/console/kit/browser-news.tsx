@@ -6,7 +6,7 @@ type Notice = MissionNewsSubscription['missionNews']['notices'][number];
 
 /** Name of the lock that the notifying page holds, and of the storage entry with the shown ids. */
 const shared = 'mission-news';
-/** Maximum of stored ids, which is more than one event can have. */
+/** Maximum number of stored ids, which is more than the number of notices in one event. */
 const keptIds = 100;
 /** Milliseconds until a lost connection is opened again. */
 const retryMs = 10_000;

@@ -25,7 +25,7 @@ export const isRecordChanged = (error: unknown): boolean =>
   error instanceof Failure && error.problem.code === 'record_changed';
 
 /**
- * Converts an error to a problem: the one that the API returned, or that the service could not be reached.
+ * Converts an error to a problem: the API's own problem, or else a problem that says that the service could not be reached.
  * @param kept The sentence that tells a person without a connection whether the text in the form is kept
  */
 export const problemOf = (error: unknown, kept = 'Try again.'): ProblemBody =>
@@ -47,7 +47,7 @@ interface PendingRequest {
 
 /** Milliseconds until a mutation whose response was lost is sent again. */
 const resendAfter = 1_000;
-/** Maximum of operations that the service accepts in a batch. */
+/** Maximum number of operations that the service accepts in a batch. */
 const atOnce = 20;
 let queue = new Map<string, PendingRequest>();
 

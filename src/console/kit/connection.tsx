@@ -1,5 +1,5 @@
-// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers. It also
-// stays open when the session ends.
+// Loads parts of the application. While the connection is lost, the page shows a message; it continues once the service answers. The page
+// also stays open when the session ends.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { signedOut } from './client.ts';
 
@@ -53,7 +53,7 @@ export function Connection() {
   );
 }
 
-/** A message that the session has ended. Its dialog receives the keys, so that typed text does not end up in the sign-in form. */
+/** A message that the session has ended. The dialog receives all key presses, so that typed text does not end up in the sign-in form. */
 export function SignedOut() {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

@@ -1,5 +1,5 @@
-// Reads for widgets: one record, or a list with further pages. Values are refreshed on one timer for the whole page, so that they
-// share a request, and not while the page is hidden.
+// Reads for widgets: one record, or a list with further pages. One timer refreshes all values of the page, so that they share a request.
+// While the page is hidden, nothing is refreshed.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Operation } from '../generated/documents.ts';

@@ -1,4 +1,4 @@
-// Saves content that the page has as a file of the person.
+// Saves content that the page has already loaded to a file on the person's computer.
 
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement('a');

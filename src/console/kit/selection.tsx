@@ -55,7 +55,7 @@ interface BulkProperties {
   read(): void;
 }
 
-/** Acts on one mission after another; a failure leaves the earlier ones done. */
+/** Acts on one mission after another. A failure stops the loop, and does not undo the earlier actions. */
 export function Bulk({ selected, clear, read }: BulkProperties) {
   const each = async (act: (runId: string) => Promise<unknown>) => {
     try {

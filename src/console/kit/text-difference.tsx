@@ -2,7 +2,7 @@
 import { diffLines } from 'diff';
 import { ScrollBlock } from './scroll-block.tsx';
 
-/** Maximum of edits for a line-by-line comparison. */
+/** Maximum number of edits for a line-by-line comparison. */
 const maxEdits = 500;
 
 /** Removed and added lines with the context of each, or both texts if they differ too much. */

@@ -15,7 +15,7 @@ const tabWidth = 8;
 interface Properties {
   count: number;
   lineAt(index: number): string;
-  /** The characters of each line. */
+  /** The number of characters in each line. */
   lengths(): Uint32Array;
   /** Current index of the line that was first when the lines were initially shown. */
   origin: number;

@@ -101,7 +101,7 @@ export class LogText {
     return piece.times[at]!;
   }
 
-  /** The characters of each line, control sequences included. */
+  /** The number of characters in each line, including control sequences. */
   lengths(): Uint32Array {
     const lengths = new Uint32Array(this.length);
     let line = 0;

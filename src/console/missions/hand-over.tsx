@@ -1,4 +1,4 @@
-// Hands a mission to another member: the people are read when the list opens.
+// Hands a mission over to another member. The members are loaded when a person opens the list.
 import { useRef, useState } from 'preact/hooks';
 import { handOverRun, memberNames, type RunPartsFragment } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';

@@ -163,7 +163,7 @@ function LiveWork({ sandboxId }: { sandboxId: string }) {
   );
 }
 
-/** Fragments of an ended step that are read at first. */
+/** Number of fragments of an ended step that are read at first. */
 const batchSize = 50;
 
 function PastWork({ sandboxId }: { sandboxId: string }) {

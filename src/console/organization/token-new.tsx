@@ -24,7 +24,7 @@ import { Time } from '../kit/words.tsx';
 type Group = ScopesQuery['scopes']['groups'][number];
 type Created = CreateTokenMutation['createToken'];
 
-/** Maximum of scopes per token, as in the API. */
+/** Maximum number of scopes per token, as in the API. */
 const maxScopes = 25;
 
 const presetNames = {

@@ -1,4 +1,5 @@
-// Keys of every page: pages by g and a letter, rows of lists, the search field. Keys of the page itself come first.
+// Keyboard shortcuts on every page: g and a letter open a page; other keys move to the rows of a list or to the search field. Shortcuts of
+// the page itself take precedence.
 import { isWriting } from '../kit/keys.ts';
 import { may, pageAt } from '../kit/page.ts';
 
@@ -60,7 +61,7 @@ export function listenToGlobalKeys(route: (address: string) => void, help: () =>
     event.preventDefault();
     route(pageAt(page[0]));
   };
-  // The keys of the page come first, because they listen at the document, and this function listens at the window.
+  // The shortcuts of the page take precedence, because they listen on the document, and this function listens on the window.
   const last = (event: KeyboardEvent) => {
     const act = isCommand(event) && acts[event.key];
     if (act && act() !== false) event.preventDefault();

@@ -10,7 +10,7 @@ import { EventPreview } from './event-preview.tsx';
 import { blankRule, conditions, type EventRule, kindWords, type RuleText } from './event-values.ts';
 import type { RecurringValues } from './recurring-values.ts';
 
-/** Maximum of rules, as in the API. */
+/** Maximum number of rules, as in the API. */
 const maxRules = 10;
 
 export function EventRules({ form }: { form: Form<RecurringValues> }) {

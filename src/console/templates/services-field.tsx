@@ -22,7 +22,7 @@ const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?
     'A shell command in its container. Leave this field empty if the service is ready after 2 seconds.',
   ],
 ];
-/** Maximum of variables, and of arguments. */
+/** Maximum number of variables, and of arguments. */
 const maxLines = 50;
 const multiline: (keyof ServiceRow)[] = ['variables', 'command'];
 

@@ -1,4 +1,5 @@
-// Input and size of a terminal are sent in order and once. During a request, typed characters are joined, and only the last size is kept.
+// The input and the size of a terminal are sent in order, and each of them only once. During a request, typed characters are joined, and
+// only the last size is kept.
 
 import { resizeTerminal, writeTerminal } from '../generated/documents.ts';
 import { mutate, problemOf } from '../kit/client.ts';

@@ -102,7 +102,7 @@ export function openPool(
     : { knex, connections: pooledConnectionsOf(knex.client), outage, send: sendPlain };
 }
 
-/** Retires a connection once the server has announced its end, or that it is read-only. */
+/** Retires a connection once the server has reported that the connection ends or that the server is read-only. */
 function retireWhenEnded(client: pg.Client): void {
   const { connection } = client as unknown as { connection: EventEmitter };
   connection.on('errorMessage', (error: { code?: string }) => {

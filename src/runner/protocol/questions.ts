@@ -117,8 +117,8 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     },
     /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
-      // A model call that begins while a question is open counts as work until some time after the call ends. The call that asked the
-      // question began before it.
+      // If a model call begins while a question is open, the agent is working despite the question, so the time until `tailMs` after the
+      // call counts as work. The call that asked the question is not meant, because it began earlier.
       const tail = hasQuestions() ? tailMs : 0;
       calls++;
       update();

@@ -56,7 +56,7 @@ function memberChange({ op, filter, value }: PatchOperation): MemberChange {
   return { kind: op === 'add' ? 'add' : 'set', ids };
 }
 
-/** The ids of `value eq "id"`, also of several joined by `or`. */
+/** The ids in a filter such as `value eq "id"`, or in several such comparisons joined by `or`. @throws ScimError for any other filter */
 function idsOfFilter(filter: Filter): string[] {
   if (filter.kind === 'or') return filter.of.flatMap(idsOfFilter);
   const isId = filter.kind === 'compare' && filter.attribute === 'value' && filter.comparator === 'eq';

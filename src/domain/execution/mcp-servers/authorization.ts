@@ -184,7 +184,7 @@ export async function completeOAuth(
   const userId = ownPerson(caller);
   const stateDigest = digest(state);
   const { orgId, projectId: boundTo } = withinReach(caller);
-  // The state works once, so it is deleted before the code is exchanged. This step ends every open transaction.
+  // The state works only once, so it is deleted before the code is exchanged. This step ends every open transaction.
   const step = await firstStep(async () => {
     const values = [stateDigest, userId, orgId, boundTo ?? null, now()];
     const [found] = await sql<Pending>(takeAuthorizationSql, values);
@@ -198,7 +198,7 @@ export async function completeOAuth(
   // A stored grant for this state means that the call is repeated: its first exchange succeeded, but the response was lost.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
-  // The URL of the binding may have changed in the meantime, and the grant must not be sent to the new one.
+  // The URL of the binding may have changed in the meantime. The grant must not be sent to the new URL.
   if (!(await isFor(binding, server)))
     throw conflict('The binding of the server has changed. Connect the server again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });

@@ -73,7 +73,7 @@ export async function findGrant(bindingId: string): Promise<ServerGrant | undefi
   return kept && grantOf(bindingId, kept);
 }
 
-/** An access token that is valid for some time; null when the binding has no valid grant. */
+/** An access token that does not expire soon; null when the binding has no valid grant. */
 export async function accessTokenOf(binding: McpBinding): Promise<string | null> {
   const kept = await findKept(binding.id);
   if (!kept) return null;
@@ -85,8 +85,8 @@ export const replacedToken = (binding: McpBinding, rejected: string): Promise<st
   refreshed(binding, rejected);
 
 /**
- * Refreshes the access token. Only one process at a time does so, because a refresh token works once; no row is locked during the request
- * to the authorization server. Other processes use the access token while it is valid, or else wait.
+ * Refreshes the access token. Only one process at a time does so, because a refresh token works only once; no row is locked during the
+ * request to the authorization server. Other processes use the access token while it is valid, or else wait.
  * @throws when no process succeeds in time
  */
 async function refreshed(binding: McpBinding, rejected?: string): Promise<string | null> {

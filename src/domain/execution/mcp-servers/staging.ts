@@ -17,8 +17,8 @@ interface Calling {
 }
 
 /**
- * Returns a function that decides whether calls of a tool are staged. They are, unless the tool is attested as read-only or each call needs
- * a person's decision anyway.
+ * Returns a function that decides whether calls of a tool are staged. The policy of the run decides. Calls are never staged if the tool is
+ * attested as read-only, or if each call needs a person's decision anyway.
  */
 async function readPolicy({ run, binding: { serverName, approvedTools } }: Calling) {
   const policy = await policyOfRun(run);

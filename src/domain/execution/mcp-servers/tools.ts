@@ -42,7 +42,7 @@ const definition = z
     return json.length <= maxDefinitionBytes && !unstorable.test(json);
   }, 'is too large, or contains characters that cannot be stored');
 
-/** Reads all tools of a connected server. @throws McpServerError for too many tools, or one that violates the protocol */
+/** Reads all tools of a connected server. @throws McpServerError for too many tools, or for a tool that violates the protocol */
 export async function listTools(client: Client, signal: AbortSignal): Promise<ToolDefinition[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const listed: unknown[] = [];
@@ -60,7 +60,7 @@ export async function listTools(client: Client, signal: AbortSignal): Promise<To
   throw new McpServerError(`The list of tools has more than ${maxPages} pages.`);
 }
 
-/** Validates definitions of tools. @throws McpServerError for too many tools, or one that violates the protocol */
+/** Validates definitions of tools. @throws McpServerError for too many tools, or for a tool that violates the protocol */
 export function readTools(listed: readonly unknown[]): ToolDefinition[] {
   if (listed.length > maxTools) throw new McpServerError(`The server has more than ${maxTools} tools.`);
   const tools = new Map<string, ToolDefinition>();

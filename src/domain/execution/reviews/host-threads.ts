@@ -25,7 +25,7 @@ interface Place {
   thread: PullRequestThread;
 }
 
-/** Finds the thread with its run and project. @throws 404 for the run and for the thread */
+/** Finds the thread with its run and project. @throws 404 for an unknown run or thread */
 async function findPlace(caller: Caller, runId: string, key: string): Promise<Place> {
   const run = await findRun(caller, runId);
   const thread = await findThread(caller, run, key);

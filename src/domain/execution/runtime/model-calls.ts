@@ -20,7 +20,7 @@ export interface ModelCallRequest {
   /** Id that the runtime has chosen: a repeated request gets the same answer. */
   callId: string;
   model: string;
-  /** Upper bound of the input tokens of the call. */
+  /** Upper bound on the number of input tokens of the call. */
   inputTokens: number;
   /** Maximum output tokens that the call requests. */
   outputTokens: number;

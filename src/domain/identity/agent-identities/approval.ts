@@ -114,7 +114,10 @@ export interface ClaimApproval extends Denial {
   expiresInDays: number;
 }
 
-/** Locks a claim that the person may decide. @throws as `claimPageState`, and 409 when the agent has been claimed in the meantime */
+/**
+ * Locks the claim, and checks that the person may still decide it. @throws as `claimPageState`, and 409 when the agent has been claimed in
+ * the meantime
+ */
 async function lockOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
   const claim = await lockClaim(trx, attemptToken);
   if (stateOf(claim.registration, now()) === 'claimed') throw conflict('This agent has already been claimed.');

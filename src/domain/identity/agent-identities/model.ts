@@ -100,7 +100,7 @@ export function lentGrantOf(registration: Registration, at: number): LentGrant |
   return { userId: userId!, orgId: orgId!, projectId, scopes: scopes!, grantExpiresAt: grantExpiresAt! };
 }
 
-/** Deadline for collecting the tokens of a claim: the end of the claim window, or some time later after a late approval. */
+/** Deadline for collecting the tokens of a claim: the end of the claim window or, after a late approval, ten minutes after the approval. */
 export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Registration): number =>
   claimedAt === null ? claimExpiresAt : Math.max(claimExpiresAt, claimedAt + lifetimesMs.claimCollection);
 

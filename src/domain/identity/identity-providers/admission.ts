@@ -38,7 +38,10 @@ async function requireServedDomain(
   return domain;
 }
 
-/** Checks that the provider may sign in the user. @throws ProviderRejection for an invalid address or a domain that it does not serve */
+/**
+ * Checks that the provider may sign in the user. @throws ProviderRejection for an invalid address or for a domain that the provider does
+ * not serve
+ */
 async function requireServed(trx: Transaction, provider: IdentityProvider, user: ProviderUser): Promise<Known> {
   const { subject } = user;
   const { min, max } = providerText.subject;

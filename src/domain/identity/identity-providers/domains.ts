@@ -32,7 +32,8 @@ const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const domainName = new RegExp(`^(?:${label}\\.)+(?!\\d+$)${label}$`);
 
 /**
- * Adds a domain, which takes effect once its record is found. @throws 400 for an invalid domain, 409 for a listed one or beyond the maximum
+ * Adds a domain, which takes effect once its record is found. @throws 400 for an invalid domain, 409 for a domain that is already listed,
+ * or beyond the maximum
  */
 export async function createDomain(caller: Caller, input: { domain: string }): Promise<SignInDomain> {
   const { orgId } = own(caller);

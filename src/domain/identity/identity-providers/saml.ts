@@ -52,7 +52,10 @@ export async function readSamlAnswer(provider: IdentityProvider, response: strin
   return { user: userOf(profile as Profile), requestId, assertionId };
 }
 
-/** A message of the library as a sentence, without the expected audiences, which are the only content of a response in the library's messages. */
+/**
+ * A message of the library as a sentence. The expected and received audiences are left out, because the received ones are text from the
+ * response.
+ */
 const sentence = (message: string): string =>
   `${message
     .replace(/ Expected: .*/s, '')

@@ -85,7 +85,7 @@ async function report(open: OpenSessions, thread: Thread): Promise<void> {
 async function begin({ sessions, connection }: OpenSessions, { id: threadId, channelId }: Thread, run: Run) {
   if (run.issueId === null) return;
   try {
-    // If changing the state of the issue needs an approval, it is not changed, because the session already shows the state.
+    // If a change to the issue's state needs an approval, the state is not changed, because the session already shows it.
     if (waitsFor(await policyOfRun(run), 'tracker')) return;
     await sessions.begin(connection, channelId, run.issueId);
   } catch (error) {

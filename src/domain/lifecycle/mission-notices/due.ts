@@ -46,8 +46,8 @@ const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, 
     union all select f.user_id, n.cause || ':' || f.user_id, true from (${followersSql('n.run_id')}) f
       where f.user_id is distinct from n.user_id and f.created_at <= n.since) h`;
 
-// A person who was notified as a follower is not notified again when the run is handed over to them; nor is the person who had the run
-// before.
+// A person who was notified as a follower is not notified again when the run is handed over to them. The person who had the run before is
+// not notified again either.
 const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission_title, d.detail, d.is_follower, p.email,
     o.name as organization_name, o.slug
   from (${newsOfPeopleSql}) d ${joinMembershipSql('d')} ${joinEnabledPersonSql('d.user_id')} ${joinOrganizationSql('d.org_id')}

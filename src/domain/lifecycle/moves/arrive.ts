@@ -123,7 +123,10 @@ async function removeFormer({ orgId, moveId, from }: ArrivingMove & { from: stri
   if (state.file) await storage().remove(state.file.contentKey);
 }
 
-/** Stores waiting jobs until the organization is served; repeatable. @param sent `first` is the number of jobs that were sent before */
+/**
+ * Stores a part of the organization's waiting jobs. They are queued when this cell begins to serve the organization. Repeatable.
+ * @param sent `first` is the number of jobs in the earlier parts
+ */
 export async function receiveJobs(sent: ArrivingMove & { first: number; jobs: WaitingJob[] }): Promise<object> {
   const { orgId, moveId, first, jobs } = sent;
   await changeState(orgId, async (trx) => {

@@ -16,7 +16,7 @@ import { movePaths } from './arrive.ts';
 import { askAboutMove } from './ask.ts';
 import { MoveError } from './lock.ts';
 
-/** Models by the payload members that contain their ids. */
+/** Members of job payloads that contain the id of a record, each with the model of the record. */
 const records = {
   runId: Run,
   threadId: ChatThread,

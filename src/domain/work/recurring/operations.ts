@@ -110,7 +110,7 @@ const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth
 export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | undefined };
 
 /**
- * Changes a recurring mission. The next run changes only with the triggers or `enabled`, never with a rename. After a change of the task,
+ * Changes a recurring mission. The time of the next run changes only if the triggers or `enabled` change. After a change of the task,
  * project, agent or schedule, later runs are billed to the author of the change.
  * @throws 403 for such a change without `missions:run`; 404 for an unknown project or agent
  */

@@ -53,8 +53,8 @@ export interface NewAttempt {
 }
 
 /**
- * Starts a mission, or several attempts at it, and returns the run or the first of them. After an error of the tracker, the issue is
- * created later; the returned run then has none.
+ * Starts a mission, or several attempts at it, and returns the run or the first of them. If the tracker fails, the issue is created later;
+ * the returned run then has none.
  * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active or there is no
  * model; for an issue, the error of its tracker
  */

@@ -60,8 +60,8 @@ export function reject(reason: Reason, description: string): never {
   throw new VerificationError(reason, description);
 }
 
-/** The error that the registration endpoint returns for a reason. */
+/** The error that the registration endpoint returns when the verification of a message has failed. */
 export const registrationError = ({ reason, message }: VerificationError): AgentAuthError => errors[reason][0](message);
 
-/** The error code returned by the receiver of security events. */
+/** The error code that the receiver of security events returns when the verification of a message has failed. */
 export const eventError = ({ reason }: VerificationError): EventError => errors[reason][1];

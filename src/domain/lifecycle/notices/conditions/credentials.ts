@@ -9,7 +9,10 @@ import { type Condition, inQuotes } from '../model.ts';
 /** Days before the expiry of a token at which a notice appears; of several that apply, only the smallest counts. */
 const tokenDays = [1, 7, 14] as const;
 
-/** Notices about tokens that expire soon: all tokens of the person for a console session, only the token itself for a token. */
+/**
+ * Notices about tokens that expire soon. A caller in a console session gets notices about all tokens of the person; a caller with a token
+ * gets notices only about that token.
+ */
 export async function expiringTokens(caller: Caller): Promise<Condition[]> {
   if (caller.userId === null) return [];
   const at = now();
