@@ -237,7 +237,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes every route as its field declares it', () => {
+  it('describes every route as its GraphQL field declares it', () => {
     for (const { route, exposure } of rootFields) {
       if (!route) continue;
       const name = `${route.method} ${route.template}`;

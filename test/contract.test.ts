@@ -42,7 +42,7 @@ const isForRuntimes = ({ exposure }: RootField) => exposure.scope === 'runtime:r
 
 const withoutRoute = rootFields.filter((field) => !field.route && !isForRuntimes(field));
 
-it('every read without a route has the scope and tool that are listed here', () => {
+it('every query and subscription without a REST route has the scope and tool that are listed here', () => {
   expect(linesOf(withoutRoute.filter(({ kind }) => kind !== 'Mutation'))).toMatchInlineSnapshot(`
     "
     agentVersions          -                                                   agents:read          list_agent_versions
@@ -89,7 +89,7 @@ it('every read without a route has the scope and tool that are listed here', () 
   `);
 });
 
-it('every mutation without a route has the scope and tool that are listed here', () => {
+it('every mutation without a REST route has the scope and tool that are listed here', () => {
   expect(linesOf(withoutRoute.filter(({ kind }) => kind === 'Mutation'))).toMatchInlineSnapshot(`
     "
     answerHostThread       -                                                   missions:run         answer_host_thread

@@ -45,7 +45,7 @@ describe('The Kubernetes manifests', () => {
       expect(read(`deploy/kubernetes/${file}`).split('\n', 1)[0]).toBe(headingOf(file).trim());
   });
 
-  it('are valid objects of Kubernetes', () => {
+  it('are valid Kubernetes objects', () => {
     expect(manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort()).toEqual([
       'Deployment/aep-scheduler',
       'Deployment/aep-service',

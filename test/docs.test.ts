@@ -58,7 +58,7 @@ test('every citation of docs/ in the code leads to a file and a heading', () => 
   expect(dead).toEqual([]);
 });
 
-test('commands on every page use TOKEN for the same token, and console URLs contain the organization', () => {
+test('no page sets the variable TOKEN to another token, and console URLs contain the organization', () => {
   const other = /^TOKEN=.*|localhost:4000\/console\/(?!o\/)[\w/-]+/gm;
   const others = documents.flatMap((file) => (read(file).match(other) ?? []).map((found) => `${file}: ${found}`));
   expect(others).toEqual([]);
@@ -70,7 +70,7 @@ test('the code cites only docs/, RFCs and public specifications', () => {
   expect(sources.filter((file) => file !== 'test/docs.test.ts' && foreign.test(read(file)))).toEqual([]);
 });
 
-test('the README has at most 10 KB, and contains the commands for start and tests word for word', () => {
+test('the README has at most 10 KB, and contains the exact commands that start and test the service', () => {
   const readme = read('README.md');
   expect(Buffer.byteLength(readme)).toBeLessThan(10 * 1024);
   expect(readme).toContain('\nnpm ci && npm start\n');

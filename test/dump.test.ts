@@ -47,7 +47,7 @@ async function giveOut(): Promise<Record<string, string>> {
   };
 }
 
-it('no issued secret is in any row, nor a short code as a plain digest, which could be reversed', async () => {
+it('no row contains an issued secret, or a plain digest of a short code, which could be reversed', async () => {
   const secrets = await giveOut();
   const dump = (await rowsOf(world.knex)).join('\n');
   expect(dump.length).toBeGreaterThan(1_000);

@@ -151,12 +151,15 @@ describe('Invalid settings', () => {
     { A2A_URL: 'https://a2a.example.com' },
     { PUBLIC_URL: 'http://localhost.example.com' },
     { LOCAL_RUNNER: 'off' },
-  ])('%j: starts no local runner if other machines can reach the service or the runner is switched off', (settings) => {
-    expect(readConfig(settings).localRunner).toBeNull();
-    expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({
-      PATH: '/bin',
-    });
-  });
+  ])(
+    'the settings %j start no local runner, because other machines can reach the service or the runner is switched off',
+    (settings) => {
+      expect(readConfig(settings).localRunner).toBeNull();
+      expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({
+        PATH: '/bin',
+      });
+    },
+  );
 
   it('The local runner process gets only its own settings', () => {
     const own = { PATH: '/bin', ANTHROPIC_API_KEY: 'key', CODEX_PROGRAM: '/opt/codex', ISOLATION: 'cell' };

@@ -146,7 +146,7 @@ describe('models of tables', () => {
   });
 
   // The page reads that share a message rely on these indexes (base-model.ts).
-  test('the table of a model with lists has an index for each owner, in the order of the pages', async () => {
+  test('the table of each model that is read in pages has an index for each owner column, in the order of the pages', async () => {
     const texts = Object.values(tree).join('\n');
     const listed = declared.filter(([name]) => new RegExp(`\\b${name}\\.page\\(`).test(texts));
     expect(listed.map(([name]) => name)).toContain('Project');

@@ -7,7 +7,7 @@ const ratios = (...cpu: number[]): Ratios => ({
 });
 
 describe('npm run bench -- --check', () => {
-  test('accepts an increase of ten percent in CPU', () => {
+  test('accepts an increase of ten percent in CPU time', () => {
     expect(regressions(ratios(1, 2), ratios(1.1, 2.2))).toEqual([]);
     expect(regressions(ratios(1, 2), ratios(0.5, 1))).toEqual([]);
   });
@@ -16,7 +16,7 @@ describe('npm run bench -- --check', () => {
     expect(regressions(ratios(1, 2), ratios(1.2, 2.4))).toEqual(['one project: 20 percent more CPU than last time']);
   });
 
-  test('reports no regression when only the server it is compared with has become faster', () => {
+  test('reports no regression when only the other server of a comparison has become faster', () => {
     expect(regressions(ratios(1, 2, 3), ratios(1.5, 2, 3))).toEqual([]);
   });
 

@@ -42,7 +42,7 @@ describe('commands for records', () => {
     expect(await json('cancel', started.runId)).toMatchObject({ status: 'canceled' });
   });
 
-  it('runtimes are listed with their slots and the waiting missions, drained and resumed', async () => {
+  it('runtimes are listed with their slots and waiting missions, and can be drained and resumed', async () => {
     const admin = await world.personalToken(ada, { scopes: ['agents:read', 'integrations:write'] });
     const asAdmin = (...args: string[]) => command(['runtimes', ...args], { AEP_TOKEN: admin });
     const own = await createRuntime(world, ada.organization);

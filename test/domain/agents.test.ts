@@ -131,7 +131,7 @@ describe('POST /agents', () => {
     expect(body.description).toContain(words);
   });
 
-  it('409 · the name of an agent is unique in its organization, case-insensitive', async () => {
+  it('409 · the name of an agent is unique in its organization, regardless of letter case', async () => {
     await create({ name: 'Unique' });
     const again = await create({ name: 'UNIQUE' });
     expect([again.status, again.body.description]).toEqual([
@@ -141,7 +141,7 @@ describe('POST /agents', () => {
     expect((await create({ name: 'Unique' }, stranger.token)).status).toBe(201);
   });
 
-  it('201, 409 · one of ten concurrent requests for the same agent name succeeds', async () => {
+  it('201, 409 · only one of ten concurrent requests for the same agent name succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Race' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
@@ -216,7 +216,7 @@ describe('built-in agents', () => {
     expect((await world.rest('GET', '/agents/agn_builtin_boss', { token: owner.token })).status).toBe(404);
   });
 
-  it('409 · a built-in agent is neither changed nor deleted', async () => {
+  it('409 · a built-in agent cannot be changed or deleted', async () => {
     const words = 'A built-in agent cannot be changed: create one of your own instead.';
     const changed = await change('agn_builtin_builder', { name: 'Mine' });
     const deleted = await world.rest('DELETE', '/agents/agn_builtin_builder', { token: owner.token });
@@ -306,7 +306,7 @@ describe('DELETE /agents/{agentId}', () => {
   });
 });
 
-it('an agent over GraphQL has its organization, and a value outside the catalog is refused', async () => {
+it('GraphQL returns an agent with its organization, and refuses a value that is not in the catalog', async () => {
   const document = `mutation ($input: CreateAgentRequest!) { createAgent(input: $input) { name organization { name } } }`;
   const ask = (input: object) => world.graphql(document, { token: owner.token, variables: { input } });
   const { body } = await ask({ ...right, name: 'Graphed' });
@@ -341,7 +341,7 @@ describe('which runtimes can execute an agent', () => {
   const models = [...new Set(harnesses.flatMap((harness) => harness.models.map(({ id }) => id))), 'unlisted'];
   const agents = harnesses.flatMap(({ id: harness }) => models.map((model) => ({ harness, model })));
 
-  it('SQL and code name the same model vendor for each harness with each model', async () => {
+  it('SQL and TypeScript name the same model vendor for each harness with each model', async () => {
     const rows = agents.map(({ harness, model }) => `('${harness}', '${model}')`).join(', ');
     const found = await sql(
       `select harness, model, ${vendorOf('a')} as vendor from (values ${rows}) a (harness, model)`,

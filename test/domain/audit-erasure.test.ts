@@ -327,7 +327,7 @@ describe('erasure of a former member’s personal values', () => {
 });
 
 describe('erasure of an invited person without an account', () => {
-  it('an invited person without an account is erased by email address, in any case of letters', async () => {
+  it('an invited person without an account is erased by email address, regardless of letter case', async () => {
     const body = { email: 'Eve@Example.com', role: 'viewer' };
     await world.rest('POST', '/invites', { session: await world.session(alice, acme.id), body });
     const { personId, invites } = await erase('eve@example.COM');
@@ -415,7 +415,7 @@ describe('sealed values of audit events', () => {
 });
 
 describe('retention of keys and erasures', () => {
-  it('the retention of the audit log deletes keys and erasures that no event needs any longer, and keeps all other ones', async () => {
+  it('the retention of the audit log deletes keys and erasures that no event needs any longer, and keeps the rest', async () => {
     await world.knex('audit_counters').where({ orgId: acme.id }).update({ retentionDays: 30 });
     world.clock.turn(days(20));
     await world.rest('POST', '/budgets', {

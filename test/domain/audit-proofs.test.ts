@@ -153,7 +153,7 @@ describe('aep audit verify', () => {
     return aep(['audit', 'verify', files.log, '--keys', files.keys, ...options], {});
   };
 
-  it('`aep audit verify` accepts an export with the printed checkpoints, without the service', async () => {
+  it('`aep audit verify` accepts an unchanged export and the printed checkpoints, and needs no connection to the service', async () => {
     expect(exported.at(-1)).toContain('"checkpoint"');
     const entries = exported.length - 3;
     writeFileSync(files.kept, (await aep(['audit', 'checkpoints'], env)).stdout);

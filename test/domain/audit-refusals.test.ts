@@ -35,7 +35,7 @@ const recorded = (query: string, count: number): Promise<Body[]> =>
   });
 const agent = { name: 'Smith', role: 'builder', harness: 'shell', model: 'none', sandbox: { kind: 'existing' } };
 
-it('the audit log records a call without the required scope and its caller: over REST, GraphQL and MCP', async () => {
+it('the audit log records each call that lacks the required scope, and names the caller: over REST, GraphQL and MCP', async () => {
   const token = await world.token(alice, acme, { scopes: ['projects:read'] });
   const [{ id }] = (await world.rest('GET', '/tokens', { session: await world.session(alice, acme.id) })).body.data;
   expect((await world.rest('POST', '/agents', { token, body: agent })).status).toBe(403);

@@ -98,7 +98,7 @@ const numbersOf = (lines: readonly string[]): number[] =>
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
 
 describe('collectors of audit events', () => {
-  it('a collector of audit events gets the whole audit log with its checkpoints, which verifies as a file without the service', async () => {
+  it('a collector of audit events gets the whole audit log with its checkpoints, and can verify what it got without the service', async () => {
     const collector = await openCollector();
     await act(1_200);
     await signCheckpoints();
@@ -229,7 +229,7 @@ describe('collectors of audit events', () => {
     expect(await health()).toMatchObject({ state: 'delivering', failingSince: null, lastError: null });
   });
 
-  it('an audit stream shows an error when its collector redirects, has a wrong certificate or is gone; an endless answer is no error', async () => {
+  it('an audit stream shows an error when its collector redirects, has a wrong certificate or is gone; an endless answer is not an error', async () => {
     const collector = await openCollector();
     collector.answer = (res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
     const { key, cert } = makeCertificate(['elsewhere.example']);
@@ -317,7 +317,7 @@ describe('the destination of an audit stream', () => {
     return [code, fields?.[0]?.path, fields?.[0]?.message];
   };
 
-  it('400 · the destination of audit events must be a public https URL or a bucket, and `after` at most the last number of the log', async () => {
+  it('400 · the destination of audit events must be a public https URL or a bucket, and `after` must not exceed the last number of the log', async () => {
     const format =
       'must be an https URL, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style';
     expect(await problemOf({ address: 'ftp://logs.example/' })).toEqual(['invalid_request', 'address', format]);

@@ -87,7 +87,7 @@ describe('events of the audit log', () => {
     expect(data).toMatchObject([{ action: 'budget.deleted', operation: 'deleteBudget', actor: { id: alice.id } }]);
   });
 
-  it('an audit event shows that a secret was set, not the secret', async () => {
+  it('an audit event shows that a secret was set, but not the secret itself', async () => {
     const body = {
       scope: 'organization',
       kind: 'secret',

@@ -210,7 +210,7 @@ describe('missions in Slack', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('a Slack command starts a mission in the project to which the channel is bound, or in a project that it names', async () => {
+  it('a Slack command starts a mission in the project to which the channel is bound, or in a project that the command names', async () => {
     const help = await send(slack.command('UADA', ''));
     expect(help.body).toMatchObject({ response_type: 'ephemeral', text: expect.stringContaining('/agent') });
     expect((await send(slack.command('UADA', 'mend it'))).body).toEqual({

@@ -66,7 +66,7 @@ async function withoutTable(table: string, work: () => Promise<void>): Promise<v
 const jobs = () => world.knex('background.job').where({ name: 'export organization' });
 
 describe('requesting the export of a closed organization', () => {
-  it('409, 403 · an export is refused while the organization is open, and to everybody but owners', async () => {
+  it('409, 403 · an export is refused while the organization is open, and to members who are not owners', async () => {
     expect(await request()).toBe('conflict');
     expect(await read()).toBe('not_found');
     expect(await request({ token: secret })).toBe('forbidden');
@@ -113,7 +113,7 @@ describe('requesting the export of a closed organization', () => {
 });
 
 describe('archives of closed organizations', () => {
-  it('the archive of a closed organization contains JSON lines with a manifest, only of this organization and without secrets', async () => {
+  it('the archive of a closed organization has a manifest and JSON lines, which contain only its own records and no secrets', async () => {
     const { url, sizeBytes } = await read();
     const answer = await fetch(url);
     expect(answer.headers.get('content-disposition')).toBe(

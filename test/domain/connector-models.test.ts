@@ -197,7 +197,7 @@ describe('missions with models of a connector', () => {
     expect((await claim()).step.agent.model).toBe('messages/zai/glm');
   });
 
-  it('a mission of an ACP harness goes to a runtime without a key of its own', async () => {
+  it('a mission of an ACP harness can be claimed by a runtime that has no key of its own', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith(qwen.id, 'acp'));
     expect(await claim({ modelVendors: [] })).toBeNull();

@@ -169,7 +169,7 @@ describe('usability of the orchestrator’s credentials', () => {
     expect(await usable()).toBe(false);
   });
 
-  it('the orchestrator’s credentials are not usable when the connector is of another vendor or its server does not answer', async () => {
+  it('the orchestrator’s credentials are not usable when the connector belongs to another vendor or its server does not answer', async () => {
     const { id } = await connect({ baseUrl: 'http://127.0.0.1:9' });
     world.clock.turn(vendorChecks.failedMs);
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(false);

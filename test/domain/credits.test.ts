@@ -131,7 +131,7 @@ describe('credits of missions', () => {
     await checkBooks(orgId);
   });
 
-  it('a mission is settled by the difference when the same or a later cost is reported again', async () => {
+  it('a mission is charged only the difference when its final cost is reported again, unchanged or higher', async () => {
     const orgId = await organization();
     await start(orgId, 'run_twice');
     for (const cost of [3, 3, 4, 4]) await book(orgId, 'run_twice', cost * credit, true);
@@ -185,7 +185,7 @@ describe('credits of missions', () => {
 });
 
 describe('the credit ledger at any length', () => {
-  it('credit balances, refunds and the usage of a period are read by indexes', async () => {
+  it('queries for credit balances, refunds and the usage of a period use indexes', async () => {
     const reads = [
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Scan Backward using credit_entries_pkey'],
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Cond: .*lot_id = .*account = .*run_id = '],
@@ -202,7 +202,7 @@ describe('the credit ledger at any length', () => {
     }
   });
 
-  it('a migration adds the usage of credits that the previous release did not record, in batches, while missions are settled', async () => {
+  it('a migration adds, in batches and while missions are settled, the credit usage that the previous release did not record', async () => {
     const orgId = await organization();
     const { knex } = world;
     const spend = async (id: string) => {

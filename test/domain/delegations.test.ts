@@ -172,7 +172,7 @@ describe('revoking the delegation of an agent', () => {
     expect((await world.openPage(alice, ceremony)).status).toBe(410);
   });
 
-  it('200 · revoking the agent of a provider’s user ends the link, and the next assertion asks the person again', async () => {
+  it('200 · revoking the agent of a provider’s user ends the link, and the person must confirm again after the next assertion', async () => {
     const alice = await world.human();
     const { subject, registrationId } = await world.linked(alice);
     await revoke(alice, registrationId);

@@ -90,7 +90,7 @@ describe('the end of a run in its tracker', () => {
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-done');
   });
 
-  it('the comment on a failed run has the reason, and its issue stays open', async () => {
+  it('the comment on a failed run contains the reason, and the issue stays open', async () => {
     const held = await taken('linear');
     await runtime.finish(held, { status: 'failed', error: 'exit code 1' });
     await world.delivered();

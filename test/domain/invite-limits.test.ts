@@ -69,7 +69,7 @@ describe('invites in one day', () => {
     expect((await invite(one, email)).status).toBe(429);
   });
 
-  it('429 · an organization sends at most the configured number of invites a day, and one person half of them, even concurrently', async () => {
+  it('429 · an organization sends at most the configured number of invites a day, and one person at most half of it, even concurrently', async () => {
     bindInvitesPerDay(10);
     const first = await sender();
     const second = await sender(first.org);

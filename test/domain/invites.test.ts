@@ -50,7 +50,7 @@ const refusedWith = async (work: Promise<unknown>) => {
 };
 
 describe('inviting a person', () => {
-  it('201 · an invited email address may have any case; it is stored in lower case and gets a mail', async () => {
+  it('201 · an invited email address may have any letter case; it is stored in lower case, and a mail is sent to it', async () => {
     const email = address();
     const answer = await world.rest('POST', '/invites', {
       token: await owner(),
@@ -95,7 +95,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()!.map(({ to }) => to)).toEqual([email]);
   });
 
-  it('409 · an email address with an open invite is not invited again, case-insensitive', async () => {
+  it('409 · an email address with an open invite cannot be invited again, regardless of letter case', async () => {
     const email = address();
     await invite(email);
     await world.delivered();
@@ -116,7 +116,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()).toHaveLength(mails);
   });
 
-  it('409 · one of several concurrent invites to one email address succeeds', async () => {
+  it('409 · only one of several concurrent invites to one email address succeeds', async () => {
     const body = { email: address(), role: 'viewer' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => world.rest('POST', '/invites', { token: await owner(), body })),

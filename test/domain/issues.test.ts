@@ -387,7 +387,7 @@ describe('rules for issues of the built-in tracker', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('a rule applies to its own project only, and not while missions by events are off or the hook is disabled', async () => {
+  it('a rule applies to its own project only, and not while the hook is disabled or starting missions by events is off', async () => {
     await rule({ kind: 'issue' });
     const other = await createProject(world, owner, 'Other');
     const session = await world.session(owner.person, owner.organization.id);

@@ -199,7 +199,7 @@ describe('limits of the file of MCP servers', () => {
     expect(wrongServer(server)).toContain(words);
   });
 
-  it('error messages quote nothing of the file of MCP servers', () => {
+  it('error messages quote nothing from the file of MCP servers', () => {
     expect(wrong('token: hunter2\n  bad: [hunter2')).not.toContain('hunter2');
   });
 });

@@ -277,7 +277,7 @@ describe('credentials for MCP servers', () => {
 });
 
 describe('changed declarations of MCP servers', () => {
-  it('nothing is sent to the new URL of an MCP server before it is bound, and afterwards no credentials of the old URL', async () => {
+  it('the new URL of an MCP server gets no request before a person binds it, and never the credentials of the old URL', async () => {
     const headers = { 'X-Key': secret('KEY') };
     const project = await bound(remote.url, headers, { credentials: { KEY: 'for-the-first-alone' } });
     await project.refresh('issues');

@@ -94,7 +94,7 @@ it('tools of an MCP server in a sandbox are stored for the review, and only appr
   expect(await status()).toEqual(['needs_review', 'New or changed tools: a.']);
 });
 
-it('a package with another checksum than at its first run is refused until its MCP server is bound again', async () => {
+it('a package whose checksum has changed since its first run is refused until its MCP server is bound again', async () => {
   const { report, project, bind, status } = await open();
   await report([tool('a')]);
   const refusal = 'The package has a different checksum than at its first run.';

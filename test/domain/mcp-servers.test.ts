@@ -152,7 +152,7 @@ describe('MCP tools', () => {
     ['a changed schema', [tool('search', { inputSchema: { type: 'object' } }), tool('write')], 'search', 1],
     ['changed hints', [tool('search', { annotations: { readOnlyHint: true } }), tool('write')], 'search', 1],
   ])(
-    '200 · an MCP server with %s needs a review, and the tool is not offered before',
+    '200 · an MCP server with %s needs a review, and the tool is not offered until then',
     async (_, tools, named, count) => {
       remote.settings.tools = [tool('search'), tool('write')];
       const project = await bound();

@@ -67,7 +67,7 @@ describe('GET /me', () => {
   });
 
   it.each(orgRoles)(
-    '200 · a token with the preset `all` of a person who is %s can do everything but manage tokens and billing',
+    '200 · a token that a person who is %s created with the preset `all` can do everything except manage tokens and billing',
     async (role) => {
       const { person, token } = people[role];
       expect((await world.rest('GET', '/me', { token })).body).toEqual({
@@ -199,28 +199,25 @@ describe('GET /scopes', () => {
     }
   });
 
-  it.each(orgRoles)('200 · for a person who is %s the grantable scopes are those of the role', async (role) => {
+  it.each(orgRoles)('200 · the grantable scopes of a person who is %s are those of the role', async (role) => {
     const { body } = await world.rest('GET', '/scopes', { session: people[role].session });
     expect(grantable(body)).toEqual([...scopesOfRole(role)]);
   });
 
-  it.each(orgRoles)(
-    'for a person who is %s each preset names scopes with which a token can be created',
-    async (role) => {
-      const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
-      const { session } = people[role];
-      const { groups } = (await world.graphql(query, { session })).body.data.scopes;
-      for (const preset of scopePresets) {
-        const scopes = entries({ groups } as never)
-          .filter((entry) => entry.grantable && (entry as unknown as { presets: string[] }).presets.includes(preset))
-          .map(({ scope }) => scope);
-        expect(scopes).toEqual(presetScopes(preset, scopesOfRole(role)));
-        expect((await world.rest('POST', '/tokens', { session, body: { name: preset, scopes } })).status).toBe(201);
-      }
-    },
-  );
+  it.each(orgRoles)('each preset contains scopes with which a person who is %s can create a token', async (role) => {
+    const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
+    const { session } = people[role];
+    const { groups } = (await world.graphql(query, { session })).body.data.scopes;
+    for (const preset of scopePresets) {
+      const scopes = entries({ groups } as never)
+        .filter((entry) => entry.grantable && (entry as unknown as { presets: string[] }).presets.includes(preset))
+        .map(({ scope }) => scope);
+      expect(scopes).toEqual(presetScopes(preset, scopesOfRole(role)));
+      expect((await world.rest('POST', '/tokens', { session, body: { name: preset, scopes } })).status).toBe(201);
+    }
+  });
 
-  it('200 · no scope is grantable for a token or a service', async () => {
+  it('200 · a token or a service can grant no scope', async () => {
     for (const token of [people.owner.token, await world.service()]) {
       const { status, body } = await world.rest('GET', '/scopes', { token });
       expect(status).toBe(200);
@@ -228,7 +225,7 @@ describe('GET /scopes', () => {
     }
   });
 
-  it('the scope of services is not listed', async () => {
+  it('the scope that only services have is not listed', async () => {
     const { body } = await world.rest('GET', '/scopes', { token: await world.service() });
     expect(JSON.stringify(body)).not.toContain('runtime:report');
   });

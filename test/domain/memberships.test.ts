@@ -170,7 +170,7 @@ describe('adding a member', () => {
     expect((await organizationsOf(person.id))[0]?.role).toBe('viewer');
   });
 
-  it('409 · one of several concurrent requests to add a person succeeds', async () => {
+  it('409 · only one of several concurrent requests to add a person succeeds', async () => {
     const [token, person] = [await world.token(alice, org), await newcomer()];
     const body = { userId: person.id, role: 'viewer' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.rest('POST', path, { token, body })));

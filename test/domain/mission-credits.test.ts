@@ -104,7 +104,7 @@ describe('missions without credits', () => {
     return held;
   };
 
-  it('402 · without credits no mission starts and scheduled ones are skipped with the reason, until credits are added', async () => {
+  it('402 · no mission starts without credits, and scheduled ones are skipped with the reason, until credits are added', async () => {
     await useUp();
     const { status, body } = await runNow();
     expect([status, body.code, body.category]).toEqual([402, 'credits_exhausted', 'agent']);
@@ -124,7 +124,7 @@ describe('missions without credits', () => {
     expect(later).toEqual(['skipped', 'dispatching']);
   });
 
-  it('a running mission without credits is canceled, and its runtime told to stop by the next heartbeat', async () => {
+  it('a running mission without credits is canceled, and the answer to the next heartbeat tells its runtime to stop', async () => {
     const held = await useUp();
     expect(await runtime.beat(held)).toEqual({ desired: 'run' });
     await stopExhaustedMissions();

@@ -58,7 +58,7 @@ const codeOf = (work: PromiseLike<unknown>): Promise<unknown> =>
     (error) => error.code,
   );
 
-it('a run and an issue belong to the organization of their project, and are deleted with it', async () => {
+it('a run and an issue belong to the organization of their project, and are deleted with the project', async () => {
   for (const changes of [{ orgId: eve.organization.id }, { projectId: newId('project') }]) {
     expect(await codeOf(world.knex('runs').insert(newRun(changes)))).toBe('23503');
     expect(await codeOf(world.knex('issues').insert(newIssue(100, changes)))).toBe('23503');
@@ -72,7 +72,7 @@ it('a run and an issue belong to the organization of their project, and are dele
   expect(await world.knex('issues').where({ projectId: other })).toEqual([]);
 });
 
-it('each of several runs and issues that one statement inserts has its event, its words and its announcement', async () => {
+it('one statement that inserts several runs and issues writes the audit event, the search words and the announcement of each', async () => {
   const runs = [newRun(), newRun({ missionTitle: 'Sweep', issueText: 'Brooms' }), newRun()];
   const issues = runs.map(({ id }, n) => newIssue(n + 200, { runId: id }));
   const before = await world.knex('audit_changes').max('id as id').first();
@@ -113,7 +113,7 @@ it('each of several runs and issues that one statement inserts has its event, it
   expect(reasons).toEqual([{ reason: expect.stringMatching(/model|harness/) }]);
 });
 
-it('an account of the ledger has one first entry, whose balance is its amount, in a lot of the organization', async () => {
+it('an account of the ledger has only one first entry: its balance equals its amount, and its lot belongs to the organization', async () => {
   const write = (entries: object[]) =>
     world.knex.transaction(async (trx) => {
       const id = newId('creditTransfer');

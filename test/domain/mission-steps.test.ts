@@ -36,7 +36,7 @@ const changes = {
 const passed = { output: JSON.stringify({ passed: true, findings: [] }) };
 
 describe('steps of a mission', () => {
-  it('a mission goes from planner to builder, reviewer, builder again and QA; each prompt has the earlier results', async () => {
+  it('a mission goes from planner to builder, reviewer, builder again and QA; each prompt contains the earlier results', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     const one = await held();
     expect(one).toMatchObject({
@@ -82,7 +82,7 @@ describe('steps of a mission', () => {
     expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
-  it('a mission has one step without planner, reviewer and QA agents, with a named agent, and with a script', async () => {
+  it('a mission has only one step when the team has no planner, reviewer and QA, when the mission names an agent, and when it is a script', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });

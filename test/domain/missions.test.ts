@@ -190,7 +190,7 @@ describe('the agent that a mission names', () => {
     });
   });
 
-  it('a mission cannot name an agent that is unknown or of another organization', async () => {
+  it('a mission cannot name an agent that is unknown or belongs to another organization', async () => {
     const body = {
       name: 'X',
       role: 'qa',
@@ -218,7 +218,7 @@ describe('refused starts of missions', () => {
     expect((await start({}, bound)).run.status).toBe('dispatching');
   });
 
-  it('a mission does not start on a paused project, nor at the daily cost cap', async () => {
+  it('a mission does not start on a paused project, nor once the daily cost cap is reached', async () => {
     await world.rest('PATCH', `/projects/${other}`, { token: alice, body: { status: 'paused' } });
     expect(await refused({ projectId: other })).toEqual([
       'conflict',

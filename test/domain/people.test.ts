@@ -65,7 +65,7 @@ const someone = () => `person${++count}@example.com`;
 const device = { userAgent: 'Firefox', address: '192.0.2.7' };
 
 describe('accounts of people', () => {
-  it('a person is found by their email address in any case of letters, and created once', async () => {
+  it('a person is found by their email address regardless of letter case, and is created only once', async () => {
     const first = await findOrCreatePerson('Ada.Lovelace@Example.com');
     expect({ ...first }).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-f]{32}$/),

@@ -58,7 +58,7 @@ describe('POST /projects', () => {
     await world.knex('integrations').delete();
   });
 
-  it('409 · a second project for a repository is refused with the id of the first, case-insensitive', async () => {
+  it('409 · a second project for a repository is refused with the id of the first, regardless of letter case', async () => {
     const first = await another();
     const { status, body } = await create({ name: 'Other', repoFullName: `ACME/many-${made}` });
     expect(status).toBe(409);
@@ -71,7 +71,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('201, 409 · one of ten concurrent requests for a project on the same repository succeeds', async () => {
+  it('201, 409 · only one of ten concurrent requests for a project on the same repository succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => create({ name: 'Race', repoFullName: 'acme/race' })),
     );
@@ -252,7 +252,7 @@ describe('GET /projects', () => {
     expect(new Set(seen.map(({ createdAt }) => createdAt)).size).toBe(4);
   });
 
-  it('400 · a list of projects refuses a cursor of another filter or organization, and an invented one', async () => {
+  it('400 · a list of projects refuses a cursor of another filter or organization, and a made-up one', async () => {
     await another();
     await another();
     const { body } = await world.rest('GET', '/projects?limit=1', { token: owner.token });
@@ -306,7 +306,7 @@ describe('Idempotency-Key of a new project', () => {
     expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
   });
 
-  it('422 · an Idempotency-Key is refused with another body', async () => {
+  it('422 · an Idempotency-Key that is repeated with another body is refused', async () => {
     await create({ name: 'A', repoFullName: 'acme/key-a' }, owner.token, key('reused'));
     const answer = await create({ name: 'B', repoFullName: 'acme/key-b' }, owner.token, key('reused'));
     expect(answer.status).toBe(422);
@@ -408,7 +408,7 @@ describe('settings of a project', () => {
     expect(schemas.Organization.properties.namePending.description).toContain('Not used yet');
   });
 
-  it('a project with a tracker other than the built-in one lacks a tracker connector', async () => {
+  it('a project whose tracker is not the built-in one reports that its tracker connector is missing', async () => {
     const { body } = await create({ name: 'Linear', repoFullName: 'acme/linear', tracker: 'linear' });
     expect(body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
   });
@@ -431,7 +431,7 @@ describe('connectors of a project', () => {
     return answer.description ?? answer;
   };
 
-  it('source host and tracker can be changed, to another server only when no mission or pull request is open', async () => {
+  it('source host and tracker can be changed, but only to the same server while a mission or pull request is open', async () => {
     const first = await connect('github', 'scm', 'ghp_first');
     const projectId = (await another()).body.id;
     const second = await connect('github', 'scm', 'ghp_second');

@@ -153,7 +153,7 @@ describe('events that start a mission without an issue of the tracker', () => {
     expect(repository().reactions).toEqual([expect.stringMatching(/^issues\/comments\/\d+$/)]);
   });
 
-  it('an event at a pull request is answered even when its mission is canceled; the answer starts nothing', async () => {
+  it('an event on a pull request is answered even when its mission is canceled; the answer starts nothing', async () => {
     await asked(true);
     const [{ id }] = await runs();
     await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
@@ -396,7 +396,7 @@ describe('GitHub Apps', () => {
   });
 });
 
-it('a mission follows its repository through renames while the agent works, and ignores another one with the old name', async () => {
+it('a mission follows its repository through renames while the agent works, and ignores another repository with the old name', async () => {
   const address = async (held: Json) =>
     (await runtime.ask('openRepository', { runId: held.runId, leaseId: held.leaseId }, '{ url }')).url;
   const reviewIn = (full_name: string, text: string) => {

@@ -116,7 +116,7 @@ describe('outcomes of runs', () => {
   };
   const none = { branch: null, headSha: null, prNumber: null, prUrl: null, prState: null, mergeBlocker: null };
 
-  it('the outcome of a run is null while it is open, and then has the changes of its branch', async () => {
+  it('the outcome of a run is null while the run is open, and then contains the changes of its branch', async () => {
     const held = await heldRun();
     await runtime.ask('openRepository', held, '{ url }');
     await push(held, first, { commits: 1, files: 1, insertions: 9, deletions: 0 });
@@ -236,7 +236,7 @@ describe('pull requests of completed runs', () => {
     expect(github.asked.length).toBe(asked);
   });
 
-  it('with auto-merge a pull request is merged at the approved commit, once its checks have passed', async () => {
+  it('a pull request with auto-merge is merged at the approved commit, once its checks have passed', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -272,7 +272,7 @@ describe('pull requests of completed runs', () => {
     await world.knex('projects').update({ autoMerge: false });
   });
 
-  it('with auto-merge a pull request without a reviewer’s approval waits for a person to merge it, and shows the reason', async () => {
+  it('a pull request with auto-merge but without a reviewer’s approval waits for a person to merge it, and shows the reason', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -288,7 +288,7 @@ describe('pull requests of completed runs', () => {
     expect((await runOf(held)).outcome.mergeBlocker).toBe(null);
   });
 
-  it('a pull request is checked again after a minute, once by concurrent processes', async () => {
+  it('a pull request is checked again after a minute, by only one of several concurrent processes', async () => {
     const held = await heldRun();
     await push(held, first);
     const looks = () => github.asked.filter((name) => name === 'pulls/get').length;

@@ -112,7 +112,7 @@ const figures = async (args: string, token = owner.token) =>
     )
   ).data;
 
-it('quality figures count the runs on one branch as one mission of its builder', async () => {
+it('quality figures count all runs on one branch as one mission, which belongs to the agent that was its builder', async () => {
   const none = { projectId: null, agentVersion: null };
   expect(await figures('groupBy: agent')).toEqual([
     {

@@ -53,7 +53,7 @@ async function archive(): Promise<void> {
   bindLogArchives(0);
 }
 
-it('only an owner sets the retention period of each kind of record, in days', async () => {
+it('only an owner can set the retention period of each kind of record, in days', async () => {
   const read = '{ retentionSettings { runDays logDays artifactDays sandboxDays } }';
   expect(await ask(read)).toEqual({ runDays: null, logDays: null, artifactDays: null, sandboxDays: null });
   const admin = await createMember(world, callers.owner.organization, 'Bob', 'admin');

@@ -100,7 +100,7 @@ describe('searching runs by words', () => {
     return data.map(({ id }: { id: string }) => id);
   };
 
-  it('a search finds runs by title and prompt at once, in any case and order, and by the beginning of a word', async () => {
+  it('a search finds runs by words of their title or prompt, in any letter case and order, and by the beginning of a word', async () => {
     const of = {
       orgId: ada.organization.id,
       projectId,

@@ -149,7 +149,7 @@ describe('heartbeats of a runtime', () => {
     expect(await run(held.runId)).toMatchObject({ missionProgress: 42, missionActivity: 'Writing' });
   });
 
-  it('a heartbeat tells its runtime to stop what was killed, canceled or never existed', async () => {
+  it('the answer to a heartbeat tells the runtime to stop runs, sandboxes and environments that were canceled, killed or are unknown', async () => {
     const { held, place } = await sitting();
     const others = { runId: 'run_unknown', leaseId: held.leaseId };
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
@@ -256,7 +256,7 @@ describe('heartbeats of a runtime', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('a run whose heartbeats stop for ten minutes fails with its sandbox', async () => {
+  it('a run whose heartbeats stop for ten minutes fails, and so does its sandbox', async () => {
     const { held, place } = await sitting();
     world.clock.turn(minutes(10) - 1);
     await releaseSilentRuns();

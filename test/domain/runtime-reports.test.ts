@@ -322,7 +322,7 @@ describe('artifacts of a runtime', () => {
     expect((await run(held.runId)).artifacts).toEqual([{ id: body.id, kind: 'report', caption: 'What was seen' }]);
   });
 
-  it('404 · an artifact is refused with unknown content, a sandbox of another run, or from another organization', async () => {
+  it('404 · an artifact is refused when its content is unknown, its sandbox belongs to another run, or its sender to another organization', async () => {
     const [mine, other] = [await sitting(), await sitting()];
     const { contentKey } = await reserve(mine.held);
     expect(refused(await register(mine.held, 'cnt_unknown'))[0]).toBe('not_found');
@@ -368,7 +368,7 @@ describe('environments of a runtime', () => {
 });
 
 describe('expired environments', () => {
-  it('an expired environment becomes destroying, and fails when its runtime does not remove it', async () => {
+  it('an expired environment gets the status destroying, and fails when its runtime does not remove it', async () => {
     const held = await taken();
     const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
     const { environmentId } = await runtime.ask('registerEnvironment', input, '{ environmentId }');

@@ -57,7 +57,7 @@ it('weekly partitions of metrics are created for this week and the next two, and
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
-it('a point of a metrics curve is the mean of its samples; on a long curve, only of the latest ones', async () => {
+it('a point of a metrics curve is the mean of its samples, or on a long curve the mean of only the latest of them', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);
@@ -87,7 +87,7 @@ it('a metrics sample is stored once, in the partition of its week', async () => 
   await expect(measure(sandbox, present(), seconds(1), [2])).rejects.toThrow('duplicate key');
 });
 
-it('a weekly partition of metrics is dropped, and old samples of the default partition deleted, once past the retention', async () => {
+it('a weekly partition of metrics is dropped when its retention period ends, and old samples of the default partition are deleted', async () => {
   await measure(sandbox, present() - week, seconds(1), [1]);
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [2]);

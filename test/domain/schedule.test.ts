@@ -136,7 +136,7 @@ describe('wall times of schedules', () => {
   });
 });
 
-test('a time zone is an IANA name in any case of letters; an offset is not a time zone', () => {
+test('a time zone is an IANA name in any letter case; an offset is not a time zone', () => {
   expect(
     ['Europe/Berlin', 'europe/berlin', 'UTC', 'US/Eastern', 'Etc/GMT+5'].filter((name) => !isTimeZone(name)),
   ).toEqual([]);

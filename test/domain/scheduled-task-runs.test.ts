@@ -284,7 +284,7 @@ describe('due tasks', () => {
     ]);
   });
 
-  it('a disabled scheduled task does not run, nor later for the occurrences of that time', async () => {
+  it('a disabled scheduled task does not run, and does not catch up on missed occurrences when it is enabled', async () => {
     const created = await task({ triggers: [hourly(12)] });
     await change(created.id, { enabled: false });
     world.clock.turn(days(2));

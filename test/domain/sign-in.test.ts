@@ -194,7 +194,7 @@ describe('limits on sign-in requests', () => {
     await again('2001:db8:7:8::1');
   });
 
-  it('429 · many networks cause at most 100 mails a day to one email address; a browser that signed in before can still ask', async () => {
+  it('429 · many networks cause at most 100 mails a day to one email address; a browser that signed in before can still request a code', async () => {
     const [email, mine] = [someone(), browser({ knownBrowser: 'known' })];
     for (let n = 0; n < 100; n++) await sendSignInCode(email, browser(), '/console');
     const problem = await problemOf(sendSignInCode(email, browser(), '/console'));

@@ -119,7 +119,7 @@ describe('network connections of steps', () => {
     expect(found[1]).toMatchObject({ host: 'h1000.example', count: 2 });
   });
 
-  it('409, 404, 400 · network connections are refused with a lost lease, for another organization, or when too many', async () => {
+  it('409, 404, 400 · network connections are refused with a lost lease, for another organization, or when there are too many', async () => {
     const run = await held();
     const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
     expect(await runtime.ask('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({

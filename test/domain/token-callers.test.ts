@@ -63,7 +63,7 @@ describe('callers with an access token', () => {
     expect((await world.rest('GET', '/me', { token })).status).toBe(401);
   });
 
-  it('401 · a token expires to the millisecond', async () => {
+  it('401 · a token is refused from the exact millisecond in which it expires', async () => {
     const { body: made } = await create({ name: 'Day', expiresInDays: 1 });
     world.clock.turn(days(1) - 1);
     expect(await callerOfToken(made.token)).not.toBeNull();
@@ -109,7 +109,7 @@ describe('callers with an access token', () => {
         .first()
     ).lastUsedAt;
 
-  it('the last use of a token is stored to the minute, and two hundred concurrent uses write once', async () => {
+  it('the last use of a token is stored to the minute, and two hundred concurrent uses cause one write', async () => {
     const token = await world.token(alice, acme);
     const updates: string[] = [];
     const stop = watchStatements((statement) => statement.startsWith('update tokens') && updates.push(statement));
@@ -137,7 +137,7 @@ describe('callers with an access token', () => {
     return (await list()).body.data.find((one: { id: string }) => one.id === id).lastUsedAt;
   };
 
-  it('a use of a token that cannot be recorded fails no request, and the next use is recorded', async () => {
+  it('a request succeeds even if the use of its token cannot be recorded, and the next use is recorded', async () => {
     const token = await world.token(alice, acme);
     await world.knex.raw(
       `create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,

@@ -281,7 +281,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect(body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt: first.revokedAt });
   });
 
-  it('200 · one of ten concurrent revocations of a token takes effect', async () => {
+  it('200 · only one of ten concurrent revocations of a token takes effect', async () => {
     const { body: made } = await create({ name: 'Race' });
     const answers = await Promise.all(Array.from({ length: 10 }, () => revoke(made.id)));
     expect(answers.map(({ body }) => body.kind).sort()).toEqual([...Array(9).fill('already-revoked'), 'revoked']);

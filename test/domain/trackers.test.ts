@@ -50,7 +50,7 @@ describe('Linear as tracker', () => {
     expect(linear.asked).toEqual(['Team', 'CreateIssue']);
   });
 
-  it('Linear’s team is found by its id, or by its key in any case', async () => {
+  it('Linear’s team is found by its id, or by its key in any letter case', async () => {
     const project = await projectOn('linear', { trackerTeamKey: linear.teamId });
     await create(project);
     await create(Object.assign({}, project, { trackerTeamId: 'eng' }));
@@ -58,7 +58,7 @@ describe('Linear as tracker', () => {
   });
 
   it.each([200, 400])(
-    'one issue is created at Linear for ten concurrent calls (errors with status %i)',
+    'one issue is created at Linear for ten concurrent calls, when Linear sends errors with the status %i',
     async (status) => {
       linear.settings.statusOfErrors = status;
       const project = await projectOn('linear');
@@ -70,7 +70,7 @@ describe('Linear as tracker', () => {
     },
   );
 
-  it('502 · an issue at Linear whose answer was lost is found again', async () => {
+  it('502 · an issue that was created at Linear although the answer was lost is found by the next call', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     linear.disturb('CreateIssue', 'lose the answer');
@@ -282,7 +282,7 @@ describe('GitHub as tracker', () => {
     expect(issues()).toHaveLength(3);
   });
 
-  it('502 · an issue at GitHub whose answer was lost is found again, even behind newer ones', async () => {
+  it('502 · an issue that was created at GitHub although the answer was lost is found by the next call, even behind newer issues', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
     expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);
@@ -299,7 +299,7 @@ describe('GitHub as tracker', () => {
     expect(github.asked).toEqual(['issues/list-for-repo', 'issues/create']);
   });
 
-  it('GitHub gets one comment on the end of a run, after any others, and closes the issue as completed', async () => {
+  it('an issue at GitHub gets one comment on the end of its run even if it has many comments already, and is closed as completed', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const { id } = await create(project, issue);
     const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };

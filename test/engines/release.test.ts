@@ -40,7 +40,7 @@ it('a release is refused while a file is not committed', () => {
   rmSync(added);
 });
 
-it('a release has three packages, their components, signed provenance and signed checksums', {
+it('a release has three packages, a list of their components, signed provenance and signed checksums', {
   timeout: 600_000,
 }, () => {
   run('npm', ['run', 'release'], source, { RELEASE_KEY: path.join(folder, 'key.pem') });

@@ -163,7 +163,7 @@ describe('services of a mission', () => {
     await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: runId });
   });
 
-  it('fail the mission at its start if there are no containers', async () => {
+  it('fail the mission at its start when its runner has no containers', async () => {
     runner = missions.startRunner({ ISOLATION: 'none', CONFINEMENT: 'none' });
     expect(await missions.ended(await mission([web], 'true')), runner.output).toMatchObject({
       status: 'failed',

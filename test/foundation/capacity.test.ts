@@ -30,7 +30,7 @@ describe('createCapacity', () => {
     await expect(capacity.take('c')).rejects.toMatchObject(refused);
   });
 
-  it('admits waiting callers of each key in turn, even if one key requests a lot', async () => {
+  it('alternates between the keys of waiting callers, even if one key requests a lot', async () => {
     const capacity = createCapacity({ all: 2, perKey: 2, queue, description });
     const { granted, take } = taking(capacity);
     const holds = [await take('a'), await take('a')];
@@ -87,7 +87,7 @@ describe('createCapacity', () => {
     expect(admitted).toEqual([...three, 'other', ...three, 'other', 'urgent', 'urgent']);
   });
 
-  it('takes a waiter of each key in turn, urgent ones first, and leaves out a key at its share and waiters that gave up', async () => {
+  it('alternates between keys and admits urgent callers first, but skips a key that has used its share and callers that gave up', async () => {
     const capacity = createCapacity({ all: 3, perKey: 2, queue: { perKey: 20, all: 60, waitMs: 60_000 }, description });
     const holds = [await capacity.take('full', 2), await capacity.take('z')];
     const [admitted, waiting] = [[] as string[], [] as Promise<void>[]];

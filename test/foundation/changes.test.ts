@@ -48,7 +48,7 @@ function reader(ids: string[], signal = new AbortController().signal) {
 /** The next notification, or `nothing` after some milliseconds, in which an earlier one would have arrived. */
 const soon = (next: Promise<boolean>) => Promise.race([next, pause(60, 'nothing')]);
 
-it('a reader of changes continues at once, then after each committed change of its ids and of no others', async () => {
+it('a reader of changes continues at once, and then after each committed change to one of its ids, but not to other ids', async () => {
   hear();
   const one = reader(['run_1']);
   const both = reader(['run_1', 'run_2']);
@@ -78,7 +78,7 @@ it('a reader of changes is not woken by a change that was rolled back, nor befor
   expect(await told).toBe(true);
 });
 
-it('a record that changes often is announced at once, then once for all changes of 50 ms', async () => {
+it('a record that changes often is announced at once, and then once for all changes within 50 ms', async () => {
   hear();
   const { next } = reader(['sbx_1']);
   await next();

@@ -168,7 +168,7 @@ describe('The table of database errors', () => {
     expect(databaseErrorKind(coded('08P01', { routine: 'exec_bind_message' }))).toBe('final');
   });
 
-  it('A stale plan is retryable, another unsupported feature is not', () => {
+  it('A stale plan is retryable, but any other error with the code for unsupported features is final', () => {
     expect(databaseErrorKind(coded('0A000', { routine: 'RevalidateCachedQuery' }))).toBe('retry');
     expect(databaseErrorKind(coded('0A000', { routine: 'transformInsertStmt' }))).toBe('final');
   });

@@ -132,7 +132,7 @@ describe('an outbound request with a body', () => {
 });
 
 describe('limits of an outbound request', () => {
-  it('reading stops at the maximum of bytes, announced or not', async () => {
+  it('a response is read only up to the maximum size, even if it does not announce its size', async () => {
     open();
     let sent = 0;
     listener = (_req, res) => {
@@ -240,9 +240,9 @@ describe('addresses that are never contacted', () => {
     ['another scheme', 'ftp://client.example/'],
     ['another port', 'https://client.example:8443/'],
     ['a user', 'https://me:secret@client.example/'],
-    ['no address at all', 'client.example'],
+    ['no scheme', 'client.example'],
     ['a name without an address', 'https://nowhere.example/'],
-  ])('an address by %s', async (_, url) => {
+  ])('a URL with %s', async (_, url) => {
     openOutbound({
       allowLoopback: false,
       resolve: async (host) => (host.startsWith('nowhere') ? [] : [{ address: '93.184.215.14', family: 4 }]),

@@ -40,7 +40,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
   });
   afterAll(() => knex.destroy());
 
-  it('Shares one message with the look-ups of the same turn of the event loop, and each gets its own rows', async () => {
+  it('Is sent in one message with other look-ups of the same turn of the event loop, and gets its own rows', async () => {
     const text = 'select n as found from generate_series(1, $1::int) n';
     const sent: string[] = [];
     const stop = watchStatements((statement) => sent.push(statement));
@@ -79,7 +79,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     ]);
   });
 
-  it('Shares one message even with look-ups of other SQL texts, and each gets its own rows, also when repeated', async () => {
+  it('Is sent in one message even with look-ups of other SQL texts, and gets its own rows, also when it is repeated', async () => {
     const ask = () =>
       Promise.all([
         lookUp('select $1::int as one, now()::text as sent_at', [1]),
@@ -110,7 +110,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Adapts to changed tables, even to several in one message', async () => {
+  it('Returns the new columns of a changed table, even when several look-ups in one message read changed tables', async () => {
     const ask = () => Promise.all(['lefts', 'rights', 'middles'].map((table) => lookUp(`select * from ${table}`, [])));
     for (const table of ['lefts', 'rights', 'middles']) await other.raw(`create table ${table} as select 1 as a`);
     expect(await ask()).toEqual([[{ a: 1 }], [{ a: 1 }], [{ a: 1 }]]);
@@ -151,7 +151,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await other.raw('drop table pages');
   });
 
-  it('Is executed in turn with other look-ups of its transaction, and not after the end of the transaction', async () => {
+  it('Is executed after the earlier look-ups of its transaction, and not once the transaction has ended', async () => {
     await sql('create table turns (n int)');
     const later: Promise<unknown>[] = [];
     const failed = enclosingTransaction(async () => {

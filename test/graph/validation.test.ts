@@ -55,13 +55,13 @@ describe('a name', () => {
     ['a tag character', '\u{E0041}'],
   ] as const;
 
-  it.each(refused)('is refused with %s (%j), in the middle and at either end', (_what, character) => {
+  it.each(refused)('is refused when it contains %s (%j) in the middle or at either end', (_what, character) => {
     for (const text of [`a${character}b`, `${character}a`, `a${character}`]) {
       expect(read(text)).toEqual(['must not contain line breaks, control characters or invisible characters']);
     }
   });
 
-  it('is refused with a lone surrogate', () => {
+  it('is refused when it contains a lone surrogate', () => {
     expect(read('a\uD800')).toEqual(['contains a lone surrogate']);
   });
 });

@@ -30,7 +30,7 @@ afterEach(() => {
 
 const pass = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
 
-it('a line after a pause is sent at once, and the lines of the next 50 ms together', async () => {
+it('a line after a pause is sent at once, and the lines of the next 50 ms are sent together', async () => {
   journal.log('one\n');
   await pass(0);
   expect(sent).toEqual(['one\n']);
@@ -69,7 +69,7 @@ it('an unfinished line waits for its end even when something else is sent in the
   expect(sent.slice(3)).toEqual(['alone']);
 });
 
-it('lines printed while the platform answers form one piece', async () => {
+it('lines that are printed while a request to the platform is unanswered are sent together in the next request', async () => {
   isSlow = true;
   journal.log('one\n');
   await pass(0);

@@ -148,7 +148,7 @@ describe('the end of a mission', () => {
   });
 });
 
-it('the cost of a change grows with the number of pods only, not also with the number of missions', async () => {
+it('the cost of a change is proportional to the number of pods, whatever the number of missions', async () => {
   let reads = 0;
   const names = Array.from({ length: 200 }, (_, n) => `mission-${n}`);
   const pods = names.map((name) => {

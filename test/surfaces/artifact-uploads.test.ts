@@ -159,7 +159,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');
   });
 
-  it('502 · an upload fails while the bucket is missing, which only the log says; the same URL works once the bucket exists', async () => {
+  it('502 · an upload fails while the bucket is missing, and only the log names this cause; the same URL works once the bucket exists', async () => {
     const content = await reserve();
     const bucket = readBucket(s3.url)!;
     openStorage(bucketStorage({ ...bucket, name: 'nowhere' }));

@@ -266,7 +266,7 @@ describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', (
     expect(refreshed.body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('one of several concurrent exchanges of a code gets tokens, which are revoked afterwards', async () => {
+  it('only one of several concurrent exchanges of a code gets tokens, which are revoked afterwards', async () => {
     for (let round = 0; round < 10; round++) {
       const { verifier, code } = await coded();
       const answers = await Promise.all(Array.from({ length: 4 }, () => world.exchange(client, code, verifier)));
@@ -332,7 +332,7 @@ describe('Authority of an access token (RFC 8707; docs/contract.md#authority)', 
     expect(await callerOfOAuthToken(body.access_token, 'api')).toBeNull();
   });
 
-  it('an access token expires after an hour, or earlier with the access that the person granted', async () => {
+  it('an access token expires after an hour, or earlier when the access that the person granted ends', async () => {
     const { verifier, parameters } = authorizationRequest(client);
     const { body } = await world.exchange(client, await world.code(ada, parameters, { days: 1 }), verifier);
     world.clock.turn(hours(1) - 1);

@@ -69,7 +69,7 @@ it('every kind of change in a diff is parsed, with names that git quotes and lin
   expect(new Set(files.map(({ digest }) => digest)).size).toBe(8);
 });
 
-it('a diff is shown side by side or below each other, with changed words marked and white space ignored on request', () => {
+it('a diff is shown side by side or in one column, and marks changed words; changes of white space are ignored on request', () => {
   const [file] = parseDiff(
     'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,4 +1,4 @@\n same\n-  if (a) b();\n-two\n-three\n+if (a) b();\n+2\n+three\n',
   );

@@ -351,7 +351,7 @@ describe('Request rates of an organization', () => {
     }
   });
 
-  it('429 · runtimes over their own rate are refused, and their requests do not count for people', async () => {
+  it('429 · requests of runtimes are refused beyond a rate of their own, and do not count against the rate of people', async () => {
     const own = await openWorld({
       requestsPerMinute: 2,
       requestsPerMinuteOrganization: 2,
@@ -372,7 +372,7 @@ describe('Request rates of an organization', () => {
     }
   });
 
-  it('429 · serves heartbeats of a runtime over the rate of its other requests, up to a rate of their own', async () => {
+  it('429 · heartbeats of a runtime have a rate of their own, and are served even while its other requests exceed their rate', async () => {
     const own = await openWorld({ requestsPerMinuteRuntime: 2 });
     try {
       const runtime = await createRuntime(own, await own.found(await own.person('Alice'), 'Acme'));

@@ -165,7 +165,7 @@ describe('Signing in with a passkey', () => {
     expect((await tab.open('/console/passkeys')).body).toContain('Last used <time');
   });
 
-  it('401 · a passkey challenge works once, in the browser that requested it, for five minutes', async () => {
+  it('401 · a passkey challenge works only once, only in the browser that requested it, and for five minutes', async () => {
     const { person, authenticator } = await holder();
     const [tab, thief] = [browser(), browser()];
     const sign = (challenge: string) => authenticator.sign({ challenge, origin, rpId }, person.id);
@@ -182,7 +182,7 @@ describe('Signing in with a passkey', () => {
     expect((await tab.enter(late)).body).toContain(refused);
   });
 
-  it('303 · one of several concurrent uses of a passkey challenge signs in', async () => {
+  it('303 · only one of several concurrent uses of a passkey challenge signs in', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const credential = authenticator.sign({ challenge: await tab.challenge(), origin, rpId }, person.id);

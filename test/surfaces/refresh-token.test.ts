@@ -113,7 +113,7 @@ describe('Refreshing a token', () => {
     expect((await refresh(third.refresh_token)).body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('one of several concurrent refreshes gets tokens, and the sign-in is over afterwards', async () => {
+  it('only one of several concurrent refreshes gets tokens, and the sign-in is over afterwards', async () => {
     for (let round = 0; round < 10; round++) {
       const { refresh_token } = await signIn();
       const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(refresh_token)));
@@ -277,7 +277,7 @@ describe('Sign-ins of a person', () => {
     world.clock.turn(hours(1));
   });
 
-  it('secrets of a sign-in are in no table in plain text', async () => {
+  it('secrets of a sign-in are not stored in plain text in any table', async () => {
     const tokens = await signIn(await world.visitor('hopper'));
     const dump = JSON.stringify(
       await Promise.all(

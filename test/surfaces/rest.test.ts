@@ -64,7 +64,7 @@ describe('The REST API over HTTP', () => {
       },
     );
 
-    it('the trace id of a traceparent is the request id where the caller sends none (W3C Trace Context)', async () => {
+    it('the trace id of a traceparent header is the request id when the caller sends no X-Request-Id (W3C Trace Context)', async () => {
       const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
       expect(await idOf({ traceparent })).toBe(trace);
       expect(await idOf({ traceparent, 'x-request-id': 'my-own-id' })).toBe('my-own-id');

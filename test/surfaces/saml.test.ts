@@ -139,7 +139,7 @@ describe('SAML providers', () => {
     expect(await sessions()).toBe(1);
   });
 
-  it('a SAML sign-in that another site started asks first, and never replaces the session of another person', async () => {
+  it('a SAML sign-in that another site started asks for confirmation, and never replaces the session of another person', async () => {
     const asked = await world.request('GET', pathOf(), { headers: { 'sec-fetch-site': 'cross-site' } });
     expect([asked.status, asked.headers.get('location')]).toEqual([200, null]);
     expect(asked.body).toContain('Continue with <bdi>Entra</bdi> of <bdi>Acme</bdi>');

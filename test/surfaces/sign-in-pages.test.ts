@@ -104,7 +104,7 @@ describe('Signing in', () => {
     expect((await mine.submit('/sign-in/code', { email, code })).status).toBe(303);
   });
 
-  it('429 · a stranger’s requests do not lock the person out on other networks, nor in a known browser on the same one', async () => {
+  it('429 · a stranger’s requests do not lock the person out on other networks, nor in a known browser on the same network', async () => {
     const email = address();
     const known = browser('192.0.2.3');
     await known.signIn(email);
@@ -291,7 +291,7 @@ describe('Sign-in links', () => {
     expect(entered.headers.get('location')).toBe('/claim?claim_attempt_token=cvt_1');
   });
 
-  it('303 · one of several concurrent uses of a sign-in link signs in', async () => {
+  it('303 · only one of several concurrent uses of a sign-in link signs in', async () => {
     const token = new URL(await createSignInLink(address())).searchParams.get('token')!;
     const presses = await Promise.all([1, 2, 3].map(() => browser().submit('/sign-in/link', { token })));
     expect(presses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);

@@ -88,7 +88,7 @@ async function oauthSignIn({ organization, session }: Human): Promise<Record<str
   return (await world.form('/v1/oauth2/token', grant)).body;
 }
 
-it('a sign-in through a provider that another site started asks first, and never replaces another person’s session', async () => {
+it('a sign-in that another site started through a provider asks for confirmation, and never replaces another person’s session', async () => {
   asUser('mallory');
   const victim = browserOf(await world.session(other.person));
   for (const site of ['cross-site', 'same-site', 'none', '']) {

@@ -319,7 +319,7 @@ describe('commands for missions', () => {
     expect((await aep('inbox', 'undo', item.id)).stdout).toBe(`${item.id} is in the inbox again.\n`);
   });
 
-  it('list agents and issues, try and restore versions of an agent, and print the URL of a mission’s page', async () => {
+  it('list agents and issues, try out and restore versions of an agent, and print the URL of a mission’s page', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const sandbox = { kind: 'existing', templateId: 'standard' };

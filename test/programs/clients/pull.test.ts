@@ -345,7 +345,7 @@ describe('a checkpoint of a hostile agent', () => {
   it.each([
     ['.git', 'hooks/post-checkout'],
     ['..', 'escaped'],
-  ])('is refused with files below %s', async (top, name) => {
+  ])('is refused when it contains a file below %s', async (top, name) => {
     const store = path.join(sandbox, 'work');
     const blob = execFileSync('git', ['-C', store, 'hash-object', '-w', '--stdin'], { env, input: 'x' })
       .toString()

@@ -84,7 +84,7 @@ describe('the tree of an audit log', () => {
     });
   });
 
-  it('an audit log verifies over the entries that its retention has kept, even after the signing key was replaced', async () => {
+  it('an audit log can be verified from the entries that it still retains, even after the signing key was replaced', async () => {
     await rotateAuditKey();
     world.clock.turn(hours(1));
     await signCheckpoints();

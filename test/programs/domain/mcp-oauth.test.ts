@@ -201,7 +201,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect([replayed.status, replayed.body.code]).toEqual([404, 'not_found']);
   });
 
-  it('404 · the OAuth callback refuses a state of another person or organization, an expired and an invented one, and sends nothing', async () => {
+  it('404 · the OAuth callback refuses an expired or made-up state, and a state of another person or organization, and sends nothing', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     const colleague = await world.person('Colleague');
@@ -215,7 +215,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · the OAuth callback refuses another issuer, and a missing one that the metadata announces; the state is used up', async () => {
+  it('400 · the OAuth callback refuses another issuer, or no issuer although the metadata announces one; the state is then used up', async () => {
     const project = await bound(remote.url);
     const first = await left(project);
     remote.asked.length = 0;

@@ -213,7 +213,7 @@ describe('followers of a mission', () => {
   const told = async (userId: string) =>
     (await world.knex('mission_notices').where({ userId }).orderBy('createdAt').select('kind')).map(({ kind }) => kind);
 
-  it('a follower of a mission gets later notifications once and the items in the inbox, until they unfollow', async () => {
+  it('a follower of a mission gets each later notification once, and sees the inbox items of the mission, until they unfollow it', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const planned = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });

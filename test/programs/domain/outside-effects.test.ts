@@ -126,7 +126,7 @@ it('an approved push fails while the connector is missing; a pull request is ret
   expect(staged.headOf(branch)).toBe(headSha);
 });
 
-it('a comment that answers an event is written once approved; its update needs another approval', async () => {
+it('a comment that answers an event is written after its approval, and an update of the comment needs another approval', async () => {
   const { github, repository, requests, world } = staged;
   await staged.setPolicy({ waits: ['comment'] });
   // The stand-in numbers issues and pull requests separately.

@@ -175,7 +175,7 @@ describe('a job', () => {
 });
 
 describe('workers', () => {
-  it('never run one job at the same time: two hundred jobs, three workers, each job once', async () => {
+  it('run each job only once, even when three workers compete for two hundred jobs', async () => {
     const done: number[] = [];
     await transaction(async (trx) => {
       for (let n = 0; n < 200; n++) await enqueue(trx, 'mail', { n });

@@ -54,7 +54,7 @@ describe('An encrypted backup', () => {
     expect(sealed.includes('PG_VERSION')).toBe(false);
   });
 
-  it('is refused when it is truncated, altered, encrypted with another key, or something else', async () => {
+  it('is refused when it is truncated, altered, encrypted with another key, or not a backup at all', async () => {
     const altered = (offset: number) => {
       const copy = Buffer.from(sealed);
       copy[offset]! ^= 1;
@@ -124,7 +124,7 @@ describe.each(['folder', 'bucket'] as const)('A %s of backups', (kind) => {
   });
 });
 
-it('A folder lists no backup whose process was killed while it wrote the backup', async () => {
+it('A folder does not list a backup that was still being written when the process was killed', async () => {
   const [folder, name] = [at('killed'), backupNameOf(backupKeyId(), Date.UTC(2026, 10, 26, 10))];
   const place = backupPlace(pathToFileURL(folder).href);
   const module = pathToFileURL(path.join(projectFolder, 'src/foundation/backups/place.ts')).href;

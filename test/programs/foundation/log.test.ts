@@ -51,7 +51,7 @@ describe('A log line', () => {
     expect(text).toBe('');
   });
 
-  it('Has outcome and route of a request, never the path', () => {
+  it('Contains the outcome and the route of a request, but never its path', () => {
     log.request('rest', exchange(), 1.23456);
     expect(lines()).toEqual([
       {
@@ -114,7 +114,7 @@ describe('A log line', () => {
     ]);
   });
 
-  it('Has an error with its causes, without other members of the error', () => {
+  it('Contains an error with its causes, but no other members of the error', () => {
     const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (email)=(a@b.c)' });
     const error = Object.assign(new TypeError('no insert', { cause }), { client: { password: 'x' } });
     log.failure(exchange(), error);

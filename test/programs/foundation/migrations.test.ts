@@ -297,7 +297,7 @@ describe('migrate', () => {
     );
   });
 
-  it('Warns about the database of a later release, and neither changes nor rolls it back', async () => {
+  it('Warns that the database belongs to a later release, and neither migrates it nor rolls it back', async () => {
     await migrate(knex, { folder });
     unlinkSync(path.join(folder, second));
     const warnings: string[] = [];

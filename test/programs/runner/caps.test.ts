@@ -41,7 +41,7 @@ describe('a mission', () => {
     );
   });
 
-  it('ends with the reason when it exceeds its disk space; its share of the limit is shown', async () => {
+  it('ends with the reason when it exceeds its disk limit; its sandbox shows how much of the limit is used', async () => {
     missions.startRunner({ DISK_MB: '20', RUNS_AT_ONCE: '2' });
     const go = path.join(missions.folder, 'go');
     const write = (file: string, bytes: number) => `head -c ${bytes} /dev/zero > ${file}`;
@@ -126,7 +126,7 @@ describe('control groups', () => {
     expect(readFileSync(path.join(shared, 'cgroup.procs'), 'utf8')).toBe(String(process.pid));
   });
 
-  it('are created below the group of this process, or for root below the root group too', () => {
+  it('are created below the group of this process; root can also create them below the root group', () => {
     writeFileSync(path.join(folder, 'cgroup'), '1:name=systemd:/\n0::/user.slice/runner.scope\n');
     writeFileSync(path.join(folder, 'mountinfo'), '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n');
     const own = '/sys/fs/cgroup/user.slice/runner.scope';

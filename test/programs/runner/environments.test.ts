@@ -239,7 +239,9 @@ it('devcontainer.json of the repository is applied, and its unsupported members 
   git('-C', 'site', 'revert', '--no-edit', 'HEAD');
 });
 
-it('an image needs containers; a Dockerfile is built once, without a network', async ({ skip }) => {
+it('an environment that is based on an image needs containers; a Dockerfile is built once, without a network', async ({
+  skip,
+}) => {
   const [cell, containers] = await Promise.all([capabilitiesFor('cell'), capabilitiesFor('container', 'images')]);
   const image = environmentOf({ base: 'image', image: 'localhost/base:node', setupScript: null });
   if (cell)

@@ -231,7 +231,7 @@ describe('a fork', () => {
     },
   );
 
-  it('pushes nothing of a replay that is stopped, begins the replay again on another runtime, and continues with another version of the agent', async () => {
+  it('pushes nothing when its replay is stopped, repeats the replay on another runtime, and continues with another version of the agent', async () => {
     const change = { userPrompt: 'Speak French.' };
     expect((await world.rest('PATCH', `/agents/${agentId}`, { token, body: change })).status).toBe(200);
     for (const file of [gate, `${gate}.begun`]) rmSync(file);
@@ -272,7 +272,7 @@ describe('a fork', () => {
     writeFileSync(gate, '');
   });
 
-  it('is refused for impossible calls, models and versions, and to people who are not allowed to read recordings', async () => {
+  it('is refused for a call that cannot be forked, an unknown model or version, and a person who is not allowed to read recordings', async () => {
     const refusals: [Record<string, unknown>, number, string][] = [
       [{ call: 7 }, 400, 'call: must be the number of a recorded call of the step, at most 6.'],
       [{ call: 3 }, 400, 'call: must be the call of a model; this one is the call of a tool.'],

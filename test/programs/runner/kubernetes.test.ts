@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
-  it('of a script ends with its log and artifact, and leaves no process', async () => {
+  it('ends with its log and artifact when it is a script, and leaves no process', async () => {
     const { missions, cluster, objectsOf, running } = world;
     await missions.team('shell', 'builder');
     const runner = await running();
@@ -41,7 +41,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     expect(JSON.stringify([...cluster.objects.jobs.values()])).not.toMatch(/srv_|real-key/);
   });
 
-  it('of an agent calls its model through the relay', async () => {
+  it('calls the model of its agent through the relay', async () => {
     const { missions } = world;
     await missions.team('claude-code', 'builder');
     expect(await missions.ended(await missions.mission('Work.'))).toMatchObject({ status: 'completed' });

@@ -121,7 +121,7 @@ describe('recordings', () => {
     expect(await world.knex('recording_parts')).toEqual([]);
   });
 
-  it('contain each call to a model and a tool, without secrets; other organizations do not find them', async () => {
+  it('contain each model call and each tool call without secrets, and are not found by other organizations', async () => {
     expect((await set(true, 5)).body.data.setRecordingSettings).toEqual({ isEnabled: true, days: 5 });
     await numberAllChanges();
     const [event] = await world.knex('audit_events').where({ action: 'recordings.updated' });

@@ -249,7 +249,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('a replay begins at the commit of its recording, also when its branch exists; it replaces commits of an earlier replay, but not those of a person', async () => {
+it('a replay begins at the commit of its recording, even if its branch exists; it replaces commits of an earlier replay, but not those of a person', async () => {
   const wanted = git(origin.url, 'rev-parse', 'main');
   async function replay(subject: string) {
     const workspace = await open(undefined, undefined, undefined, wanted);

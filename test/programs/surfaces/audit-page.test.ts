@@ -86,7 +86,7 @@ describe.skipIf(typeof launched === 'string')('Audit log in a browser', () => {
     await page.getByText('Events are deleted after 90 days.').waitFor();
   });
 
-  it('an owner sends the audit log to a destination: its token is shown once, and a failed delivery has its reason', async () => {
+  it('an owner sets a destination for the audit log; its token is shown only once, and the page shows why a delivery has failed', async () => {
     const { owner } = callers;
     openOutbound({ allowLoopback: true });
     try {

@@ -43,7 +43,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     return asked;
   }
 
-  it('the overview shows the stored data, and one request carries all widgets', async () => {
+  it('the overview shows the stored data, and one request loads all widgets', async () => {
     const page = await open(acme.session, {});
     const asked = countRequests(page);
     await page.addInitScript(`self.shift = 0; new PerformanceObserver((list) => {
@@ -260,7 +260,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     }
   });
 
-  it('records of another organization are not found; without a session the page redirects to sign-in with its own return address', async () => {
+  it('records of another organization are not found; a page without a session redirects to sign-in, which returns to that page', async () => {
     const mallory = await another('Initech');
     const page = await open(mallory.session);
     for (const path of [

@@ -69,7 +69,7 @@ const callsOf = async ({ runId }: Held, project: McpProject) => {
 };
 
 describe('The MCP gateway for a run', () => {
-  it('ok · a builder sees all approved tools, a planner those attested as read-only; each call is recorded', async () => {
+  it('ok · a builder sees all approved tools, a planner only those attested as read-only; each call is recorded', async () => {
     const [project, other] = [await bound(), await bound()];
     const [builder, planner] = [await world.run(project, 'builder'), await world.run(other, 'planner')];
     expect(await names(builder)).toEqual(['search', 'write']);

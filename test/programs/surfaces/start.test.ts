@@ -78,7 +78,7 @@ describe('Starting the demo', () => {
   });
   afterAll(() => stop(one));
 
-  it('npm start prints working URLs and a token after its log, which contains none of their secrets', async () => {
+  it('npm start prints its log and then working URLs and a token, whose secrets are not in the log', async () => {
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
@@ -145,7 +145,7 @@ describe('Starting the service', () => {
     expect(one.said).not.toContain('claims runs');
   });
 
-  it('npm run serve waits for an unavailable database, and logs its address at each try', async () => {
+  it('npm run serve waits for an unavailable database, and logs the address of the database at each try', async () => {
     const port = await freePort();
     const { user, password, database, host, port: socket } = world.connection;
     const url = `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;

@@ -264,7 +264,7 @@ describe('Subscriptions over two processes', () => {
   });
   afterAll(() => service.process.kill('SIGKILL'));
 
-  it('subscriptions of two processes receive each other’s changes', async () => {
+  it('subscriptions in two processes both receive each change, whichever process made it', async () => {
     const { held, place, sandboxId } = await working();
     const afar = await subscribe(onSandbox, { sandboxId }, bearer(alice), there.url);
     const here = await subscribe(onSandbox, { sandboxId });
@@ -282,7 +282,7 @@ describe('Subscriptions over two processes', () => {
     expect(await run.news()).toEqual({ sandboxes: [{ status: 'destroyed' }] });
   });
 
-  it('subscriptions complete when their process stops, which exits at once', async () => {
+  it('subscriptions complete when their process is stopped, and the process exits at once', async () => {
     const reading = await subscribe(onRun, await taken(), bearer(alice), there.url);
     await reading.news();
     const began = performance.now();
