@@ -1,5 +1,5 @@
 // The limits that clients encounter: those of docs/contract.md#limits and those shared by several folders of the domain. Other limits are
-// in their folder; internal tuning is next to the code that it tunes. Units are part of the name.
+// in the folders that use them; internal tuning is next to the code that it tunes. Units are part of the name.
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 
 /** Bounds of texts, in characters (docs/contract.md#limits; docs/decisions/0031-runtimes-report-over-graphql.md). */
@@ -95,8 +95,8 @@ export const recurring = {
 } as const;
 
 /**
- * A runtime's lease on a run: its length and the interval of heartbeats, the number of runtimes that may claim one run in turn, and the
- * delay before a handed-back run can be claimed (docs/decisions/0031-runtimes-report-over-graphql.md).
+ * A runtime's lease on a run: its length and the interval of heartbeats, the number of runtimes that may claim one run, one after the
+ * other, and the delay before a handed-back run can be claimed (docs/decisions/0031-runtimes-report-over-graphql.md).
  */
 export const lease = { lastsMs: seconds(60), heartbeatMs: seconds(10), claims: 3, restMs: seconds(10) } as const;
 

@@ -1,4 +1,4 @@
-// The folder of package.json, for a source as well as for a bundled file: they are at different depths below it.
+// The folder of package.json. Source files and bundled files find it in the same way, although they are at different depths below it.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Problem, the error type of all surfaces, and a function for each kind. A problem has its status and body from the start
-// (docs/contract.md#errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
+// Problem, the error type of all APIs, and a function for each kind. A problem has its status and body from the start
+// (docs/contract.md#errors; RFC 9110); the APIs only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
 import { databaseErrorKind, isMovingError } from './postgres/database-errors.ts';
 import { type ProblemCode, problemCodes } from './problem-codes.ts';
@@ -44,7 +44,7 @@ export class Problem extends GraphQLError {
   /** The body with all members: those of the contract's record, and the data for programs. */
   readonly details: ProblemDetails;
   readonly headers: ProblemHeaders;
-  /** The kind of record that was not found, for surfaces whose errors differ by it. */
+  /** The kind of record that was not found, for APIs whose errors depend on the kind. */
   readonly noun: string | undefined;
 
   constructor(status: number, error: ErrorBody, { headers, noun, ...data }: ProblemOptions = {}) {

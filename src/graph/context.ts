@@ -10,13 +10,13 @@ export interface Context {
   loaders: Map<unknown, DataLoader<string, unknown>>;
   /** Cursor of the next page, set by a resolver whose record has no member for it; REST sends it in a `Link` header. */
   nextCursor: string | null;
-  /** Follows records for a subscription; throws on a surface without subscriptions. */
+  /** Follows records for a subscription; throws in an API without subscriptions. */
   follow: Follow;
 }
 
 /**
- * Yields at once, and after each change of one of these records: each time a function that looks up the caller, to be called before
- * anything is read. Throws the problem when the caller is no longer authorized; ends after the maximum lifetime.
+ * Yields at once, and after each change of one of these records. Each value is a function that looks up the caller; call it before anything
+ * is read. Throws the problem when the caller is no longer authorized; ends after the maximum lifetime.
  */
 export type Follow = (...ids: readonly string[]) => AsyncIterable<() => Promise<Caller>>;
 

@@ -1,4 +1,4 @@
-// The options with which a field declares its exposure on every surface: `scope`, `rest` and `tool` on root fields, `link`, `graphOnly`,
+// The options with which a field declares how each API exposes it: `scope`, `rest` and `tool` on root fields, `link`, `graphOnly`,
 // `beyondRest` and `absent` on the fields of a record. A root field without a scope is an error.
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
@@ -54,13 +54,16 @@ export interface RootExposure {
 }
 
 interface RootOptions {
-  /** The required authority, checked before the resolver on every surface. */
+  /** The required authority, checked before the resolver in every API. */
   scope: Rule;
   /** The route in the REST API. Absent means no route. */
   rest?: Route | RestExposure;
   /** The name as an MCP tool, with annotations if the defaults (an addition inside this service) are wrong. */
   tool?: string | ToolExposure;
-  /** Whether a mutation goes before others of its caller in GraphQL, and is executed when these have used up its rate. */
+  /**
+   * Whether a mutation is urgent: GraphQL executes it before other operations of its caller, and also when they have used up the rate limit
+   * of the caller.
+   */
   urgent?: true;
 }
 
@@ -113,7 +116,7 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const { scope, link } = optionsOf(field);
     const rule = roots.has(field.kind) ? scope : link;
-    // A subscription admits its caller when it is opened, and again whenever its surface looks up the caller.
+    // A subscription admits its caller when it is opened, and again whenever the API looks up the caller.
     return !rule || field.kind === 'Subscription' ? resolver : admitting(rule, field, resolver);
   }
 
@@ -136,7 +139,7 @@ const admitting =
     return resolver(parent, args, context, info);
   };
 
-/** All changes that a mutation makes carry its caller and its name into the audit log, on every surface. */
+/** The audit log records each change of a mutation with the caller and the name of the mutation, in every API. */
 const audited =
   <Types extends SchemaTypes>(name: string, resolver: Resolver<Types>): Resolver<Types> =>
   (parent, args, context, info) => {

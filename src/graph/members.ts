@@ -90,7 +90,9 @@ type OfRow<Row, D> = {
     : D[K];
 };
 
-/** The types stay shallow: the compiler compares none of Pothos's own here, which would triple its time and memory. */
+/**
+ * The types are shallow, so that the compiler does not compare the types of Pothos here. That would triple the compiler's time and memory.
+ */
 export function members<Row, D extends Record<string, object>>(
   t: PothosSchemaTypes.ObjectFieldBuilder<Types, Row>,
   declared: D & OfRow<Row, D>,

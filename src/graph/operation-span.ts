@@ -1,4 +1,4 @@
-// The span of an operation, whichever surface and executor it has. Documents and variables are left out, because they contain values.
+// The span of an operation, the same for every API and executor. Documents and variables are left out, because they contain values.
 import type { SpanDescription } from '#foundation/tracing/tracing.ts';
 
 /** Maximum number of characters of a name that a client chooses. */

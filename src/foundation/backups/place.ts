@@ -1,4 +1,4 @@
-// The storage of scheduled backups: files in a folder, or objects in a bucket. A backup has its name only once it is complete.
+// The storage of scheduled backups: files in a folder, or objects in a bucket. A backup gets its name only when it is complete.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -15,14 +15,17 @@ export interface KeptBackup {
 export interface BackupPlace {
   /** The complete backups, newest first. */
   list(): Promise<KeptBackup[]>;
-  /** Writes a backup and returns its size. When the source fails, no backup has the name, and the error of the source is thrown. */
+  /** Writes a backup and returns its size. When the source fails, no backup of that name exists, and the error of the source is thrown. */
   write(name: string, content: AsyncIterable<Uint8Array>): Promise<number>;
   read(name: string): Promise<Readable | null>;
   /** Removes a backup, and the remains of an interrupted `write` of it. */
   remove(name: string): Promise<void>;
 }
 
-/** Names sort by time. The digits before the time belong to one data folder, so that installations can share a folder or bucket. */
+/**
+ * The names of one installation sort by time. The digits before the time identify its data folder, so that installations can share a folder
+ * or bucket.
+ */
 const backupName = /^aep-[0-9a-f]{8}-\d{8}T\d{6}Z$/;
 export const isBackupName = (text: string): boolean => backupName.test(text);
 export const backupNameOf = (source: string, at: number): string =>

@@ -78,7 +78,7 @@ export function createCapacity({ name, all, perKey, queue, description }: Capaci
     };
   }
 
-  /** A key whose waiter was admitted moves to the end. The last pass admits nobody, because no waiter that is next fits. */
+  /** A key moves to the end when one of its waiters is admitted. The loop ends after a pass in which none of the next waiters fits. */
   function admitWaiting(): void {
     for (let admitted = true; admitted; ) {
       admitted = false;
@@ -174,7 +174,7 @@ function createWaiting() {
       const kind = kindOf({ isUrgent });
       return counted[kind] >= length.all || (byKey.get(key)?.counted[kind] ?? 0) >= length.perKey;
     },
-    /** The waiter of each key that is admitted next; it may leave before the next step. */
+    /** The waiter of each key that is admitted next. It may leave before the next one is requested. */
     *nexts(): Iterable<[string, Waiter]> {
       for (const { key, urgent, others, inRow } of keys) {
         const [first, other] = [urgent.first(), others.first()];

@@ -1,5 +1,5 @@
 // The cells of a platform: installations that serve different organizations and reach each other (docs/cells.md). Requests between them are
-// signed with a shared secret, for one cell, method and URL, and for a minute.
+// signed with a shared secret. A signature is valid for one cell, one method and one URL, for one minute.
 import { createHmac } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https';
@@ -16,7 +16,7 @@ export const cellHeader = 'x-aep-cell';
 const validForMs = minutes(1);
 /** Time limit for an answer to a question between cells. */
 export const answerMs = seconds(5);
-/** Time limit for sending the file of an organization, joining and verifying it. */
+/** Time limit for sending the file of an organization to another cell, which imports and verifies it. */
 export const arrivalMs = hours(6);
 /** Maximum size of a question between cells. */
 export const maxQuestionBytes = 16 * 1024 ** 2;

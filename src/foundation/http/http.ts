@@ -44,7 +44,7 @@ export interface Exchange {
   traceId?: string | undefined;
   /** The client's address: the remote address of the socket, or the address that a trusted proxy reports. */
   readonly address: string;
-  /** Name of the surface that handles the request. */
+  /** Name of the surface (src/surfaces) that handles the request. */
   surface?: string;
   /** Route template and id of the credential, for the log line and the metrics: never a secret, and never a path with ids. */
   route?: string;

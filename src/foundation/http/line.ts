@@ -1,4 +1,4 @@
-// A line that members join at its end and leave from any place, each in constant time. A `Set` finds its first member in a time that
+// A queue whose members join at the end and leave from any position, each in constant time. In a `Set`, the time to find the first member
 // grows with the number of members that have left.
 export interface Line<T> extends Iterable<T> {
   first(): T | undefined;
@@ -32,7 +32,7 @@ export function createLine<T>(): Line<T> {
       places.delete(member);
     },
     size: () => places.size,
-    /** The member of a step may leave, and join again, before the next step. */
+    /** During an iteration, the current member may leave and join again. */
     *[Symbol.iterator]() {
       for (let place = ends.after, next = place.after; place !== ends; place = next, next = place.after)
         yield place.member!;

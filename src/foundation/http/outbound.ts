@@ -14,7 +14,7 @@ import { failWith } from '../tracing/tracing.ts';
 import { isLoopbackAddress, isPublicAddress } from './ip-addresses.ts';
 
 export interface OutboundSettings {
-  /** Whether loopback addresses are allowed, over http too and at any port: for development and tests only. */
+  /** Whether loopback addresses are allowed, over http too and on any port: for development and tests only. */
   allowLoopback: boolean;
   /** Ports that are allowed in addition to 443. */
   extraPorts?: readonly number[];
@@ -88,7 +88,7 @@ export async function fetchJson(address: string, { maxBytes, timeoutMs, accept }
   return { status: response.status, headers: response.headers, body: jsonOf(response) };
 }
 
-/** Returns any response, including a redirect. @throws OutboundError when the URL is not allowed or does not respond */
+/** Returns any response, including a redirect. @throws OutboundError when the URL is not allowed or the server does not respond */
 export async function sendRequest(address: string, request: OutboundRequest): Promise<OutboundResponse> {
   const response = await openResponse(address, request);
   try {

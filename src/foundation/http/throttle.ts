@@ -1,5 +1,5 @@
-// Rate limits: points per key and window; an error contains the time to wait. Limits that protect a process count in its memory; limits
-// that protect lasting state count in the database, over all processes.
+// Rate limits: points per key and window; an error contains the time to wait. Limits that protect a process are counted in its memory.
+// Limits that protect lasting state are counted in the database, for all processes together.
 import cluster from 'node:cluster';
 import { RateLimiterCluster, RateLimiterClusterMaster, RateLimiterMemory } from 'rate-limiter-flexible';
 import { now, seconds } from '../clock.ts';

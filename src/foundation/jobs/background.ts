@@ -45,7 +45,7 @@ const open = (db: PgBoss.Db): PgBoss =>
     migrate: false,
     supervise: false,
     schedule: false,
-    // Completed jobs are deleted at once; failed ones stay in the job table for a while, so the archive is not used.
+    // Completed jobs are deleted at once; failed ones stay in the job table for a while, so the archive table of pg-boss is not used.
     archiveFailedAfterSeconds: inSeconds(jobRetentionMs.failed),
     deleteAfterMinutes: 1,
   });

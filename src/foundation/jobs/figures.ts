@@ -7,7 +7,7 @@ export interface QueueFigures {
   waiting: number;
   due: number;
   running: number;
-  /** Number of jobs that have failed finally; they are stored for a week. */
+  /** Number of failed jobs that are not tried again; they are stored for a week. */
   failed: number;
   failedLastDay: number;
   /** How long the oldest due job has waited; null when none is due. */
@@ -36,5 +36,5 @@ const failedSql = `select name as queue, id::text, retry_count + 1 as tries,
     extract(epoch from now() - completed_on)::int as failed_seconds_ago
   from background.job where state = 'failed' order by completed_on desc limit $1`;
 
-/** The newest jobs that have failed finally. */
+/** The newest failed jobs that are not tried again. */
 export const findFailedJobs = (limit: number): Promise<FailedJob[]> => sql<FailedJob>(failedSql, [limit]);

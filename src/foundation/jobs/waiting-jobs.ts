@@ -1,5 +1,5 @@
-// Background jobs of one organization while it moves: they are removed from their queues, and written again where the organization is
-// served next.
+// Background jobs of one organization while it moves: they are removed from their queues, and added again in the installation that serves
+// the organization afterwards.
 import { sql, type Transaction } from '../postgres/database.ts';
 import { enqueue } from './background.ts';
 import { type Queue, queues } from './queues.ts';
@@ -28,7 +28,7 @@ const takeSql = (isOwn: string): string => `with taken as (
 export const takeJobs = (trx: Transaction, isOwn: string, value: string): Promise<WaitingJob[]> =>
   sql(takeSql(isOwn), [value], trx);
 
-/** Writes jobs that were taken back into their queues. */
+/** Adds removed jobs to their queues again. A job whose queue does not exist is dropped. */
 export async function putJobs(trx: Transaction, jobs: readonly WaitingJob[]): Promise<void> {
   for (const { queue, payload } of jobs) if (queue in queues) await enqueue(trx, queue as Queue, payload);
 }

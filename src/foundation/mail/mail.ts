@@ -32,7 +32,7 @@ const mailboxSize = 100;
 let deliver: Deliver | undefined;
 let mailbox: { secret: string; mails: DeliveredMail[] } | null = null;
 
-/** Binds the transport. It connects with the first mail. */
+/** Binds the transport, which connects when the first mail is sent. */
 export function openMail({ smtpUrl, from, log }: MailSettings): void {
   mailbox = smtpUrl ? null : { secret: newSecret(''), mails: [] };
   deliver = smtpUrl ? bySmtp(smtpUrl, from) : toMailbox(log);
@@ -76,7 +76,7 @@ export function mailboxAddress(): string | null {
 
 function bySmtp(url: string, from: string): Deliver {
   const waits = { connectionTimeout: seconds(5), greetingTimeout: seconds(5), socketTimeout: seconds(15) };
-  // Access to files and addresses is disabled: mails quote people's text, such as an organization's name.
+  // Access to files and URLs is disabled, because mails quote people's text, such as an organization's name.
   const settings = { url, ...waits, disableFileAccess: true, disableUrlAccess: true };
   let transport: Transporter | undefined;
   return async (mail) => {

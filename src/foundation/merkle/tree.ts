@@ -28,8 +28,8 @@ function split(size: number): { left: number; level: number } {
 }
 
 /**
- * Computes the root hash of the leaves from `begin` to `end - 1`. `begin` must be a multiple of the largest power of two up to their
- * number.
+ * Computes the root hash of the leaves from `begin` to `end - 1`. `begin` must be a multiple of the largest power of two that does not
+ * exceed the number of leaves.
  */
 async function rangeHash(read: ReadNode, begin: number, end: number): Promise<Buffer> {
   const size = end - begin;
@@ -56,7 +56,9 @@ export async function inclusionProof(read: ReadNode, leaf: number, size: number)
   return Promise.all(path);
 }
 
-/** The proof that the tree of `second` leaves begins with the tree of `first` leaves: PROOF(m, D[n]) in RFC 6962. Empty for no leaves. */
+/**
+ * The proof that the tree of `second` leaves begins with the tree of `first` leaves: PROOF(m, D[n]) in RFC 6962. Empty when `first` is 0.
+ */
 export async function consistencyProof(read: ReadNode, first: number, second: number): Promise<Buffer[]> {
   const proof: Promise<Buffer>[] = [];
   let [begin, end] = [0, second];

@@ -1,4 +1,4 @@
-// The manifest of a backup of the embedded database. From it, a release can tell that it cannot serve the backup.
+// The manifest of a backup of the embedded database. A release reads it to find out whether it can serve the backup.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';

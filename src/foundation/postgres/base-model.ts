@@ -114,7 +114,7 @@ export class BaseModel extends Model {
     return sql<M>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values, trx);
   }
 
-  /** The newest `limit` rows of each key, newest first. @param order Columns of the model, from the newest row */
+  /** The newest `limit` rows of each key, newest first. @param order SQL columns to sort by, newest row first */
   static findNewestByKeys<M extends object>(
     this: ClassOf<M>,
     column: keyof M & string,
@@ -232,8 +232,8 @@ export const column = <T>(): Column<T> => untyped;
 type Columns = Readonly<Record<string, Column<unknown>>>;
 type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
 /**
- * Static members of a model. The type of its records has columns only, without Objection's methods, because finders return plain rows and
- * queries return instances: both have one type.
+ * Static members of a model. The type of its records has only the columns, not Objection's methods: it is the type both of the plain rows
+ * of finders and of the instances of queries.
  */
 export type Statics = Omit<Pick<typeof BaseModel, keyof typeof BaseModel>, 'query' | 'prototype'> & {
   query<M extends object>(this: new () => M, trx?: Transaction): QueryBuilder<Model & M>;

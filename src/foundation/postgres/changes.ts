@@ -116,7 +116,7 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
     news = true;
     proceed();
   };
-  // The watch ends with the signal even while no next change is requested, because the generator does not run then.
+  // On abort, the watch ends here, because the generator is suspended while nobody requests the next change.
   const leave = (): void => {
     for (const id of ids) {
       const wakes = waiting.get(id);

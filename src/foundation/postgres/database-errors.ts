@@ -103,7 +103,7 @@ export function databaseErrorKind(error: unknown): DatabaseErrorKind | null {
   return null;
 }
 
-/** Whether a unique constraint was violated; with a name, that constraint. */
+/** Whether a unique constraint was violated, or the constraint with the given name. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   for (const e of unwrap(error)) {
     if (e.code === '23505') return constraint === undefined || e.constraint === constraint;

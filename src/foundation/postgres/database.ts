@@ -49,7 +49,10 @@ function pool(): Pool {
 /** Whether the database accepts no connections at present, as observed by the pool. */
 export const isDatabaseAway = (): boolean => pool().outage.isOn;
 
-/** Calls the listener with the text of every statement and how often the message repeats it, until the returned function is called. */
+/**
+ * Calls the listener for every statement, with its text and the number of its executions in one message, until the returned function is
+ * called.
+ */
 export function watchStatements(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -109,7 +112,10 @@ export function lookUp<Row>(text: string, values: unknown[], trx = joined(), row
 
 const lookUpIn = createLookUps((to, statements) => attemptTwice(to, statements));
 
-/** Looks up a credential on the primary, together with the position of its writes, for the reads of the request (replica.ts). */
+/**
+ * Looks up a credential on the primary. The result includes the position up to which the primary has written, for the reads of the request
+ * (replica.ts).
+ */
 export async function findCredential<Row>(
   text: string,
   values: unknown[],

@@ -7,7 +7,7 @@ type Transaction = Knex.Transaction;
 
 export const enclosing = new AsyncLocalStorage<Transaction>();
 let openTransactions = 0;
-/** Async context tracking costs each request some time (Node 20 and 22), so it is enabled only while calls need it. */
+/** Async context tracking takes CPU time in each request (Node 20 and 22), so it is enabled only while calls need it. */
 const unfollowedAfterMs = minutes(1);
 let unfollow: NodeJS.Timeout | undefined;
 
@@ -17,7 +17,7 @@ export function hold(): void {
 
 export function release(): void {
   if (--openTransactions > 0) return;
-  // Tracking stops some time after the last call, when no statement of that call can still run: such a statement could bypass its
+  // Tracking stops a minute after the last call, when no statement of that call can still run: such a statement could bypass its
   // transaction.
   unfollow ??= setTimeout(() => openTransactions === 0 && enclosing.disable(), unfollowedAfterMs).unref();
   unfollow.refresh();

@@ -1,5 +1,5 @@
 // Migrations: SQL files in `migrations/`, recorded by knex's migrator. A file is never edited after it was applied: its digest is stored
-// and compared. Statements that would lock a large table for long run outside of the transaction, repeatably.
+// and compared. Statements that would lock a large table for a long time run outside of the transaction, and can be repeated.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type pg from 'pg';
@@ -27,7 +27,7 @@ import {
 const lockKey = 4_716_201_127;
 /** Interval between attempts to get the lock, milliseconds. */
 const lockIntervalMs = 200;
-/** A time limit longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would select it. */
+/** A time limit longer than any migration. The pool's `query_timeout` is meant for requests, and a limit of 0 would select that timeout. */
 const unhurried = 2_147_483_647;
 /** Retries after a lock timeout, or a deadlock with a request: nothing was applied, so the migration is repeated as a whole. */
 const retryFor = { budgetMs: minutes(1) };
@@ -39,8 +39,8 @@ interface Connection {
 /**
  * Applies the pending migrations and returns their names. Consecutive files that run in a transaction are applied all or none; all other
  * files are applied one by one, and after a failure or a kill the next call continues. Safe in any number of processes: one process applies
- * each file, and all calls return when no file is pending. A database with migrations of a later release is unchanged, with a warning: a
- * release may serve while the next one already runs.
+ * each file, and all calls return when no file is pending. A database with migrations of a later release is left unchanged, and a warning
+ * is logged: a release may still serve while the next one already runs.
  */
 export async function migrate(
   knex: Knex,

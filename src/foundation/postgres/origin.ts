@@ -31,7 +31,7 @@ export type DescribeOrigin = () => ChangeOrigin | null;
 const origins = new AsyncLocalStorage<DescribeOrigin>();
 let open = 0;
 
-/** Runs work whose changes have this origin. Async context tracking costs some time, so it stops when no such work is left. */
+/** Runs work whose changes have this origin. Async context tracking takes CPU time, so it stops when no such work is left. */
 export async function withOrigin<T>(describe: DescribeOrigin, work: () => T): Promise<Awaited<T>> {
   open++;
   try {
@@ -60,7 +60,10 @@ function originText(describe: DescribeOrigin): string {
   return origin === null ? 'off' : JSON.stringify({ at: now(), traceId: tracing()?.active()?.traceId, ...origin });
 }
 
-/** Begins a transaction and sets its origin in one message, which has no parameters: knex would take a question mark for one. */
+/**
+ * Begins a transaction and sets its origin in one message without parameters. Question marks are escaped, because knex would mistake them
+ * for parameters.
+ */
 export function beginSql(): string {
   const describe = presentOrigin();
   if (!describe) return 'BEGIN;';

@@ -33,7 +33,7 @@ export function watchOutage(
   let pause = pauseMs.first;
   let nextLineAt = 0;
 
-  /** Logs nothing soon after the last line, so that an unstable database does not cause two lines each time. */
+  /** Logs the line, unless the previous line is recent: an unstable database would otherwise fill the log. */
   function say(line: string): void {
     const present = performance.now();
     if (present < nextLineAt) return;

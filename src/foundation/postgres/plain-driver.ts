@@ -1,5 +1,5 @@
-// The plain driver: statements, rows and connections through the public interfaces of pg and knex only. Slower (README.md); the
-// alternative when one of their releases changes a private member that the fast driver relies on: DATABASE_DRIVER=plain.
+// The plain driver: statements, rows and connections through the public interfaces of pg and knex only. It is slower (README.md).
+// DATABASE_DRIVER=plain selects it when a release of pg or knex changes a private member that the fast driver relies on.
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { isStalePlan } from './database-errors.ts';
@@ -8,7 +8,7 @@ import { camel, forgetName, nameOf, parameter, type Repeated } from './statement
 
 /**
  * Sends statements like `send` of statement.ts, but one by one, with pg's own query object. Several statements outside a transaction get a
- * transaction. Within one they get none, because its end would also end the enclosing transaction.
+ * transaction of their own. Inside a transaction they get none, because its end would also end the enclosing transaction.
  */
 export async function sendPlain<Row>(
   client: pg.ClientBase,

@@ -97,8 +97,8 @@ function follow(servers: readonly string[]): Primary {
   return {
     async address() {
       if (known !== null) return known;
-      // After a failure no search begins for a time: the pool opens its connections one by one, and each search would wait for servers that
-      // do not answer.
+      // After a failure, no search begins for a short time: the pool opens its connections one by one, and each search would wait for
+      // servers that do not answer.
       if (failure && performance.now() < failure.until) throw failure.error;
       return find();
     },

@@ -1,7 +1,10 @@
 // The texts of reads: what a model selects, and conditions on its columns.
 
 export type Value = string | number | boolean | Buffer;
-/** A comparison other than equality, by its key in `comparisons`. `or` is another column that may contain the text, or replaces null. */
+/**
+ * A comparison other than equality. `or` is another column: for a key of `comparisons`, the text may match that column instead; for
+ * `first`, that column replaces null.
+ */
 export interface Comparison {
   how: keyof typeof comparisons | 'in' | 'first';
   text: string;
@@ -19,7 +22,7 @@ const comparison = (how: keyof typeof comparisons) => (text: string | null | und
 
 /** Case-insensitive equality, for a text column with a case-insensitive index. */
 export const ignoringCase = comparison('~');
-/** Condition that the column contains the words of the text, case-insensitive. It reads every row that satisfies the other conditions. */
+/** Condition that the column contains the text, ignoring case. It reads every row that satisfies the other conditions. */
 export const containsWords = comparison('*');
 
 /** Equality with the column or, if it is null, with the column `other`. */

@@ -20,8 +20,8 @@ export interface Position {
 }
 
 /**
- * The position up to which all visible changes are written, as text; null on a server that is not a primary. Visible changes are on disk
- * first, except with `synchronous_commit = off`.
+ * The position up to which all visible changes are written, as text; null on a server that is not a primary. Changes are on disk before
+ * they become visible, except with `synchronous_commit = off`.
  */
 export const writtenSql = `(select substr(pg_walfile_name(at), 1, 8) || '/' || at from (select
   case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end as at
@@ -48,8 +48,8 @@ export interface Standby {
   /** Whether reads use the standby at present. */
   isInUse(): boolean;
   /**
-   * Whether the standby has replayed this position, or does so within 20 ms. Once a read has waited in vain, later reads do not wait until
-   * the standby has caught up.
+   * Whether the standby has replayed this position, or does so within 20 ms. After a read has waited in vain, later reads use the primary
+   * at once. They use the standby again when it has caught up.
    */
   reached(position: Position): boolean | Promise<boolean>;
   close(): void;

@@ -146,7 +146,7 @@ const asIs = pg.types.getTypeParser(pg.types.builtins.TEXT);
 export const camel = (column: string): string =>
   column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The last used row constructors by text, with their columns: connections mostly describe a text identically. */
+/** The last row constructor of each text, with its columns. Connections share it, because most of them describe a text identically. */
 const compiled = new Map<string, { columns: string; make: RowMaker }>();
 
 function rowMaker(text: string, fields: pg.FieldDef[]): RowMaker {

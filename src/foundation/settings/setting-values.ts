@@ -69,7 +69,7 @@ export const workers = parsedSetting('auto or an integer 1 to 128', (value) => {
   return count >= 1 && count <= 128 ? count : undefined;
 });
 
-/** The value of JSON text. Text that is not JSON reads as undefined: the error of the parser would quote it. */
+/** The value of JSON text. Invalid JSON becomes undefined, because the error of the parser would quote the text. */
 export const jsonText = z.string().transform((text): unknown => {
   try {
     return JSON.parse(text);

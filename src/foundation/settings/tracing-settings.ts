@@ -38,7 +38,7 @@ export interface TracingConfig {
   readonly collector: string | null;
   /** Version of the semantic conventions for generative AI. */
   readonly genAi: 'stable' | 'latest';
-  /** Duration in milliseconds from which statements are logged; 0 means none. */
+  /** Minimum duration of statements that are logged, in milliseconds; 0 means that none are logged. */
   readonly slowStatementMs: number;
 }
 

@@ -29,8 +29,8 @@ export interface Bucket {
 }
 
 /**
- * Parses `s3://bucket/prefix?region=…&endpoint=…&path-style=on`; null for any other or repeated parameter. Self-hosted servers seldom
- * have regions or a host name per bucket: an endpoint changes the default of both.
+ * Parses `s3://bucket/prefix?region=…&endpoint=…&path-style=on`; null for any other or repeated parameter. With an endpoint, the region
+ * defaults to `us-east-1` and the bucket is part of the path, because self-hosted servers seldom have regions or a host name per bucket.
  */
 export function readBucket(address: string): Bucket | null {
   if (!URL.canParse(address)) return null;

@@ -1,5 +1,5 @@
-// Periodic jobs mostly find nothing to do, many times a second: a run that writes no row, sends no request, does not fail and is fast
-// leaves no trace. Its spans are held until it ends.
+// Periodic jobs run many times a second, and most runs find nothing to do. A run that writes no row, sends no request, does not fail and is
+// fast is idle, and its spans are dropped. All spans of a run are held until it ends.
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-node';
 

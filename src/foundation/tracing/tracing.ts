@@ -80,7 +80,10 @@ export async function inSpan<T>(span: OpenSpan, work: () => Promise<T>): Promise
   }
 }
 
-/** Marks the span as failed. A refusal of the caller (4xx) is only noted by name, because it is not a failure of the service. */
+/**
+ * Marks the span as failed. For a refused request (4xx), only the error type is recorded, because a refusal is not a failure of the
+ * service.
+ */
 export function failWith(span: OpenSpan, error: unknown): void {
   if (error instanceof Problem && error.status < 500)
     span.set({ 'error.type': error.body.code ?? String(error.status) });

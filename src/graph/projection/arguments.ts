@@ -115,7 +115,7 @@ export function argumentSchema({ type, extensions, defaultValue }: GraphQLArgume
   };
 }
 
-/** A request record, with its enums and scalars inlined, and the bounds of scalars. */
+/** The JSON Schema of a request record. It inlines enums and scalars, and includes the bounds of scalars. */
 export function bodySchema({ json, zod }: RequestRecord, schema: GraphQLSchema): Json {
   const definitions = (zodSchema(zod).$defs ?? {}) as Record<string, Json>;
   return inlineReferences(json, (name) => {

@@ -1,5 +1,5 @@
-// One root field as an operation of a surface that has admitted the caller and validated the arguments: executed as a plan (plan.ts),
-// without the guards of the field (authorization, cost, and validation of the arguments).
+// One root field as an operation of an API that has admitted the caller and validated the arguments. The operation is executed as a plan
+// (plan.ts), without the guards of the field (authorization, cost, and validation of the arguments).
 import {
   astFromValue,
   type DocumentNode,

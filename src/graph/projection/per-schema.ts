@@ -1,4 +1,5 @@
-// Caches data that is derived only from a schema, for all services that a process opens on it, as tests do.
+// Caches data that is derived only from a schema. All services that a process opens with the same schema share the data; tests open
+// several.
 import type { GraphQLSchema } from 'graphql';
 
 export function perSchema<T>(derive: (schema: GraphQLSchema) => T): (schema: GraphQLSchema) => T {

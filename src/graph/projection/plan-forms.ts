@@ -22,7 +22,7 @@ export interface Relation<T> {
 }
 export type PlanPart<T> = Members | Relation<T>;
 
-/** The form of a result: JSON text for /graphql, values for surfaces that work on the record. */
+/** The form of a result: JSON text for /graphql, values for the APIs that process the record. */
 export interface Form<T> {
   /** Writes a leaf, an object that has only scalar members, or a list of such objects. */
   whole(value: unknown): T;

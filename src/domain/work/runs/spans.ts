@@ -150,7 +150,7 @@ export function recordEnds(trx: Transaction, runIds: readonly string[], stepIds:
 
 function addStep(on: Tracing, step: RunStep): void {
   const { id, runId, agent, role, model, harness, startedAt, finishedAt, status } = step;
-  // A step that never began ended with its run.
+  // A step that never began gets no span.
   if (startedAt === null || finishedAt === null) return;
   const operation = genAi().step(role);
   const attributes: Attributes = {

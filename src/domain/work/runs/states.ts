@@ -23,8 +23,8 @@ export type RunState = (typeof runStates)[number];
 
 export const runMoves: Readonly<Record<RunState, readonly RunState[]>> = {
   waitingForIssue: ['waitingForRuntime', 'failed', 'canceled'],
-  // A waiting run may have the lease of a runtime that stopped sending heartbeats, which may still hand back or finish the run until
-  // another one claims it.
+  // A waiting run may still be leased to a runtime that stopped sending heartbeats. That runtime may hand back or finish the run until
+  // another runtime claims it.
   waitingForRuntime: ['waitingForRuntime', 'running', 'completed', 'failed', 'canceled'],
   // A move to the same state is allowed, because a heartbeat renews the lease.
   running: ['running', 'waitingForRuntime', 'completed', 'failed', 'canceled'],

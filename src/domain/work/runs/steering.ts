@@ -25,7 +25,7 @@ export function refuseEnded(run: Run): void {
   if (!isOpen(run)) throw conflict(`The run has ended (${run.status}): it can no longer be steered.`);
 }
 
-/** Reason why an open run accepts no messages; null when one of its agents does, now or in a later step. */
+/** Reason why an open run accepts no messages; null when its current agent or a later one accepts them. */
 async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
   const step = await latestStepOf(trx, run.id);
   if (step?.harness === 'shell') return 'The shell harness accepts no messages and cannot be interrupted.';

@@ -13,7 +13,7 @@ export interface FailureStreak {
   at: number;
 }
 
-// Missions among the newest failed runs with three or more failures since their last completed run.
+// Recurring missions that have failed at least three times since their last completed run. Only the newest failed runs are searched.
 const failureStreaksSql = `with failed as (
     select recurring_id, id, created_at,
       row_number() over (partition by recurring_id order by created_at desc, id desc) as n,

@@ -80,7 +80,7 @@ export async function releaseSilentRuns(): Promise<void> {
   });
 }
 
-/** Fails runs that no runtime claimed within a day; `reason` keeps the reason that they waited. */
+/** Fails runs that no runtime claimed within a day. Their `reason` still says why they waited. */
 export const failOverdueRuns = (): Promise<void> =>
   transaction(async (trx) => {
     const at = now();
@@ -155,8 +155,8 @@ const findReasonsSql = `with kind as materialized (
     )
   select ids, reason from found where former is distinct from reason`;
 
-// The runs are named by their ids: the planner takes hardly any run for a waiting one, and a join would compare each with each. Rows that
-// another process has locked are skipped.
+// The statement gets the ids of the runs. A join would be slow: the planner underestimates the number of waiting runs, and would compare
+// every pair of rows. Rows that another process has locked are skipped.
 const setReasonSql = announcing(`update runs r set reason = $2, updated_at = $3 from (
     select r.id as run_id from runs r where r.id = any($1) and ${waits} and r.reason is distinct from $2 for no key update skip locked
   ) free where r.id = free.run_id`);

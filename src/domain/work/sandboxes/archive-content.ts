@@ -17,7 +17,7 @@ import type {
 
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
-/** The fifth of Brotli's eleven levels is fast enough for background work, and smaller than gzip's best for logs. */
+/** Level 5 of Brotli (the maximum is 11) is fast enough for background work, and compresses logs better than gzip's highest level. */
 const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url');

@@ -42,7 +42,7 @@ export const archiveContentsOf = async (trx: Transaction, orgId: string): Promis
 /** SQL query for the last archive of the run that ended last. */
 export const lastArchiveSql = `${selectionOf(LogArchive)} order by ended_at desc, run_id desc, number desc limit 1`;
 
-/** Deletes an archive, whose content is then swept; returns false when it is gone. */
+/** Deletes the record of an archive; a sweep removes the content later. Returns false when the record no longer exists. */
 export const deleteArchive = async (trx: Transaction, { orgId, runId, number }: LogArchive): Promise<boolean> =>
   (await LogArchive.query(trx).delete().where({ orgId, runId, number })) > 0;
 
@@ -131,8 +131,8 @@ export interface ArchivedFragments {
 const none: ArchivedFragments = { next: 0, lastPlan: -1, read: async () => [] };
 
 /**
- * The archived fragments of ended sandboxes. Rows of the database must have been read before: those below `next` are then repetitions,
- * and none is missing.
+ * The archived fragments of ended sandboxes. The caller must have read the rows of the database before. Rows below `next` then repeat
+ * archived fragments, and no fragment is missed.
  */
 export async function archivedFragmentsOf(
   sandboxIds: readonly string[],

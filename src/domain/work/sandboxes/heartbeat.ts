@@ -21,7 +21,7 @@ const recentSandboxesSql = (isRunHeld: string) => `select s.id from sandboxes s
     join unnest($1::text[], $2::text[]) b (id, lease_id) on s.id = b.id and s.lease_id = b.lease_id
   where s.status = 'running' and ($3::text is null or s.org_id = $3) and s.last_heartbeat_at > $4 and ${isRunHeld}`;
 
-/** Ids of the sandboxes that continue and whose last heartbeat is later than the time. `isRunHeld`: as in `renewSandboxes`. */
+/** Ids of the running sandboxes whose last heartbeat is later than `since`. `isRunHeld`: as in `renewSandboxes`. */
 export async function findRecentSandboxes(
   { orgId }: Caller,
   reports: readonly SandboxReport[],
@@ -57,8 +57,8 @@ const insertSamplesSql = `with sample as (
   where s.id = m.sandbox_id and (s.last_metric_at is null or s.last_metric_at < m.at)`;
 
 /**
- * Renews the heartbeats of sandboxes, and returns the ids of those that continue. `isRunHeld` is an SQL condition on the sandbox `s`: its
- * run is held under its lease.
+ * Renews the heartbeats of sandboxes, and returns the ids of those that continue. `isRunHeld` is an SQL condition on the sandbox `s`: the
+ * lease of the sandbox still holds the run.
  */
 export async function renewSandboxes(
   trx: Transaction,

@@ -67,7 +67,7 @@ export class Sandbox extends table('sandboxes', {
     return { name: status, condition: `"status" = '${status}'${alive}` };
   }
 
-  /** The lease on the run under which the runtime registered it. */
+  /** The lease on the run under which the runtime registered the sandbox. */
   declare leaseId: Id<'lease'> | null;
 }
 

@@ -9,7 +9,7 @@ import { conflict } from '#foundation/problem.ts';
 import { previewSizes } from '#limits.ts';
 import { Sandbox, type SandboxSession, type SandboxStatus } from './model.ts';
 
-/** Maximum number of samples whose mean is one point of a chart. */
+/** Maximum number of samples that are averaged into one point of a chart. */
 export const maxSamplesPerPoint = 50;
 
 export interface SandboxFilter extends PageRequest {
@@ -78,8 +78,8 @@ export interface MetricPoint {
 }
 
 /**
- * Each interval reads its last samples through the index, so that the cost of a curve depends on the number of points, not of samples. The
- * limit is a subquery because the planner does not know its value: it then reads in index order and never sorts a whole interval.
+ * Only the last samples of each interval are read, through the index, so that the cost of a curve depends on the number of points, not of
+ * samples. The limit is a subquery to hide its value from the planner, which then reads in index order and never sorts a whole interval.
  */
 const metricPointsSql = (
   atMost: number,

@@ -34,7 +34,7 @@ export const oldArchivedRuns = (orgId: string, at: number): Promise<{ runId: str
 const ofRun = 'org_id = $1 and run_id = $2';
 const sandboxIds = `sandbox_id in (select id from sandboxes where ${ofRun})`;
 const noteSql = `update sandboxes set logs_deleted_at = $3 where ${ofRun} and logs_deleted_at is null returning id`;
-// The tables are in the order in which archiving locks them, because it may move the rows at the same time.
+// The tables are in the order in which archiving locks them, to avoid a deadlock when archiving moves the rows at the same time.
 const deletions = [
   `delete from log_archives where ${ofRun}`,
   `delete from sandbox_log_parts where ${sandboxIds}`,

@@ -27,8 +27,9 @@ const newestFirst = (a: Dated, b: Dated): number =>
   b.time - a.time || (a.sandboxId === b.sandboxId ? b.seq - a.seq : a.sandboxId < b.sandboxId ? 1 : -1);
 
 /**
- * The newest entries up to a given time: rows of the database, which must have been read before, and entries of archives. Blocks are read
- * from the latest to the earliest, as long as they may contain one of the newest entries.
+ * The newest entries up to a given time, from `rows` of the database and from `archives`. The rows must have been read before the archives
+ * were looked up, so that no entry is missed. Blocks are read from the latest to the earliest, as long as they may contain one of the
+ * newest entries.
  */
 async function newest<B extends LogBlock | FragmentBlock, T extends Dated>(
   rows: readonly T[],

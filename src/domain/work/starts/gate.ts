@@ -13,7 +13,7 @@ export interface Refused {
   /** Explanation for people, which is also recorded on skipped runs. */
   reason: string;
 }
-/** Whether missions may start: `missions` is the number that may start now, `then` the error for any further one. */
+/** Whether missions may start: `missions` is the number that may start now, and `then` is the error for each mission beyond that number. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 interface GateOptions {

@@ -1,4 +1,5 @@
-// The records that use a sandbox template: its page lists projects and agents, and a template with any use cannot be deleted.
+// The records that use a sandbox template. The page of a template lists the projects and agents that use it. A template with any use cannot
+// be deleted.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { agentsWithTemplates } from '../../projects/agents/operations.ts';

@@ -1,4 +1,4 @@
-// Terminals for people: opened for a running mission, written to, and followed by the person who has opened them.
+// Terminals of people in running missions. Only the person who has opened a terminal can write to it and follow its output.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -76,8 +76,8 @@ async function lockOpen(trx: Transaction, caller: Caller, id: string): Promise<T
 }
 
 /**
- * Sends input to the shell, once by its number; without text it says that the person is still connected. A repeated piece changes
- * nothing. @throws 404, 409 for a gap or for too much unread input
+ * Sends a piece of input to the shell; a repeated piece changes nothing. A piece without text only reports that the person is still
+ * connected. @throws 404, 409 for a gap or for too much unread input
  */
 export const writeTerminal = (
   caller: Caller,

@@ -108,7 +108,10 @@ async function prepare(files: EmbeddedFiles, settings: Record<string, string | n
   };
 }
 
-/** Removes remains of interrupted first starts and restores; runs late, after an initdb that lost its parent has ended. */
+/**
+ * Removes remains of interrupted first starts and restores. It runs only after the server has started, so that an initdb that lost its
+ * parent has time to end.
+ */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder).filter((name) => /^(data|password)\.new/.test(name))) {
     try {
@@ -120,9 +123,8 @@ function sweep(folder: string): void {
 }
 
 /**
- * Creates the cluster under a temporary name and renames it, so that an interrupted start leaves no partial database. The name is new
- * each time, because
- * the initdb of a killed process may still be writing.
+ * Creates the cluster under a temporary name and renames it, so that an interrupted start leaves no partial database. The name is new each
+ * time, because the initdb of a killed process may still be writing.
  */
 function createCluster({ files, program, as, parameters }: Cluster): void {
   const attempt = randomBytes(4).toString('hex');

@@ -29,7 +29,7 @@ export interface OsAccount {
 }
 
 export interface EmbeddedFiles {
-  /** The folder that contains all files of the database, in some installations without the socket; usually `home` itself. */
+  /** The folder that contains all files of the database, except the socket in some installations; usually `home` itself. */
   folder: string;
   data: string;
   passwordFile: string;

@@ -112,7 +112,9 @@ function world(): string {
   }
 }
 
-/** Start time of a living process, else undefined. A zombie (its parent does not reap, as PID 1 in a container) counts as ended. */
+/**
+ * Start time of a living process, else undefined. A zombie counts as ended: its parent, such as PID 1 in a container, may never reap it.
+ */
 export function startOf(pid: number): string | undefined {
   try {
     if (process.platform === 'win32') return String(process.kill(pid, 0));

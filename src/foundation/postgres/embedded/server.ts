@@ -71,7 +71,7 @@ function signalEnd({ files, program, as }: Cluster, pid: number): void {
   else process.kill(pid, 'SIGINT');
 }
 
-/** Starts the server and resolves when it accepts connections; after a crash, recovery from the write-ahead log may take some time. */
+/** Starts the server and resolves when it accepts connections; after a crash, recovery from the write-ahead log may take a while. */
 export async function launch({ files, program, as, parameters }: Cluster): Promise<Server> {
   if (!onWindows) makePrivateFolder(files.socket, files.account);
   const flags = Object.entries(parameters).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
