@@ -56,7 +56,7 @@ async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
     const caller = callerOf(member);
     const mayAct = awaitingRuns.length > 0 && caller.scopes.has('missions:run');
     if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
-    // The mission's person and its followers are left out, because mission-notices notifies them.
+    // The person and the followers of a mission are left out, because the module mission-notices notifies them.
     const own = awaitingRuns
       .filter(({ userId, followerIds }) => userId === member.userId || followerIds.includes(member.userId))
       .map(({ id }) => `person_needed:${id}:`);

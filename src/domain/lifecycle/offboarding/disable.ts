@@ -10,7 +10,7 @@ import { endAuthority } from './authority.ts';
 export const disablePerson = (person: Person): Promise<Person> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
-    // The column is written first, which locks the person. A session or credential that is being created is either committed before this
+    // `disabledAt` is written first, which locks the person. A session or credential that is being created is either committed before this
     // lock is granted, and then ended below, or waits for this transaction and is then refused.
     await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);

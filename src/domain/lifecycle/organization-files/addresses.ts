@@ -1,6 +1,6 @@
-// Some personal values are about an email address without an account. Their keys are found by a keyed digest of the address, which differs
-// in each installation. Therefore a file contains the addresses themselves, so that the installation that imports the organization can find
-// the keys.
+// Some personal values belong to an email address that has no account. The encryption keys of these values are found by a keyed digest of
+// the address, and this digest differs in each installation. A file therefore contains the addresses themselves, so that the installation
+// that imports the organization can find the encryption keys.
 import { sendUnhurried } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { subjectOfAddress } from '../../organization/person-keys/keys.ts';
@@ -8,7 +8,7 @@ import { ownCondition, type PackedTable } from './tables.ts';
 
 type Addresses = Readonly<Record<string, string>>;
 
-/** Email addresses from records of the organization, by the digests that other records contain in their place. */
+/** Email addresses from records of the organization, by the digests that other records contain instead of the addresses. */
 export async function addressesInFile(
   trx: Transaction,
   orgId: string,

@@ -1,4 +1,4 @@
-// Rows in the text format of COPY: counted, hashed, and changed column by column.
+// Counts, hashes and changes rows in the text format of COPY.
 import { createHash, type Hash } from 'node:crypto';
 
 export interface RowCount {

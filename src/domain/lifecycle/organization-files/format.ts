@@ -54,9 +54,9 @@ export const headerSchema = z.object({
   tables: z.array(
     z.object({ name: z.string().regex(/^[a-z][a-z0-9_]*$/), columns: z.array(z.string().regex(/^[a-z][a-z0-9_]*$/)) }),
   ),
-  /** Public keys that have signed the checkpoints of the audit log. */
+  /** Public keys with which the checkpoints of the audit log are verified. */
   auditKeys: z.array(z.object({ id: z.string(), algorithm: z.string(), publicKey: base64, createdAt: count })),
-  /** Email addresses by the keyed digests that replace them in the file; sealed. */
+  /** Maps the keyed digests in the file to the email addresses that they replace; sealed. */
   addresses: z.string(),
 });
 export type Header = z.output<typeof headerSchema>;
@@ -67,7 +67,7 @@ const manifestSchema = z.object({
   header: hash,
   /** For each table: the number of rows, their size as text, and the SHA-256 of the text. */
   tables: z.record(z.string(), z.object({ rows: count, bytes: count, sha256: hash })),
-  /** Contents of the storage; the SHA-256 covers the line `KEY SIZE` before each content, and its bytes. */
+  /** Contents of the storage; the SHA-256 covers the bytes of each content, and the line `KEY SIZE` before them. */
   contents: z.object({ files: count, bytes: count, sha256: hash, missing: z.array(z.string()) }),
 });
 export type Manifest = z.output<typeof manifestSchema>;

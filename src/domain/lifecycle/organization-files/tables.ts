@@ -27,7 +27,10 @@ interface ForeignKey {
   joins: string;
 }
 
-/** Tables whose rows belong to an organization only through another record: the columns that refer to such a record, with the table of each. */
+/**
+ * For tables whose rows belong to an organization only through another record: the columns that refer to this record, each with the table
+ * of the record.
+ */
 const ofRecord: Readonly<Record<string, readonly (readonly [column: string, table: string])[]>> = {
   access_tokens: [
     ['sign_in_id', 'sign_ins'],
@@ -49,7 +52,7 @@ const ofRecord: Readonly<Record<string, readonly (readonly [column: string, tabl
   terminal_pieces: [['terminal_id', 'terminals']],
 };
 
-/** Tables of the whole installation; a file contains those of their rows to which its organization refers. */
+/** Tables of the whole installation. A file contains only the rows to which records of its organization refer. */
 export const sharedTables = ['people', 'oauth_clients'] as const;
 
 const tablesSql = `select c.relname as name,
@@ -104,7 +107,7 @@ export function rowsOf(
   return `select ${columns.map(quotedName).join(', ')} from ${table.name} where ${ownCondition(table, orgId, all)}${order}`;
 }
 
-/** Names come from the database's catalog. */
+/** Quotes a name from the database's catalog. Such names contain no quotation marks. */
 export const quotedName = (name: string): string => `"${name}"`;
 
 /** SQL condition on the rows of an organization. */
@@ -137,7 +140,7 @@ const peopleOf = (orgId: string, all: readonly PackedTable[]): string =>
     )
     .join(' union ');
 
-/** Contents that records of the organization use, including those that the service itself created. */
+/** Contents that records of the organization use, including contents that the service itself created. */
 const contentsOf = (orgId: string, all: readonly PackedTable[]): string =>
   all
     .filter(({ columns }) => columns.includes('content_key'))

@@ -25,7 +25,7 @@ export async function verifyRows(trx: Transaction, arrived: Arrived): Promise<vo
   ]);
 }
 
-/** Verifies the ledger and the audit log, whose keys have been added. @throws OrganizationFileError with all defects that were found. */
+/** Verifies the ledger and the audit log, after the keys of the log were added. @throws OrganizationFileError with all defects that were found. */
 export async function verifyLogs(trx: Transaction, orgId: string): Promise<void> {
   const ofLedger = (await verifyLedger(trx, orgId)).map((finding) => `ledger: ${finding}`);
   const ofLog = (await verifyLogIn(trx, orgId, [])).findings.map((finding) => `audit log: ${finding}`);
@@ -91,7 +91,7 @@ async function checkKeys(trx: Transaction, { orgId, tables }: Arrived): Promise<
   return findings;
 }
 
-/** Contents that the organization shares with another one: they would be removed together with that organization. */
+/** Reports contents that are shared with another organization, because they would be removed together with that organization. */
 async function checkContents(trx: Transaction, { orgId, tables }: Arrived): Promise<string[]> {
   const using = tables.filter(({ columns }) => columns.includes('content_key'));
   const keys = (table: PackedTable, isOwn: boolean) =>

@@ -27,7 +27,10 @@ const unique = {
   directory_users_email: 'emails.value',
 };
 
-/** Creates a user. @throws 409 for a name, external id or address of another user, at the limit, and for an inactive user who is the last owner */
+/**
+ * Creates a user. @throws 409 when another user has the name, external id or address, when the directory is full, and for an inactive user
+ * who is the last owner
+ */
 export const createUser = (caller: Caller, input: UserInput): Promise<DirectoryUser> =>
   changeDirectory(caller, unique, async (trx, orgId) => {
     const { users: max } = directoryCounts;

@@ -48,8 +48,8 @@ export async function setRetentionSettings(caller: Caller, settings: RetentionSe
 }
 
 /**
- * The retention of one organization: days for details of runs, and for other records the time before which they are deleted. Null means
- * that nothing is deleted.
+ * The retention of one organization. Details of runs are kept for `runDays` days; other records are deleted when they are older than a
+ * time. Null means that nothing is deleted.
  */
 export interface RetentionLimits {
   orgId: string;
@@ -61,7 +61,7 @@ export interface RetentionLimits {
 
 const until = (column: string): string => `$2::bigint - ${column}::bigint * ${days(1)}`;
 /**
- * SQL query for the next organizations after the id `$1`, among those of `$3` unless it is null. Organizations that are moving are left
+ * SQL query for the next organizations after the id `$1`; only those in `$3` unless `$3` is null. Organizations that are moving are left
  * out, because none of their rows can be deleted. The logs of a sandbox are deleted at the latest together with the sandbox.
  */
 export const retentionLimitsSql = `select org_id, run_days, ${until('least(log_days, sandbox_days)')} as logs_until,

@@ -59,7 +59,7 @@ const rangeSql = `select ${columnsOf(WebhookDelivery)} from webhook_deliveries
   where endpoint_id = $1 and resend_of is null and status = any($2) and created_at >= $3 and created_at < $4
   order by created_at, id limit ${webhookCounts.waiting + 1}`;
 
-/** Sends the events of a period again. Returns their number. @throws 400 for a status of waiting deliveries; 409 as `resend` */
+/** Sends the events of a period again. Returns their number. @throws 400 for the status `pending`; 409 as `resend` */
 export async function resendRange(caller: Caller, endpointId: string, range: ResendRange): Promise<number> {
   const { createdFrom, createdBefore = Number.MAX_SAFE_INTEGER, status } = range;
   if (status === 'pending') throw invalid.field('status', 'must be "delivered" or "failed"');

@@ -46,7 +46,7 @@ export class WebhookDelivery extends table('webhook_deliveries', {
   type: column<string>(),
   status: column<(typeof webhookStatuses)[number]>(),
   attempts: column<number>(),
-  /** When the next attempt is due; null once it is delivered or has failed. */
+  /** When the next attempt is due; null once the event is delivered or the delivery has failed. */
   dueAt: column<number | null>(),
   attemptedAt: column<number | null>(),
   durationMs: column<number | null>(),

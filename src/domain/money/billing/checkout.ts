@@ -21,9 +21,9 @@ export interface NewCheckout {
 }
 
 /**
- * Creates a checkout and its payment page at the provider. If a request is repeated with its idempotency key before the first one was
- * answered, it continues with the same checkout and page. @throws 400 for members that do not belong to the offer, 409 while a subscription
- * is not canceled
+ * Creates a checkout and its payment page at the provider. If a client repeats the request with the same idempotency key before it gets an
+ * answer, the repeated request continues with the same checkout and page. @throws 400 for fields that do not belong to the offer, 409 while
+ * a subscription is not canceled
  */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);

@@ -28,7 +28,8 @@ export async function endAtProvider(orgId: OrgId): Promise<string | null> {
 }
 
 /**
- * Expires the open checkouts, and cancels the subscription that has ended at its provider. Returns the subscription, or null without one.
+ * Expires the open checkouts, and marks the subscription as canceled after it has ended at its provider. Returns the subscription, or null
+ * without one.
  * @throws when another subscription has begun in the meantime
  */
 export async function endSubscriptionOf(
@@ -49,8 +50,8 @@ export async function endSubscriptionOf(
 }
 
 /**
- * Withdraws from the orders that could still be withdrawn when the organization was closed. Returns the sum of the refunds, in cents. The
- * provider pays the refunds afterwards.
+ * Withdraws from the orders whose withdrawal window was still open when the organization was closed. Returns the sum of the refunds, in
+ * cents. The provider pays the refunds afterwards.
  */
 export async function withdrawOrdersOf(trx: Transaction, orgId: OrgId, at: number, reason: string): Promise<number> {
   const orders = await BillingOrder.query(trx)

@@ -19,7 +19,7 @@ export const translated =
     }
   };
 
-/** Whether the resource no longer exists at Stripe: a subscription that has ended cannot be canceled again. */
+/** Whether the resource no longer exists at Stripe. For example, a subscription that has ended cannot be canceled again. */
 export const isGone = (error: unknown): boolean =>
   error instanceof errors.StripeInvalidRequestError && error.code === 'resource_missing';
 

@@ -2,8 +2,8 @@
 import { days } from '#foundation/clock.ts';
 
 /**
- * Packs per checkout; how long a checkout stays open, an order can be withdrawn, the credits of a pack last, and a subscription period of
- * the built-in provider lasts; messages per credit request.
+ * Number of packs per checkout. How long a checkout stays open, an order can be withdrawn, the credits of a pack last, and a period of a
+ * subscription of the built-in provider lasts. Maximum number of messages per credit request.
  */
 export const billing = {
   packs: { min: 1, max: 100 },

@@ -112,7 +112,7 @@ export async function sendRefunds(): Promise<void> {
   const errors: unknown[] = [];
   for (const order of await sql<BillingOrder>(pendingSql)) {
     try {
-      // The refund is retried once the provider is configured again.
+      // While the provider is not configured, the order is skipped; it is refunded later.
       const provider = providerNamed(order.provider);
       if (!provider) continue;
       if (order.refundCents! > 0) await provider.refund(order);

@@ -132,9 +132,9 @@ export async function issue(
 
 const isOwned = ({ account }: Entry): boolean => account === 'available' || account === 'reserved';
 
-// Triggers (migrations, credits and credit_usage) set the other columns: `seq` and `balance_after` of transfers and entries,
-// `spent_after` and `missions_after` of transfers. They also refuse transfers that do not balance. An entry with `seq` 1 is the first one
-// of its account by the primary key, and its balance is checked: no trigger looks for earlier entries.
+// Triggers (migrations, credits and credit_usage) set the other columns: `seq` and `balance_after` of transfers and entries, `spent_after`
+// and `missions_after` of transfers. They also refuse transfers that do not balance. The first entry of an account is inserted with `seq`
+// 1, so that no trigger has to look for earlier entries. The primary key and a check constraint ensure that `seq` and balance are correct.
 const appendSql = `with transfer as (
     insert into credit_transfers (id, org_id, kind, amount, uncovered, run_id, order_id, note, created_at)
     select t.id, $1, t.kind, t.amount, t.uncovered, t.run_id, t.order_id, t.note, $2

@@ -1,4 +1,5 @@
-// Whether an organization has few credits left. This only reads: a trial that has not been granted yet does not count as low credits.
+// Whether an organization has few credits left. The check only reads, so a trial that has not been granted yet does not count as low
+// credits.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';

@@ -18,7 +18,7 @@ export interface Review {
 
 export const hasReviews = async (): Promise<boolean> => (await sql(hasReviewsSql)).length > 0;
 
-/** Deletes and returns the first review of a run with a greater id than this one. */
+/** Deletes and returns the next review, in the order of run ids, after the given run id. */
 export const takeReview = async (trx: Transaction, after: string): Promise<Review | undefined> =>
   (await sql<Review>(takeReviewSql, [after], trx))[0];
 
@@ -45,7 +45,7 @@ export interface Exhausted {
   at: number;
 }
 
-/** Records that the credits for the mission are used up; a repeated call keeps the time of the first. */
+/** Records that the credits for the mission are used up; a repeated call keeps the time of the first call. */
 export const recordExhausted = (trx: Transaction, { runId, orgId, reason, at }: Exhausted): Promise<unknown> =>
   sql(recordExhaustedSql, [runId, orgId, reason, at], trx);
 

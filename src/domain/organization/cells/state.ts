@@ -12,8 +12,8 @@ export const moveStateOf = (orgId: string, trx?: Transaction): Promise<CellOrgan
 
 const placeSql = 'select state, other_cell from cell_organizations where org_id = $1';
 /**
- * State and other cell of an organization, read for each request, and therefore without the waiting jobs, which can be many. Undefined as
- * for `moveStateOf`.
+ * State and other cell of an organization; undefined in the same cases as for `moveStateOf`. This is read for each request, and therefore
+ * omits the waiting jobs, which can be many.
  */
 export const placeOfMove = async (orgId: string): Promise<Pick<CellOrganization, 'state' | 'otherCell'> | undefined> =>
   (await lookUp<Pick<CellOrganization, 'state' | 'otherCell'>>(placeSql, [orgId]))[0];
@@ -21,7 +21,7 @@ export const placeOfMove = async (orgId: string): Promise<Pick<CellOrganization,
 const movedSql = `select org_id, other_cell from cell_organizations where slug = $1 and state = 'moved' order by changed_at desc limit 1`;
 /**
  * The cell to which the organization with this slug has moved. Null for an unknown slug, and for a slug that an organization of this cell
- * has taken since: the moved one was then closed in the other cell.
+ * has taken since; the organization that moved was then closed in the other cell.
  */
 export async function cellOfSlug(slug: string): Promise<string | null> {
   const [moved] = await sql<Pick<CellOrganization, 'orgId' | 'otherCell'>>(movedSql, [slug]);
@@ -68,10 +68,10 @@ const isFrozenSql = `select 1 as frozen from cell_organizations where org_id = $
 export const isFrozen = async (orgId: string): Promise<boolean> => (await sql(isFrozenSql, [orgId])).length > 0;
 
 /**
- * SQL condition: the service may write rows of the organization. Jobs that select rows in batches need it, because rows that they must not
- * write would be selected again and again. It is a scalar subquery, because that does not change the order in which an index returns the
- * rows.
- * @param orgId SQL expression for its id, with the name of its table
+ * SQL condition: the service may write rows of the organization. Jobs that select rows in batches need this condition, because rows that
+ * they must not write would be selected again and again. The condition is a scalar subquery, which does not change the order in which an
+ * index returns the rows.
+ * @param orgId SQL expression for the id of the organization, with the name of the table
  */
 export const isWritableSql = (orgId: string): string =>
   `coalesce((select cell.state = 'draining' from cell_organizations cell where cell.org_id = ${orgId}), true)`;

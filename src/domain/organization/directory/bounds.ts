@@ -11,8 +11,8 @@ export const directoryText = {
 } as const;
 
 /**
- * Maximum and default number of resources on a page. Groups include their members and are large, so a page has fewer of them. A page ends
- * before the resource with which it would exceed `related` groups or members, unless that resource is the first on the page.
+ * Maximum and default number of resources on a page. Groups include their members and are large, so a page has fewer groups. All resources
+ * of a page together have at most `related` groups or members, unless the first resource alone has more.
  */
 export const directoryPage = { max: 200, default: 100, groupsWithMembers: 20, related: 10_000 } as const;
 

@@ -10,7 +10,7 @@ import { lockOrganization } from '../organizations/operations.ts';
 /**
  * Runs a change in a transaction that has locked the organization.
  * @param unique Names of unique indexes, each with its attribute
- * @throws 409 naming the attribute, if another record has its value
+ * @throws 409 naming the attribute, if another record has the same value
  */
 export async function changeDirectory<T>(
   caller: Caller,

@@ -5,8 +5,8 @@ import { conflict } from '#foundation/problem.ts';
 import { DirectoryUser } from './model.ts';
 
 /**
- * Deletes the inactive user with this address; returns the number of deleted users. @throws 409 for an active user, because the directory
- * would restore them
+ * Deletes the inactive user with this address; returns the number of deleted users. @throws 409 for an active user, because the identity
+ * provider would create the user again
  */
 export async function deleteInactiveUser(trx: Transaction, orgId: Id<'organization'>, email: string): Promise<number> {
   const user = await DirectoryUser.find({ orgId, email }, trx);

@@ -26,7 +26,7 @@ const unique = { directory_groups_name: 'displayName', directory_groups_external
 const lockGroup = async (trx: Transaction, orgId: Id<'organization'>, id: string): Promise<DirectoryGroup> =>
   (await DirectoryGroup.lock(trx, { id: id as DirectoryGroup['id'], orgId })) ?? DirectoryGroup.refuse();
 
-/** Creates a group. @throws 409 for a name or external id of another group, and at the limit; 400 for an unknown member */
+/** Creates a group. @throws 409 when another group has the name or external id, and when the directory is full; 400 for an unknown member */
 export const createGroup = (
   caller: Caller,
   input: GroupInput,
@@ -79,7 +79,7 @@ export const deleteGroup = (caller: Caller, id: string, check: (group: Directory
 export function setGroupRole(caller: Caller, id: string, role: GroupRole | null): Promise<DirectoryGroup> {
   requireOwner(caller);
   return changeDirectory(caller, unique, async (trx, orgId) => {
-    // The role is read again, because it may have changed since the caller was authenticated.
+    // The caller's role is read again, because it may have changed since the caller was authenticated.
     requireOwner({ ...caller, role: (await lockOwnMembership(trx, caller)).role });
     const group = await lockGroup(trx, orgId, id);
     if (group.role === role) return group;

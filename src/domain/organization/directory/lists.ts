@@ -23,7 +23,7 @@ export interface Listed<Row> {
 
 const kinds = {
   users: { model: DirectoryUser, columns: userColumns },
-  // Both models have the type of the user model, because lists use only members that both have.
+  // Both models have the type of the user model, because lists use only properties that both models have.
   groups: { model: DirectoryGroup as unknown as typeof DirectoryUser, columns: groupColumns },
 };
 

@@ -44,7 +44,7 @@ export const acceptDirectoryOffer = (
 
 /**
  * Uses up the offer to this address, and returns the role that the user's groups give. Null means that the directory contains the user but
- * offers nothing, because the user is inactive or was removed; undefined means that it does not contain the address.
+ * offers nothing, because the user is inactive or was removed; undefined means that the directory does not contain the address.
  */
 export async function takeOffer(
   trx: Transaction,

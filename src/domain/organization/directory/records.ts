@@ -16,7 +16,7 @@ export interface ListedUser extends DirectoryUser {
   state: (typeof userStates)[number];
 }
 
-/** The addresses among the given ones whose accounts are members. */
+/** The given addresses whose accounts are members of the organization. */
 async function membersAmong(orgId: Id<'organization'>, emails: readonly string[]): Promise<ReadonlySet<string>> {
   const people = await Person.findByKeys('email', emails);
   const ids = people.map(({ id }) => id);

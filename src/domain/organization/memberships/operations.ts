@@ -112,7 +112,7 @@ export async function closeMemberships(trx: Transaction, orgId: string): Promise
 export const findMembership = (orgId: string, userId: string): Promise<Membership | undefined> =>
   Membership.find({ orgId, userId });
 
-/** Checks that the caller's role is at least the given one. @throws 403 for a higher role (docs/contract.md#members) */
+/** Checks that the caller's role is at least the given one. @throws 403 for a role above the caller's (docs/contract.md#members) */
 export function refuseRoleAbove(caller: Caller, role: OrgRole): void {
   if (caller.role && isAtLeast(caller.role, role)) return;
   throw forbidden.field('role', `${role} is above your own role${caller.role ? ` (${caller.role})` : ''}`);

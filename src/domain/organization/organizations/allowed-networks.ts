@@ -24,7 +24,7 @@ export function readNetwork(text: string): string | null {
   if (plain === null) return null;
   const widest = isIP(address!) === 6 ? 128 : 32;
   const bits = prefix === undefined ? widest : Number(prefix);
-  // IPv4 networks that are mapped into IPv6 become plain IPv4 networks, as addresses do.
+  // IPv4 networks that are mapped into IPv6 become plain IPv4 networks; `plainAddress` converts addresses in the same way.
   const kept = widest === 128 && isIPv4(plain) ? bits - 96 : bits;
   return bits > widest || kept < 0 ? null : `${plain}/${kept}`;
 }

@@ -1,4 +1,5 @@
-// Creates an organization for a person, in this cell or in another one. There the person gets an account with the same email address.
+// Creates an organization for a person, in this cell or in another one. In another cell, the person gets an account with the same email
+// address.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownPerson, wholePerson } from '#access/reach.ts';
 import { askCell, otherCells, ownCell } from '#foundation/http/cells.ts';

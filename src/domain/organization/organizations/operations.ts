@@ -124,7 +124,7 @@ export async function updateOrganization(
   orgId: string,
   changes: OrganizationChanges,
 ): Promise<Organization> {
-  // A session can change only its current organization, because its scopes follow from the role there.
+  // A session can change only its current organization, because the session's scopes follow from the person's role in that organization.
   if (orgId !== caller.orgId) Organization.refuse();
   const organization = await findOrganization(caller, orgId);
   manageOrganization(caller);

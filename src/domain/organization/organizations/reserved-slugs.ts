@@ -68,7 +68,7 @@ async function isTaken({ slug, orgId }: Wanted): Promise<boolean> {
   return found !== undefined && found.id !== orgId;
 }
 
-/** Conflicts in this cell with an organization that is being created in another cell, or imported into it. */
+/** Conflicts in this cell with an organization that another cell is creating or importing. */
 export const findWanted = async (wanted: Wanted): Promise<{ isTaken: boolean; isHere: boolean }> => ({
   isTaken: await isTaken(wanted),
   isHere: (await Organization.find({ id: wanted.orgId as Organization['id'] })) !== undefined,

@@ -14,6 +14,6 @@ export class Person extends table('people', {
 }) {
   static override noun = 'person';
 
-  /** There is no condition: a caller who can read a record can also read the person to whom it refers. */
+  /** Reads have no condition, because a caller who can read a record can also read the person to whom the record refers. */
   static visibleTo = () => ({});
 }

@@ -15,7 +15,7 @@ export interface Ceremony {
 const macOf = (head: string, { purpose, browser }: Ceremony): string =>
   signature('passkey challenge', `${head} ${purpose} ${browser}`).toString('base64url');
 
-/** A challenge valid for five minutes, as text whose bytes are the challenge. */
+/** Creates a challenge that is valid for five minutes. The bytes of the returned text are the challenge. */
 export function newChallenge(ceremony: Ceremony): string {
   const head = `${newSecret('')}.${now() + lifetimesMs.passkeyChallenge}`;
   return `${head}.${macOf(head, ceremony)}`;

@@ -56,7 +56,7 @@ export async function admitSignInMail(email: string, { address, knownBrowser }: 
   await mailsToAddress.take(email);
 }
 
-/** Counts an attempt before its code is compared. A known browser is limited only by the attempts of its code. @throws 429 */
+/** Counts an attempt before its code is compared. For a known browser, only the limit on attempts per code applies. @throws 429 */
 export async function admitSignInTry({ address, knownBrowser }: SignInSource): Promise<void> {
   if (!knownBrowser) await triesOfNetwork.take(networkOf(address));
 }

@@ -1,5 +1,5 @@
-// Links that sign in whichever browser opens them. They are mailed with a code, or issued by the operator. Each expires after ten minutes
-// and works once; only its digest is stored.
+// Links that sign in whichever browser opens them. They are mailed with a code, or issued by the operator. Each link expires after ten
+// minutes and can be used only once; only its digest is stored.
 
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';

@@ -88,7 +88,7 @@ const openKey = (orgId: string, sealed: string): Buffer =>
 
 const byIdSql = 'select id, sealed_key from person_keys where org_id = $1 and id = any($2)';
 
-/** The keys that still exist, by name; null for a key that was not sealed with the service key. */
+/** The named keys that still exist, by name; null for a key that was not sealed with the service key. */
 export async function keysNamed(
   orgId: string,
   ids: readonly string[],

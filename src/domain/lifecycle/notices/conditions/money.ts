@@ -83,7 +83,7 @@ export async function usedBudgets(caller: Caller): Promise<Condition[]> {
 
 /**
  * Warns before the creation of a project is refused with 402. An organization can also be above the limit, because an upgrade of the
- * service may introduce one.
+ * service may introduce a limit.
  */
 export async function planLimit(caller: Caller): Promise<Condition[]> {
   const orgId = ownOrganization(caller);

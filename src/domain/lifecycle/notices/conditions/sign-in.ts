@@ -83,7 +83,7 @@ export async function expiringDirectory(caller: Caller): Promise<Condition[]> {
   ];
 }
 
-/** The text of a notice about an expiry. @param left The applicable number of days; the smallest number makes the notice one that needs action */
+/** The text of a notice about an expiry. @param left The applicable threshold in days; a notice at the smallest threshold needs action */
 function expiryOf(
   subject: string,
   { left, expiresAt, advice }: { left: number; expiresAt: number; advice: string },
