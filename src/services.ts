@@ -1,4 +1,4 @@
-// Opens the services below the surfaces: binds the foundation to one configuration, and closes it in reverse order.
+// Opens the services below the surfaces: binds the foundation to one configuration. Everything is closed in reverse order.
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

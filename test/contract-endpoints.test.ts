@@ -110,7 +110,7 @@ describe('an endpoint of the contract', () => {
         const property = schema.properties[key];
         const bare = property.anyOf?.find((one: Json) => one.type !== 'null') ?? property;
         if (bounds.type === 'any') continue;
-        // JSON Schema writes the same expression with its slash escaped.
+        // The document has the same regular expression with an escaped slash.
         const { pattern } = bare;
         const shown = {
           ...pick(bare, Object.keys(bounds)),

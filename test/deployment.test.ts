@@ -172,7 +172,7 @@ describe('The manifests of the runner', () => {
       items: [{ key: 'token', path: 'token' }],
       defaultMode: 0o440,
     });
-    // Longer than the pause before the shutdown together with the time to drain missions.
+    // The grace period is longer than the pause before the shutdown plus the time to drain missions.
     expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(5_000 + Number(settings.KUBERNETES_DRAIN_MS));
   });
 

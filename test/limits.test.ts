@@ -55,7 +55,7 @@ const ask = (surface: Surface, root: RootField, args: Arguments): Promise<Outcom
 const asker = ({ exposure: { scope } }: RootField): Ask =>
   scope === 'runtime:report' ? { token: sample.serviceToken } : owner;
 
-/** Valid arguments except one: of the field itself, or a member of its body. */
+/** Arguments of which exactly one is invalid: an argument of the field itself, or a member of its body. */
 function argumentsWith(root: RootField, name: string, value: unknown): Arguments {
   const args = argumentsOf(root, sample);
   if (root.field.args.some((argument) => argument.name === name)) return { ...args, [name]: value };
@@ -75,7 +75,7 @@ function unlessNamed(what: string, name: string, { status, problem, data }: Omit
 const unlessRefused = (what: string, name: string, refusal: Problem | undefined): string[] =>
   unlessNamed(what, name, { status: refusal?.status ?? 200, problem: refusal?.details });
 
-/** The n-th value; after the last one, the first follows. */
+/** The n-th value; after the last value the count continues with the first. */
 const nth = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
 
 describe('a value at a limit of the Limits table is accepted, and a value beyond the limit is refused, in REST and GraphQL', () => {
@@ -124,7 +124,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
       const refusal = await refusalOfArgument(root, name, value);
       expect(unlessRefused(`${value.length} characters`, `${name}: ${words}`, refusal)).toEqual([]);
     }
-    // All surfaces share this check, so each surface is asked with one of the values, in turn.
+    // All surfaces share this check, so each surface is tested with only one of the values, and the values rotate.
     await stays(() =>
       atOnce(root.kind === 'Subscription' ? 1 : 2, [...surfacesOf(root).entries()], async ([i, surface]) => {
         const [value, words] = nth(beyond, n + i);
@@ -225,7 +225,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
         for (const [k, surface] of having.entries()) {
           const refusal = await refusalOfBody(surface, root, args);
           if (refusal) complaints.push(...names.flatMap((name) => unlessRefused(`${surface} ${what}`, name, refusal)));
-          // Each member is sent with one value, and with every value that the declaration permits, on one surface in turn.
+          // Each value that the declaration permits is sent once. Of the values that it rejects, one is sent for each member.
           if (refusal ? i === m % all.length && k === m % having.length : k === i % having.length)
             addCall(what, names, surface, args, isUndeclaredScope(names, value));
         }
@@ -298,7 +298,7 @@ describe('400 · an invalid query parameter', () => {
         const refusal = await refusalOfQuery(root, args, [...(others ? [others] : []), query].join('&'));
         refused(query, refusal?.status, refusal?.details);
       }
-      // All routes share the reader of queries, so each parameter is sent with some of the values, in turn.
+      // All routes share the reader of queries, so each parameter is sent with only one value of each list, and the values rotate.
       for (const query of [nth(repeated, n), nth(bad, n)]) {
         const { status, body } = await get(root, name, query);
         refused(query, status, body);
@@ -457,7 +457,7 @@ describe('an unknown path or method', () => {
       await stays(async () => {
         for (const [i, method] of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND'].entries()) {
           if (allow.includes(method)) continue;
-          // Every caller gets this response, because the methods of a path are not secret: the owner and nobody ask in turn.
+          // The methods of a path are not secret, so the owner and a caller without a credential get the same response.
           const answer = await world.request(method, path, nth([owner, {}], n + i));
           expect([method, answer.status, told(answer)]).toEqual([method, 405, allow]);
           if (method !== 'HEAD') expect(answer.body.code).toBe('method_not_allowed');

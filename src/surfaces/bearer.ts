@@ -88,7 +88,8 @@ export function createAuthenticate(failures: Throttle, place: Place) {
     exchange.scopes = caller.scopes;
     exchange.caller = caller;
     caller.source = exchange;
-    // A refused network address counts as a failure, not against the caller's rate, which protects the organization.
+    // A refused network address counts as a failure and not against the caller's rate, so that it does not use up the rate of the
+    // organization.
     if (caller.isAddressRefused) await failures.take(caller.credentialId);
     requireAllowedAddress(caller, exchange);
     return caller;
@@ -96,8 +97,8 @@ export function createAuthenticate(failures: Throttle, place: Place) {
 }
 
 /**
- * The current caller of a request to the API that is still being answered: looked up again, without counting a failure or renewing a
- * session. @throws 401 when its credential is no longer valid, 403 when the organization no longer allows the address
+ * Looks up the caller again while a request to the API is being answered. Counts no failure and does not renew a session. @throws 401 when
+ * its credential is no longer valid, 403 when the organization no longer allows the address
  */
 export async function recheckCaller(exchange: Exchange, { orgId }: Caller): Promise<Caller> {
   const header = exchange.req.headers.authorization;

@@ -40,7 +40,7 @@ export interface McpHttp<Asked> {
   report(exchange: Exchange, error: unknown): void;
   /** Refuses a message before it is served; for messages of a batch, the refusal is part of their responses. @throws 4xx */
   check?(asked: Asked, message: unknown): void;
-  /** The response to a message that needs no server; undefined for every other. */
+  /** The response to a message that needs no server; undefined for every other message. */
   answerPlainly?(asked: Asked, message: unknown): Promise<object> | undefined;
   /** Whether the response to a message is a stream of events, so that notifications can precede the result. */
   isStreamed?(message: unknown): boolean;
@@ -139,8 +139,8 @@ const spoken = (headers: Exchange['req']['headers']): [string, string][] =>
   );
 
 /**
- * Prevents DNS rebinding (MCP, Transports: Security Warning): pages of foreign sites have no access. On a person's own machine such a
- * page may use a name that resolves to it, so the Host is checked too.
+ * Prevents DNS rebinding (MCP, Transports: Security Warning): pages of foreign sites have no access. Such a page may use a host name that
+ * resolves to the person's own machine, so the Host is checked too.
  */
 export function originGuard(url: string): (exchange: Exchange) => void {
   const { hostname } = new URL(url);

@@ -1,6 +1,6 @@
 // Counts requests against the rates of their credential and of its organization, and reports the remaining allowance in the response.
 // Runtimes have rates of their own: their requests grow with the missions that they execute, and take nothing from people and programs.
-// Their heartbeats have another one, so that a runtime cannot lose its missions by the rate of its reports.
+// Their heartbeats have separate rates, so that a runtime does not lose its missions because it reports too often.
 import { createThrottle, rateLimitHeaders } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
@@ -48,7 +48,10 @@ interface Rate {
   perMinute: number;
 }
 
-/** The rates of a credential and of its organization. The description is that of the organization's problem. */
+/**
+ * The rates of a credential and of its organization. `description` is the text of the problem when the rate of the organization is
+ * exceeded.
+ */
 const createRates = (credential: Rate, organization: Rate, description: string) => ({
   ofCredential: createThrottle(credential.name, credential.perMinute, 60),
   ofOrganization: createThrottle(organization.name, organization.perMinute, 60, description),

@@ -53,9 +53,9 @@ export function createSlotLimiter({ perCredential, perPerson, perOrganization, p
 }
 
 /**
- * A signal that ends with the socket, after the maximum lifetime, or when the caller is no longer authorized, which is checked even while
- * nothing is sent. The slot is free when the socket closes; a reader that has not read the end of the response by the next check is
- * disconnected.
+ * Returns a signal that is aborted when the socket closes, after the maximum lifetime, or when the caller is no longer authorized.
+ * Authorization is checked even while nothing is sent. The slot is freed when the socket closes; a reader that has not read the end of the
+ * response by the next check is disconnected.
  * @param check Throws for a caller that is no longer authorized
  */
 export function holdOpen({ res }: Exchange, freeSlot: () => void, check: () => Promise<unknown>): AbortSignal {

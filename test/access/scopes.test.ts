@@ -1,4 +1,4 @@
-// The scope catalog compared with the fields that require its scopes, and its presets with the maximum of scopes per token.
+// The scope catalog compared with the fields that require its scopes, and its presets with the maximum number of scopes per token.
 import { expect, it } from 'vitest';
 import { orgRoles } from '#access/roles.ts';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';

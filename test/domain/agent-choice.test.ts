@@ -1,5 +1,5 @@
-// The choice of a run's agents: the orchestrator's model is asked once, outside every transaction, and its answer is checked against
-// the organization's agents; otherwise roles and harnesses decide, and the reason is recorded.
+// The choice of a run's agents: the orchestrator's model is asked once, outside every transaction, and its answer is checked against the
+// organization's agents; without a usable answer, agents are chosen by role and harness. The reason is recorded.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -248,7 +248,7 @@ describe('when the orchestrator’s model is asked', () => {
 
 describe('slow answers of the orchestrator’s model', () => {
   const address = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
-  /** Answers the request that was held first. */
+  /** Answers the first of the held requests. */
   async function answer(...agents: string[]): Promise<void> {
     const usage = { input_tokens: 1_000, output_tokens: 100 };
     const content = [{ type: 'tool_use', name: 'choose_agents', input: { agents, reason: 'They fit.' } }];
@@ -287,7 +287,7 @@ describe('slow answers of the orchestrator’s model', () => {
     world.clock.turn(seconds(30) - 1);
     expect(await claim()).toBeNull();
     world.clock.turn(1);
-    // The second claim does not wait for the answer, as if the process that asked the model had ended.
+    // The second claim no longer waits for the answer, because the process that asked the model may have ended.
     expect(await claim()).toMatchObject({ runId: slowRun, step: { agent: { agentId: ids.planner } } });
     const late = { way: 'rules', reason: 'The model did not answer in time.' };
     expect(await look(slowRun)).toMatchObject({ missionCostIncomplete: true, agentChoice: { ...late, costUsd: 0 } });

@@ -361,7 +361,7 @@ it('attempts do not start with too few credits, and are hidden from other organi
   for (let i = 0; i < 12; i++) expect((await world.field(asked, { token: poor.token })).id).toBeTruthy();
   expect((await world.field(asked, { token: poor.token })).code).toBe('credits_exhausted');
   expect(await world.knex('attempt_groups').select('id')).toHaveLength(12);
-  // Attempts of another organization do not exist.
+  // Attempts are not found by another organization.
   const { groupId, held } = await startHeld(2);
   expect((await compare(groupId, poor.token)).code).toBe('not_found');
   expect((await choose(held[0]!.runId, poor.token)).code).toBe('not_found');

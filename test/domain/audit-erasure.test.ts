@@ -170,7 +170,7 @@ describe('erasure of a former member’s personal values', () => {
   });
 
   it('erased personal values cannot be read anywhere: in events, exports, recordings and reviews', async () => {
-    // A fork of another person has copies of the recorded calls.
+    // A fork that another person has started contains copies of the recorded calls.
     const [recorded] = await world.knex('recording_parts').where({ runId });
     const fork = { runId: newId('run'), orgId: acme.id, projectId: ids.projectId, createdAt: present() };
     const changes = { id: fork.runId, status: 'completed', lease_id: null };

@@ -1,4 +1,4 @@
-// The matrix of the audit log: every table, and every root field that changes something with the events that it leaves.
+// The matrix of the audit log: every table, and every root field that changes something, each with the events that are recorded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEvent } from '#domain/lifecycle/audit/model.ts';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
@@ -249,8 +249,8 @@ const expected: Record<string, readonly string[] | string> = {
 };
 
 /**
- * Events that depend on the sample: either the run of the task or that of the automation is claimed and continues after the deletion, and
- * the shared MCP server requires authorization after a test that has turned it on.
+ * Events that may be absent. A deletion does not cancel a claimed run, and the sample claims the run of either the task or the automation.
+ * The shared MCP server requires authorization only if an earlier test has turned that on.
  */
 const varying: Readonly<Record<string, string>> = {
   deleteScheduledTask: 'run.canceled',

@@ -78,7 +78,7 @@ describe('proofs of the audit log', () => {
       expect(sha('\u0000', body.entry).toString('base64')).toBe(body.leafHash);
       expect([rootOf(body), body.rootHash]).toEqual([data[2].rootHash, data[2].rootHash]);
     }
-    // Without a size the tree has all entries, also one that was committed just now.
+    // Without a size the tree has all entries, including the entry that was committed just now.
     await log.act(1);
     const { body } = await get('/audit-events/521/proof');
     expect([body.number, body.size, rootOf(body)]).toEqual([521, body.size, body.rootHash]);

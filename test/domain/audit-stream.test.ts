@@ -1,5 +1,5 @@
-// The audit log at a destination of its organization: complete in the end, whatever the destination does, and never sent to the network of
-// the service.
+// The audit log at a destination of its organization: it arrives completely in the end, whatever the destination does, and is never sent to
+// an address in the network of the service.
 
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';

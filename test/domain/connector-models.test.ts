@@ -14,7 +14,7 @@ let alice: Account;
 let mallory: Account;
 let projectId: string;
 let runtime: string;
-/** Connectors of the vendor's own server, and of a compatible one. */
+/** Connectors to the vendor's own server, and to a compatible server. */
 let own: string;
 let compatible: string;
 
@@ -167,7 +167,7 @@ describe('agents with models of a connector', () => {
       400,
       'model: must be one that codex runs: gpt-5.5; qwen3-coder is a model of a connector, which only opencode and acp run.',
     ]);
-    // Models of another organization do not exist.
+    // Another organization does not find these models.
     expect(await modelsOf(mallory)).not.toContainEqual({ id: qwen.id, label: qwen.name });
     expect((await createAgent('opencode', qwen.id, mallory)).body.description).toMatch(
       /^model: must be one that opencode runs: .*, or one that a model connector lists\.$/,

@@ -14,7 +14,7 @@ import { present } from '../support/world.ts';
 const { world, organization, accounts, checkBooks, close } = await openCreditWorld();
 afterAll(close);
 
-/** Runs forty at a time: more than there are connections, and few enough for each to get one before its timeout. */
+/** Executes forty calls at a time: more than there are connections, but few enough for each call to get a connection before its timeout. */
 async function atOnce<T>(runs: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
   const left = [...runs];
   const results: T[] = [];

@@ -390,7 +390,7 @@ describe('GitLab events', () => {
       issueEvent(1, { action: 'open' }, { project: { path_with_namespace: name, web_url: `${site}/${name}` } });
     expect(await openedAt('https://gitlab.example')).toMatchObject({ status: 'ignored' });
     expect(await openedAt(gitlab.site)).toMatchObject({ status: 'started' });
-    // A URL that belongs to no connector counts as another name of the server, under which its users may see it.
+    // `https://code.example` belongs to no connector. It may be another name of the same server, so the event is accepted.
     expect(await openedAt('https://code.example')).toMatchObject({ status: 'started' });
     await world.knex('integrations').where({ id }).delete();
   });

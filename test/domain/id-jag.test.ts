@@ -1,4 +1,5 @@
-// Users of an identity provider whose assertions (ID-JAG) arrive: first and repeated assertions, logins, and the keys of the provider (docs/contract.md#agent-registration; docs/contract.md#id-jag). The provider is the test’s own.
+// Agents that present identity assertions (ID-JAG) of a provider's user: first and repeated assertions, logins, and the keys of the
+// provider (docs/contract.md#agent-registration; docs/contract.md#id-jag). The provider is the test’s own.
 import { generateKeyPair } from 'jose';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { hours, isoTime, minutes, seconds } from '#foundation/clock.ts';

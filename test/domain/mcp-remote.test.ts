@@ -1,4 +1,4 @@
-// Hostile remote servers, and data that is never sent to them: each gives a clear status and leaves other bindings unchanged.
+// Hostile remote servers, and data that is never sent to them: each results in a clear status and leaves other bindings unchanged.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Disturb, openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';

@@ -220,7 +220,7 @@ describe('messages to an agent', () => {
     expect(words(await decide({ approve: false }))).toEqual(several);
     const end = { kind: 'action', t: 10, action: 'ask_person', toolUseId: 'd', result: 'A' };
     await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 4, fragments: [end] }, '{ nextSeq }');
-    // The newest questions are decided, so the oldest one waits.
+    // The newer questions are already decided, so this decision is about the oldest one.
     expect(await decide({ approve: false })).toEqual({ fragmentSeq: 0, approved: false });
   });
 

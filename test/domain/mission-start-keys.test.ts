@@ -95,7 +95,7 @@ it('one statement that inserts several runs and issues writes the audit event, t
       runs.map(({ id }) => id),
     )
     .orderBy('runId');
-  // A process of the previous release reads the second column alone.
+  // A process of the previous release reads only the column `all_words`.
   expect(texts.map(({ runId, words, allWords }) => [runId, words.includes("'brooms'"), allWords === words])).toEqual(
     runs
       .map(({ id }) => id)

@@ -1,5 +1,5 @@
-// Missions of several roles, from the view of a runtime and a person: planner, builder, reviewer and QA in turn, invalid output, other
-// harnesses, lost runtimes, and the approval of plans.
+// Missions of several roles, from the view of a runtime and a person: planner, builder, reviewer and QA one after the other, invalid
+// output, other harnesses, lost runtimes, and the approval of plans.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { explainWaits, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// Missions without a schedule: started in a project, under the rules of a manual start, by the agent that they name.
+// Missions without a schedule: they are started in a project under the rules of a manual start, and done by the agent that they name.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';

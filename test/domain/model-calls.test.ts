@@ -282,7 +282,7 @@ describe('the sum that vendors are paid', () => {
   const histories = Number(process.env.HISTORIES ?? 3);
   const price = (input: number, output: number) => Math.ceil(input * 1.25) + output * 5;
 
-  /** A gateway sends a call again that the service refuses because its organization has too many at once. */
+  /** Like a gateway, sends a call again if the service refuses it because its organization has too many calls at once. */
   const again = <T>(send: () => Promise<T>): Promise<T> =>
     send().catch((error) => {
       if (!error.message.includes('too_busy')) throw error;
@@ -339,7 +339,7 @@ describe('the sum that vendors are paid', () => {
         isLarge ? 500 : 50,
       );
       const { missionCostUsd } = await look(held.runId);
-      // A report that is rounded costs less than a millionth more.
+      // Rounding adds less than a millionth to the cost of each report.
       expect(Math.abs(missionCostUsd * 1_000_000 - reported)).toBeLessThan(isLarge ? 600 : 60);
     }
   });

@@ -151,7 +151,10 @@ it('periodic work leaves out rows of an organization that is moving; background 
   await expect(rename('background')).rejects.toThrow('the organization is moving');
 });
 
-/** Files with a statement that takes a limited number of rows, which belong to one organization, to none, or in fair shares to all. */
+/**
+ * Files with a statement that takes a limited number of rows: rows of one organization, rows of no organization, or fair shares of the rows
+ * of all.
+ */
 const ofOneOrganization = [
   'src/domain/lifecycle/audit/stream/delivery.ts',
   'src/domain/lifecycle/webhooks/deliver.ts',

@@ -233,7 +233,7 @@ describe('GET /projects', () => {
     const { token } = await createOwner(world, 'Paula', 'Pages');
     for (let i = 0; i < 7; i++) {
       await create({ name: `P${i}`, repoFullName: `p/${i}` }, token);
-      if (i % 2) world.clock.turn(1_000); // two projects share each millisecond and are ordered by their ids
+      if (i % 2) world.clock.turn(1_000); // two projects at a time have the same creation time: their ids decide the order
     }
     const seen: { name: string; id: string; createdAt: string }[] = [];
     let cursor: string | null = '';

@@ -37,7 +37,7 @@ const finish = (held: Json) => host.finish(held);
 const as = (token: string, query: string, variables: Record<string, unknown>) =>
   world.field(query, { token, variables });
 
-/** Each review is later than the one before, and so is a run that continues another one. */
+/** The clock moves before each review, so that reviews, and the runs that they start, have different times. */
 function submit(input: object, token = host.owner.token): Promise<Json> {
   world.clock.turn(1);
   return as(

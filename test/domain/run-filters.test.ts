@@ -128,7 +128,7 @@ describe('searching runs by words', () => {
     const sandbox = await startSandbox({ orgId, projectId: projectId as never }, { runId: other });
     const call = { kind: 'action', toolUseId: 't1', action: 'Bash', parameter: 'npm test', result: 'Error: EQUUX' };
     await showFragments(sandbox, [call as never]);
-    // The texts of an open run are read every two minutes.
+    // The texts of an open run are indexed every two minutes.
     world.clock.turn(minutes(2));
     await indexRunTexts();
     expect(await found('torch')).toEqual([other]);

@@ -47,7 +47,7 @@ async function condense(): Promise<void> {
   await deleteAfterRetention();
 }
 
-/** Tables of deleted or changed rows, and tables of added or changed rows. */
+/** Tables with deleted or changed rows, and tables with added or changed rows. */
 async function tablesOf(work: () => Promise<unknown>) {
   const before = await rowsOf(world.knex);
   await work();
@@ -223,7 +223,7 @@ it('figures of quality, the comparison of attempts, costs and the search of titl
   expect(before.body.data.qualityFigures.data).toMatchObject([{ missions: 1, messagesPerMission: 2 }]);
   expect(before.body.data.attemptGroup.attempts).toMatchObject([{ review: 'approve', isTestPassed: true }]);
   expect(await found('marigolds')).toBe(1);
-  // A process of 0.2.0 that still runs during an upgrade searches this column alone for callers who may read logs.
+  // During an upgrade, a process of release 0.2.0 searches only this column if the caller may read logs.
   const foundByPreviousRelease = async (word: string) =>
     (await world.knex('run_texts').whereRaw('all_words @@ ?::tsquery', [word])).length;
   expect(await foundByPreviousRelease('tulips')).toBe(1);

@@ -1,4 +1,4 @@
-// Labels: sandbox templates ask for runtimes that have them; a mission says which labels no runtime has.
+// Labels: sandbox templates require runtimes that have them; a mission says which labels no runtime has.
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Json, openStepWorld, words } from '../support/mission-steps.ts';

@@ -66,7 +66,7 @@ describe('GET /sandboxes', () => {
 
   it('200 · sandboxes are listed page by page, each once, with null as the last cursor', async () => {
     const made = new Set<string>();
-    for (let i = 0; i < 5; i++) made.add((await startSandbox(other)).id); // all share one millisecond and are ordered by their ids
+    for (let i = 0; i < 5; i++) made.add((await startSandbox(other)).id); // all have the same creation time: their ids decide the order
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const query: string = `?projectId=${other.projectId}&limit=2${cursor && `&cursor=${cursor}`}`;

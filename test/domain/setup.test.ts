@@ -1,4 +1,4 @@
-// Setup: an event reaches its milestone in its own transaction, and marks never undo a reached milestone.
+// Setup: an event makes its milestone reached in the same transaction, and marks that a person sets never undo this.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Requirement } from '#domain/lifecycle/setup/requirements.ts';

@@ -1,5 +1,5 @@
-// Payments through Stripe with its official library, against a stand-in that checks each request against Stripe's published API:
-// purchases, and events that are repeated, late, forged or of somebody else.
+// Payments through Stripe with its official library, against a stand-in that checks each request against Stripe's published API: purchases,
+// and events that are repeated, late, forged or meant for somebody else.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
@@ -236,7 +236,7 @@ describe('team plans paid at Stripe', () => {
   });
 
   it('201 · a withdrawal ends a team plan at once and refunds a part of its invoice', async () => {
-    // The trial begins, and expires, a second earlier: it is spent first.
+    // The credits of the trial begin and expire a second before those of the plan, so they are spent first.
     await get('/summary');
     world.clock.turn(1_000);
     const { order, id, reference } = await buy(team);

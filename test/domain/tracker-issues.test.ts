@@ -1,4 +1,5 @@
-// Issues of runs in the built-in tracker or that of the assigned connector: issues that are due to be created, and existing issues.
+// Issues of runs, in the built-in tracker or in the tracker of the assigned connector: issues that are due to be created, and existing
+// issues.
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AskedIssue, createIssues } from '#domain/projects/issues/operations.ts';
 import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';

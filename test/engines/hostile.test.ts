@@ -1,5 +1,5 @@
-// The reach of an agent that tries to escape, with a stand-in harness that does what its prompt says: for each user that a runner may have
-// and each isolation, in a real engine if the machine has one for that user.
+// The reach of an agent that tries to escape, with a stand-in harness that does what its prompt says: for each user account of a runner and
+// each isolation, in a real engine if the machine has one for that user.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -56,7 +56,7 @@ const ofContainers = ['a user namespace'];
 /** An engine without root cannot limit processes with cgroups of version 1. */
 const uncapped = ['any number of processes'];
 
-// Without isolation, root's attacker would change this machine.
+// Without isolation, an attacker that runs as root would change this machine.
 const attacked = combinations.filter(({ user, level }) => level !== 'none' || user.account || !isRoot);
 describe.each(attacked)('an attacker in a mission of $user.name with the isolation $level', ({ user, level }) => {
   it('can reach nothing outside the mission and harm nobody, and the mission ends with the reason', async ({
@@ -94,7 +94,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
       runner: runner.process.pid,
       outside: [`${own}/mark`, `${projectFolder}/mark`, '/etc/mark', '/mark'],
       harness: standInClaude,
-      // The command line of the attacker contains this text, too, except for its end.
+      // The attacker's own command line contains this text without the NUL, so the attacker does not find itself.
       program: `${compiled('runner/runner')}\0`,
       neighbours: missionsIn(own),
       platform: Number(new URL(missions.world.url).port),

@@ -133,7 +133,7 @@ it('a release starts with one command, and each of its packages installs with on
   }
 });
 
-/** Removes what npx has installed of the release. */
+/** Removes the packages of the release that npx has installed. */
 function removeInstallations(): void {
   const installed = path.join(run('npm', ['config', 'get', 'cache'], folder).trim(), '_npx');
   for (const name of readdirSync(installed)) {

@@ -1,4 +1,5 @@
-// The drill of docs/operate.md with pgBackRest and a server of its PostgreSQL: a backup, continuous archiving, a kill, and the state of a moment.
+// The drill of docs/operate.md with pgBackRest and a server of its PostgreSQL: a backup, continuous archiving, a kill, and a restore to a
+// point in time.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,5 +1,5 @@
-// deploy/Dockerfile, built by the Podman or Docker of this machine on an existing image with Node.js: its size and account, and a service that
-// runs on a read-only root. `node:22-bookworm-slim`, the default, is not pulled.
+// deploy/Dockerfile, built by the Podman or Docker of this machine on an existing image with Node.js: its size and its user account, and a
+// service that runs on a read-only root. `node:22-bookworm-slim`, the default, is not pulled.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

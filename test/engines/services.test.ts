@@ -46,7 +46,7 @@ const call = `node -e "fetch('http://localhost:8123').then((r) => r.text()).then
 node -e "(${reach})('http://127.0.0.1:4011').then((how) => console.log('My proxy is ' + how))"`;
 
 let named = 0;
-/** A mission of a project of its own, so that several can run at once. */
+/** A mission in a project of its own, so that several missions can run at once. */
 async function mission(services: object[], script: string, more: object = {}): Promise<string> {
   const { world, alice, graphql } = missions;
   const name = `Services ${++named}`;

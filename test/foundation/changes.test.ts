@@ -45,7 +45,7 @@ function reader(ids: string[], signal = new AbortController().signal) {
   const steps = watch(ids, signal);
   return { next: async () => (await steps.next()).done !== true, leave: () => steps.return(undefined) };
 }
-/** The next notification, or `nothing` after some milliseconds, in which an earlier one would have arrived. */
+/** The next notification, or `nothing` after a few milliseconds: a notification sent earlier would have arrived by then. */
 const soon = (next: Promise<boolean>) => Promise.race([next, pause(60, 'nothing')]);
 
 it('a reader of changes continues at once, and then after each committed change to one of its ids, but not to other ids', async () => {

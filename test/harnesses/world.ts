@@ -27,7 +27,7 @@ const opencode = path.join(packages, 'opencode-linux-x64/bin/opencode');
 export const programs: Record<AgentHarness, string> = {
   'claude-code': path.join(packages, '.bin/claude'),
   codex: path.join(packages, '.bin/codex'),
-  // The program itself: `opencode-ai` names packages for other machines that a registry may lack.
+  // The package of the program itself. The package `opencode-ai` needs packages for other machines, too, which a registry may lack.
   opencode,
   acp: opencode,
 };
@@ -110,7 +110,7 @@ export async function selfTest(harness: AgentHarness): Promise<string | null> {
   }
 }
 
-/** Counts the tokens of calls as the meter of a mission does, and limits none. */
+/** Counts the tokens of calls as the meter of a mission does, but limits no call. */
 function openCounter() {
   let told: (usage: Usage) => void = () => {};
   const admit: Meter['admit'] = async (_vendor, _path, body) => ({

@@ -95,7 +95,7 @@ const nameOf = ({ file }: Bundle): string => path.basename(file, '.bundle');
 export const workOf = (bundle: Bundle): string => `refs/checkpoints/${nameOf(bundle)}`;
 const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`;
 
-/** Refuses a file that is not a bundle: git would treat a folder at this path as a repository, which could refer to another one. */
+/** Refuses a file that is not a bundle: git would treat a folder at this path as a repository, which could refer to other repositories. */
 async function checkIsBundle(file: string): Promise<void> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());

@@ -87,7 +87,7 @@ export function parseDevcontainer(text: string, folder: string): Devcontainer {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** A string is for the shell, a list is a program with its arguments, an object has several of these. */
+/** A string is a shell command, a list is a program with its arguments, and an object contains several such commands. */
 function commandsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.trim() ? [value] : [];
   if (Array.isArray(value)) return value.length > 0 ? [value.map((word) => quoted(String(word))).join(' ')] : [];

@@ -6,7 +6,7 @@ import { openInside } from '../isolation/inside.ts';
 
 const lockFile =
   /^(package-lock\.json|pnpm-lock\.yaml|yarn\.lock|requirements[\w.-]*\.txt|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum|pom\.xml|Gemfile\.lock|devcontainer\.json|\.devcontainer\.json)$/;
-/** Maximum depth below the checkout, number of lock files, and bytes of one. */
+/** Maximum depth of a lock file below the checkout, maximum number of lock files, and maximum bytes of a lock file. */
 const [maxDepth, maxFiles, maxBytes] = [4, 200, 16 * 1024 * 1024];
 const skipped = ['.git', 'node_modules', 'vendor', '.venv', 'target'];
 

@@ -4,7 +4,7 @@ import type { lookup } from 'node:dns';
 import path from 'node:path';
 import { checkedAddresses } from '../protocol/egress.ts';
 
-/** The remote of fetches and pushes: by http(s), or a folder of the operator. */
+/** The remote for fetches and pushes: an http(s) URL, or a folder of the operator. */
 export interface Remote {
   url: string;
   username: string | null;
@@ -71,7 +71,7 @@ interface Reach {
 }
 const reachOfFolders: Reach = { GIT_ALLOW_PROTOCOL: 'file' };
 
-/** Checks the host's addresses, and limits git to them: it neither resolves the name nor follows a redirect. */
+/** Checks the host's addresses, and limits git to them: git neither resolves the name nor follows a redirect. */
 async function reachOf(remote: Remote): Promise<Reach> {
   const { url, username, password, relayed } = remote;
   const login = Buffer.from(`${username ?? ''}:${password}`).toString('base64');
@@ -115,7 +115,7 @@ export async function requireCommit(folder: string, sha: string): Promise<string
   return found;
 }
 
-/** Releases before 2.37 ignore `http.curloptResolve`. */
+/** Releases of git before 2.37 ignore `http.curloptResolve`. */
 async function checkVersion(): Promise<void> {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(await git('/', ['version'])) ?? [];
   if (Number(major) < 2 || (Number(major) === 2 && Number(minor) < 37))

@@ -7,7 +7,7 @@ export interface Note {
 }
 
 const ref = 'refs/notes/attestations';
-/** Attempts to push, because other missions push notes of the same repository. */
+/** Maximum number of attempts: a push fails if another mission has just pushed notes to the same repository. */
 const maxAttempts = 5;
 const writer = ['-c', 'user.name=Attestations', '-c', 'user.email=attestations@localhost'];
 

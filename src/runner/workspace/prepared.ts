@@ -27,7 +27,7 @@ interface Manifest {
   home: readonly string[];
   seconds: number;
   bytes: number;
-  /** Placeholders of secrets by name, which the setup may have written into files. */
+  /** Placeholders by the names of their secrets. The setup may have written these placeholders into files. */
   placeholders?: Record<string, string>;
 }
 
@@ -110,7 +110,7 @@ export function openPrepared(settings: PreparedSettings) {
     seed: (orgId: string, home: string) =>
       withEntryLock(cacheOf(orgId), async () => {
         const now = new Date();
-        // The new time of the cache protects it from removal while it is being copied.
+        // The new modification time protects the cache from removal while it is being copied.
         await utimes(cacheOf(orgId), now, now).catch(() => {});
         await copyPaths(cacheOf(orgId), home, packageCaches);
       }),
@@ -175,7 +175,7 @@ async function remove(entry: string): Promise<void> {
   await rm(gone, { recursive: true, force: true });
 }
 
-/** Removes entries not used for a long time, then the least recently used above the size limit. */
+/** Removes entries that were not used for a long time, then the least recently used ones until the size limit is met. */
 async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<void> {
   const entries: { entry: string; usedAt: number; bytes: number }[] = [];
   for (const orgId of await readdir(folder).catch(() => []))

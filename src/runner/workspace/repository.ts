@@ -1,5 +1,5 @@
 // The repository of a run, checked out for its agents; their commits are pushed, and reported with their diff as an artifact. A project
-// without a repository that git can reach has an empty folder. Both are restored from a checkpoint if there is one.
+// without a repository that git can reach has an empty folder. The checkout or folder is restored from a checkpoint if there is one.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -26,7 +26,7 @@ export interface Checkout {
   base: string | null;
   /** The repository and the commit that the checkout began from; null without a repository. */
   start: { url: string; branch: string; defaultBranch: string; commitSha: string } | null;
-  /** Whether the checkout began without changes of an agent. */
+  /** Whether the checkout began without changes by an agent. */
   isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
   deliver(session: Session): Promise<void>;

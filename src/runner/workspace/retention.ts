@@ -23,7 +23,7 @@ export async function retain({ folder, keepMs }: Retention, work: string, runId:
   await sweep({ folder, keepMs });
 }
 
-/** Removes workspaces after their retention. */
+/** Removes workspaces whose retention period has ended. */
 export async function sweep({ folder, keepMs }: Retention): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const kept = path.join(folder, name);

@@ -1,5 +1,5 @@
 // The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are cloned into a folder next to the agent's own;
-// its prompt has the name and description of each, and it reads the rest when needed.
+// the agent's prompt has the name and description of each skill, and the agent reads the rest of a skill when needed.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account, RunLease } from '../contract.ts';
@@ -35,7 +35,7 @@ export async function installSkills(
   const lines: string[] = [];
   const entries: string[] = [];
   for (const [i, name] of repositories.entries()) {
-    // The folder has a number, not the name of the repository, which people choose.
+    // The name of the folder is a number. The name of the repository is not used, because people choose it.
     const checkout = path.join(folder, String(i));
     try {
       await fetchTo(checkout, await openOrigin(platform, { ...lease, skillRepo: name }));

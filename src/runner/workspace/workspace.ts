@@ -17,7 +17,7 @@ export interface Origin extends Remote {
   defaultBranch: string;
   /** The branch of the mission. */
   branch: string;
-  /** Whether commits wait for approval: they are bundled, and not pushed. */
+  /** Whether commits wait for approval. Such commits are bundled instead of pushed. */
   pushWaits: boolean;
 }
 
@@ -33,7 +33,10 @@ export interface WorkspaceSettings {
   account: Account | undefined;
   /** The checkpoint to begin from, if its commits follow the commits of the branch. */
   checkpoint: Bundle | null;
-  /** The commit to begin from, even when the branch already exists; null means the branch, or else the base branch. */
+  /**
+   * The commit to begin from, even when the branch already exists; null means the commit of the branch if it exists, or else that of the
+   * base branch.
+   */
   wanted: string | null;
   /** Hides secrets of the environment. Commits that contain a secret are not pushed. */
   mask: Mask;
@@ -68,8 +71,8 @@ export interface Workspace {
   /** True if the checkout began from the checkpoint; otherwise the reason why it did not, or null without a checkpoint. */
   restored: true | string | null;
   /**
-   * Pushes the commits of the branch, or bundles them if pushes wait. Returns null when all commits have been reported. @throws when
-   * somebody else has changed the branch, or the checkout is no longer valid
+   * Pushes the commits of the branch, or bundles them if pushes wait for approval. Returns null when all commits have been reported.
+   * @throws when somebody else has changed the branch, or the checkout is no longer valid
    */
   deliver(): Promise<Delivery | null>;
   /** Marks the commits of a delivery as reported, so that the next delivery contains only later commits. */
@@ -89,7 +92,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const own = { globalConfig: path.join(mirror, 'gitconfig') };
 
   await alone(mirror, () => fetchMirror(mirror, own.globalConfig, origin));
-  // An interrupted mission continues from its branch at the source host, and a replay begins again.
+  // An interrupted mission continues from its branch at the source host, and a replay begins from the wanted commit.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
   const start = (wanted && (await requireCommit(mirror, wanted))) ?? begun ?? baseSha;
@@ -146,8 +149,8 @@ async function note({ origin, reopen }: WorkspaceSettings, mirror: string, notes
 }
 
 /**
- * Bundles the commits of the branch that wait for approval. @param begun The commit of the branch at the source host;
- * null for none. @throws when the commits are too large
+ * Bundles the commits of the branch, which wait for approval. @param begun The commit of the branch at the source host; null for none.
+ * @throws when the commits are too large
  */
 async function stage(mirror: string, work: string, from: string, begun: string | null): Promise<StagedCommits> {
   const file = path.join(path.dirname(mirror), `${randomUUID()}.bundle`);
@@ -204,8 +207,8 @@ async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 /**
- * Fetches the checkpoint into the mirror. Returns the reason when it cannot be used: commits that somebody else has pushed since then are
- * kept.
+ * Fetches the checkpoint into the mirror. Returns the reason when the checkpoint cannot be used, such as commits that somebody else has
+ * pushed since then, which are kept.
  */
 async function take(mirror: string, checkpoint: Bundle, begun: string | null): Promise<true | string> {
   try {

@@ -1,4 +1,4 @@
-// Bounds of one call of an agent-to-agent client (limits.ts has the bounds of the runs that a call starts).
+// Limits of one call of an agent-to-agent client (limits.ts has the limits of the runs that a call starts).
 import { seconds } from '#foundation/clock.ts';
 
 /**

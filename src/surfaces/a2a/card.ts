@@ -6,7 +6,7 @@ import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 const transport = 'JSONRPC';
 
-/** Skills in the agent card. Messages have the described members in `metadata` or in data parts. */
+/** Skills in the agent card. Each description names members that a message may have in `metadata` or in data parts. */
 const skills = [
   {
     id: 'run-mission',

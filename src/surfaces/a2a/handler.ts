@@ -143,7 +143,7 @@ const pushMethods = (): Pick<
   ),
 });
 
-/** Waits until the run's task is final or waits for its client, but no longer than a call may wait. Returns the task. */
+/** Returns the run's task once it is final or needs input from its client, or when a call may not be kept waiting any longer. */
 async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
   const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
   let latest: Task | undefined;

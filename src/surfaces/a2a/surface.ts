@@ -145,7 +145,7 @@ export function createA2a(settings: A2aSettings) {
     await (isCard ? answerCard(exchange) : answerMessage(exchange));
   }
 
-  /** An endpoint on a separate host may be that host's root, which elsewhere belongs to the console. */
+  /** An endpoint on a separate host may have the path `/`. On every other host, `/` belongs to the console. */
   const owns = (path: string, requestHost: string | undefined): boolean =>
     cards.has(path) || (path === endpoint && (endpoint !== '/' || requestHost === host));
   return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse: refuseFor('a2a') }) };

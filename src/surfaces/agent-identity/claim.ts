@@ -9,7 +9,7 @@ import { InitiateClaimRequest } from './records.ts';
 
 export const answerClaim: Handler = async (exchange) => {
   const body = await readObject(exchange);
-  // Some agents use the name from the registration, `login_hint`.
+  // Some agents send the email address as `login_hint`, its name in the registration.
   const { claim_token, email } = checked({ email: body.login_hint, ...body }, InitiateClaimRequest);
   if (!emailAddress.safeParse(email).success) throw invalidAgentRequest('email: must be an email address.');
   const claim = await startClaim(claim_token, { email, address: exchange.address });

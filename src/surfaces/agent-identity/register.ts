@@ -73,8 +73,8 @@ const toBeClaimed = (agent: AgentToBeClaimed) => ({
 });
 
 /**
- * Answers the registration of a provider's user. A user that no person has linked gets a 401, because a person must act first
- * (docs/contract.md#errors).
+ * Answers the registration of a provider's user. If no person has linked this user to an account yet, the response is a 401, because a
+ * person must act first (docs/contract.md#errors).
  */
 function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaimed): void {
   if (!('ceremony' in agent)) {

@@ -1,5 +1,5 @@
-// The endpoints at which agents register and are claimed (auth.md v0.6; docs/contract.md#agent-registration). They need no credential,
-// are closed to browsers of other sites, and their responses are never cached. The console has the pages for the person.
+// The endpoints at which agents register and are claimed (auth.md v0.6; docs/contract.md#agent-registration). They need no credential and
+// refuse requests from pages of other sites. Their responses are never cached. The console has the pages for the person.
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { answerClaim } from './claim.ts';

@@ -1,5 +1,5 @@
 // Response headers for an artifact's content, whose type is only claimed by the uploader: media that browsers do not execute are shown
-// inline, everything else is a file to save, so that no content runs as a page of this origin.
+// inline, and everything else is saved as a file. No content runs as a page of this origin.
 
 /** Media types that are shown inline, because they contain no scripts; SVG, HTML, XML and PDF are excluded. */
 const harmless: Record<string, string> = {

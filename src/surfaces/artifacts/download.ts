@@ -1,4 +1,4 @@
-// Sends an artifact's content to the holder of a signed URL: whole or a range of it (RFC 9110 §14), unless unchanged (§13).
+// Sends an artifact's content to the holder of a signed URL: all of it or a range (RFC 9110 §14), or a 304 if it is unchanged (§13).
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -62,7 +62,10 @@ export async function downloadRecording({ res, search }: Exchange, runId: string
   }
 }
 
-/** Bytes that a reader has to read in `deliveryMs`. With a whole part, a slow reader who makes progress would be disconnected. */
+/**
+ * Number of bytes that a client must read within `deliveryMs`. If it were a whole part, a slow client that makes progress would be
+ * disconnected.
+ */
 const pieceBytes = 64 * 1024;
 
 async function sendLines(res: ServerResponse, lines: AsyncGenerator<Buffer>): Promise<void> {

@@ -1,5 +1,5 @@
-// Sends a problem to a client that may still be sending. Closing its connection at once would discard a response that it has not read
-// (RFC 9112 §9.6): the response is sent, and further data is discarded for a moment before the exchange ends.
+// Sends a problem to a client that may still be sending. Closing its connection at once would discard a response that it has not read (RFC
+// 9112 §9.6), so the response is sent first, and further data is read and discarded for a moment before the exchange ends.
 import { finished } from 'node:stream';
 import { seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http/http.ts';

@@ -17,12 +17,15 @@ const ofConnection = new Set([
 ]);
 
 const queue = { perKey: 500, all: 2_000, waitMs: seconds(5) };
-/** Open requests to other cells by organization, streams among them: more than the subscriptions that an organization can have open. */
+/**
+ * Maximum number of open requests of one organization to other cells, including streams. It is higher than the number of subscriptions that
+ * an organization can have open.
+ */
 const ofOrganization = createCapacity({
   ...{ name: 'forwarded requests', all: 2_000, perKey: subscriptions.perOrganization + 100, queue },
   description: 'Too many requests of this organization are being forwarded to its cell.',
 });
-/** Open requests by cell: a cell that does not answer leaves half of the total to other cells. */
+/** Maximum number of open requests to one cell. If a cell does not answer, half of the total remains for other cells. */
 const ofCell = createCapacity({
   ...{ name: 'forwarded requests of cells', all: 2_000, perKey: 1_000, queue },
   description: 'Too many requests are being forwarded to this cell.',
@@ -35,7 +38,7 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name) && !named.has(name)));
 }
 
-/** Header of the answer of a cell that does not have the organization of a forwarded request. */
+/** Header of the response to a forwarded request from a cell that does not have the organization. */
 export const missingHeader = 'x-aep-cell-missing';
 
 /**
@@ -58,7 +61,8 @@ async function forward(cell: string, { req, res, requestId, address }: Exchange)
   const gone = new AbortController();
   res.once('close', () => gone.abort());
 
-  // Node frames the body of a GET or DELETE only when it is told to: unframed bytes would be the next request of the connection.
+  // Node frames the body of a GET or DELETE only when it is told to: the other cell would read unframed bytes as the next request on the
+  // connection.
   const framing = req.headers['transfer-encoding'] !== undefined && { 'transfer-encoding': 'chunked' };
   const response = await sendToCell(cell, {
     method: req.method!,

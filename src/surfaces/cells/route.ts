@@ -1,4 +1,4 @@
-// Decides for each request whether this cell handles it or another one: by its bearer token, the id of its hook, the token of its link, or
+// Decides for each request whether this cell or another cell handles it: by its bearer token, the id of its hook, the token of its link, or
 // the secret in a form of OAuth. Pages of the console are redirected, because a session is valid only in its own cell.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -36,7 +36,7 @@ export const inItsCell =
       if (place === null) return handle(exchange);
       exchange.route = '{cell}';
       if (await forwardToCell(place, exchange)) return;
-      // The organization has moved since it was found there.
+      // The organization has moved since its cell was looked up.
       forgetPlace(key);
       if (hasBody(exchange.req.headers)) break;
     }
@@ -99,7 +99,7 @@ async function peek(req: IncomingMessage): Promise<string | null> {
     else if (req.destroyed) return null;
     else await Promise.race([once(req, 'readable', { signal }), closed]).catch(late);
   }
-  // Without the bytes, the stream would end in the next turn of the event loop.
+  // The bytes are put back at once, because an empty stream would end in the next turn of the event loop.
   const body = Buffer.concat(chunks);
   if (size > 0) req.unshift(body);
   return size > bytes.oauthBody ? null : body.toString('utf8');

@@ -1,4 +1,4 @@
-// The protocol between cells (docs/cells.md): signed questions with JSON. For any other sender, these paths do not exist.
+// The protocol between cells (docs/cells.md): signed requests with JSON bodies. For any other sender, these paths do not exist.
 import { z } from 'zod';
 import {
   checkArrival,
@@ -44,7 +44,10 @@ const order = z.object({
 
 type Answer = (exchange: Exchange, statement: Statement) => Promise<void>;
 
-/** Answers a question of another cell with the result for its body. The result `false` becomes a 409. */
+/**
+ * Handles a request of another cell: parses its body as `question`, and responds with the result of `answer`. The result `false` becomes a
+ * 409.
+ */
 const answering =
   <S extends z.ZodType>(question: S, answer: (asked: z.output<S>, from: string) => Promise<object | boolean>): Answer =>
   async (exchange, statement) => {

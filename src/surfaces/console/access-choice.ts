@@ -15,7 +15,7 @@ import { scopeBoxes } from './scope-boxes.ts';
 
 interface Place {
   organization: OwnOrganization;
-  /** Projects of the organization that the person may choose from: the newest ones. */
+  /** The newest projects of the organization, from which the person may choose one. */
   projects: Project[];
   hasMoreProjects: boolean;
 }
@@ -27,7 +27,7 @@ export interface AccessOffer {
   scopes: ReadonlySet<string>;
   /** The requested scopes that the person's role includes in no organization. */
   withheld: string[];
-  /** Whether the person's role in some of the organizations lacks some of `scopes`. */
+  /** Whether the person's role lacks at least one of `scopes` in at least one of the organizations. */
   isUneven: boolean;
 }
 

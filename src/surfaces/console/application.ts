@@ -63,7 +63,10 @@ const files = assets<string>(
 export const answerApplicationFile = (exchange: Exchange): Promise<boolean> =>
   files.answer(exchange, exchange.path.slice(applicationBase.length));
 
-/** The scopes that the person can use: in a closed organization, and in an opened file, only those for reading. */
+/**
+ * The scopes that the person can use. In a closed organization, and in the console of an organization file, these are only scopes for
+ * reading.
+ */
 const scopesOf = ({ caller }: Visitor) =>
   [...caller.scopes].filter((scope) => admits(caller, scope) && (scope.endsWith(':read') || !isShowingFile()));
 
@@ -83,7 +86,7 @@ type RecordAddress = Extract<PageAddress, `${string}:id${string}`>;
 
 type FindTitle = (caller: Caller, id: string) => Promise<string>;
 
-/** The titles of records that have a page. @throws 404 for an unknown record, and for another organization's */
+/** The titles of records that have a page. @throws 404 for an unknown record, and for a record of another organization */
 const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddress, FindTitle>> = {
   '/projects/:id': async (caller, id) => (await findProject(caller, id)).name,
   '/projects/:id/settings': async (caller, id) => (await findProject(caller, id)).name,

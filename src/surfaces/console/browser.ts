@@ -1,5 +1,6 @@
-// The cookies that identify a browser before sign-in: the secret that its sign-in codes are bound to, and the email addresses that
-// have signed in there before (a device cookie: requests from elsewhere do not use up that browser's limits).
+// The cookies that identify a browser before sign-in: the secret that its sign-in codes are bound to, and the email addresses that have
+// signed in with this browser before. Because of the latter, a device cookie, requests from elsewhere do not use up the limits of this
+// browser.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { normalizeEmail } from '#domain/organization/people/email.ts';

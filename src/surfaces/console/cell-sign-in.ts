@@ -101,7 +101,7 @@ const signInAs = async (exchange: Exchange, { email, name, returnTo }: Offer): P
 
 const offerPurpose = 'sign-in as another person';
 
-/** Asks a visitor whose session here is that of another person. */
+/** Asks for confirmation when the session in this cell belongs to another person. */
 function offerSwitch(exchange: Exchange, visitor: Visitor, offered: Offer): Promise<void> {
   const body = html`<section class="card">
     <h1>You are signed in as another person</h1>
@@ -114,7 +114,7 @@ function offerSwitch(exchange: Exchange, visitor: Visitor, offered: Offer): Prom
   return answerPage(exchange, 200, { title: 'Sign in', body });
 }
 
-/** Replaces the session of a visitor who has confirmed that. */
+/** Replaces the session after the visitor has confirmed it. */
 export const switchPerson: Handler = personsForm(async (exchange, _, form) => {
   const offered = opened(offer, form.get('offer'), offerPurpose);
   if (!offered) throw invalid('This sign-in expired. Start again.');

@@ -169,7 +169,7 @@ const elsewhereCard = (organizations: readonly OrganizationElsewhere[]): Html =>
     )}</ul>
   </section>`;
 
-/** The card about other organizations in a session that an identity provider has opened. */
+/** The card about the person's other organizations, for a session that was opened through an identity provider. */
 const otherOrganizationsCard = html`<section class="card"><h2>Other organizations</h2>
     <p class="muted">You signed in through the provider of this organization, so you see no other one. To see your other
       organizations, invites and passkeys, sign out and sign in with an emailed code or a passkey.</p></section>`;

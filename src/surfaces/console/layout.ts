@@ -80,7 +80,7 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {
     ...(script || app || hasScript ? ["script-src 'self'"] : []),
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
-    // Pages may show the images in a change of files as `blob:` addresses, from content that they have read.
+    // If a change contains images, the page reads their content and shows it with `blob:` URLs.
     ...(app ? ["connect-src 'self'", `img-src ${media()} blob:`, `media-src ${media()}`] : ["img-src 'self'"]),
     // Chromium applies `form-action` to the redirect after a form, too.
     `form-action ${["'self'", ...formTargets].join(' ')}`,

@@ -28,7 +28,7 @@ export function answerProviderChoice(
   return answerPage(exchange, 200, { title: 'Sign in', body });
 }
 
-/** Asks before a sign-in. @param address The address that starts it, with the proof that this page was shown in the browser */
+/** Asks before a sign-in. @param address The URL that starts the sign-in, with the proof that the browser has shown this page */
 export function answerStartPage(
   exchange: Exchange,
   { name, organizationName }: FoundProvider,

@@ -66,8 +66,8 @@ export function findSsoPage(
 }
 
 /**
- * Starts a sign-in by GET, because `form-action` forbids a form here. The administrator of a provider decides which account it signs in,
- * without asking the person. Therefore a link from another site shows a page first.
+ * Starts a sign-in by GET, because `form-action` forbids a form here. The administrator of a provider decides which account a sign-in uses,
+ * without asking the person. Therefore a link from another site leads to a page that asks first.
  */
 async function start(exchange: Exchange, id: string): Promise<void> {
   await throttle.take(networkOf(exchange.address));
@@ -93,7 +93,7 @@ async function start(exchange: Exchange, id: string): Promise<void> {
   seeOther(exchange, address);
 }
 
-/** Proof that this browser has shown the page before a sign-in, for browsers that do not send `Sec-Fetch-Site`. */
+/** Proof that this browser has shown the page that asks before a sign-in, for browsers that do not send `Sec-Fetch-Site`. */
 const shownIn = (browser: string, providerId: string): string =>
   signature('sso start', `${providerId} ${browser}`).toString('base64url');
 const isShown = (browser: string, providerId: string, proof: string | null): boolean =>

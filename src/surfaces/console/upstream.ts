@@ -1,6 +1,6 @@
 // Sign-in with the operator's own OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce). The
-// provider proves only an email address: it identifies the account. openid-client sends requests itself, without
-// outbound.ts: the operator chooses the provider, which may be in a private network.
+// provider proves only an email address, and this address identifies the account. openid-client sends requests itself, without outbound.ts:
+// the operator chooses the provider, which may be in a private network.
 import { type Configuration, ResponseBodyError, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { z } from 'zod';
 import { emailAddress } from '#domain/organization/people/email.ts';

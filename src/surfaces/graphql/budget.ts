@@ -17,12 +17,14 @@ import { bytes, graphql } from '#limits.ts';
 /** Capacity of a process for concurrent operations, and the share of one organization, in points of cost: about a kilobyte each. */
 const capacity = { all: 128_000, perKey: 32_000 };
 /**
- * Bounds of the cost of one execution. Because of the lower one, at most 32 small executions of an organization run concurrently; no
- * response may be larger than the upper one.
+ * Minimum and maximum cost of one execution. Because of the minimum, at most 32 small executions of an organization run concurrently; no
+ * response may be larger than the maximum.
  */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
 
-/** The queue. That of urgent operations has room for those of thousands of missions, which all come after an interruption. */
+/**
+ * The queues. The queue of urgent operations has room for the heartbeats of thousands of missions, which all arrive after an interruption.
+ */
 const queueLengths = { perKey: 200, all: 1_000, urgent: { perKey: 2_000, all: 8_000 }, waitMs: seconds(5) };
 
 export const createExecutions = (queue: CapacitySettings['queue'] = queueLengths): Capacity =>
@@ -56,9 +58,9 @@ export interface BudgetSettings {
   /** Number of operations of the request, each of which has counted one point of the rate already. */
   operations: number;
   executions: Capacity;
-  /** Counts points against the caller's rate, or the one of its urgent operations; throws 429. */
+  /** Counts points against the caller's rate, or against the separate rate of its urgent operations; throws 429. */
   meter(exchange: Exchange, caller: Caller, points: number, isUrgent?: boolean): Promise<void>;
-  /** The refusal of the request, unless it is urgent; absent while the caller is within its rate. */
+  /** The problem with which the request is refused unless it is urgent; absent while the caller is within its rate. */
   over?: Problem | undefined;
 }
 

@@ -1,7 +1,7 @@
-// Idempotency-Key on a mutation that is sent on its own: a repetition, after a lost response, gets the response to the first call. As on
-// a POST of REST (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is recorded;
-// after an error nothing was written. A field that is committed in steps must be the only one. The transaction begins with the execution:
-// an operation that waits for its organization's capacity holds no connection.
+// Idempotency-Key on a mutation that is sent on its own: a repetition, after a lost response, gets the response to the first call. As on a
+// POST of REST (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is recorded; after
+// an error nothing was written. A field that commits in several steps must be the only field of its operation. The transaction begins with
+// the execution: an operation that waits for its organization's capacity holds no connection.
 import {
   type DocumentNode,
   type ExecutionResult,

@@ -91,7 +91,7 @@ function lengthsOf(schema: GraphQLSchema): Lengths {
 /** Maximum number of cached introspection results. */
 const keptAnswers = 8;
 
-/** Executes a document with introspection only, and without variables, once. */
+/** Caches the result of a document that contains only introspection and no variables. */
 export function introspectionCache(): Plugin {
   const answers = documentCache<object>(keptAnswers);
   const onlyIntrospects = new WeakMap<DocumentNode, boolean>();

@@ -1,5 +1,5 @@
-// Executes known queries with a plan: from the second request on, a query has one (plan.ts) and bypasses yoga. Yoga executes every other
-// operation, and those whose plan fails.
+// Executes known queries with a plan: from its second request on, a query has a plan (plan.ts) and bypasses yoga. Yoga executes all other
+// operations, and queries whose plan fails.
 import {
   type DocumentNode,
   execute as executeOperation,

@@ -44,8 +44,8 @@ function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
   let cause = error;
   while (cause.originalError instanceof GraphQLError) cause = cause.originalError;
   if (cause.originalError || cause.name !== 'GraphQLError') return false;
-  // During an execution, only an argument of the caller can still be invalid. Such an error is thrown with a location in the document; an
-  // error of a scalar about a value of the service is not.
+  // During an execution, only an argument of the caller can still be invalid. Such an error has a location in the document. An error that a
+  // scalar throws about a value of the service has none.
   return !executed || (cause !== error && cause.nodes !== undefined);
 }
 

@@ -1,5 +1,5 @@
-// The graph at /graphql: GraphQL over HTTP, with batches and limits. Yoga executes and writes the response; this module checks the
-// caller, the rate and the body before it, and errors and size after it.
+// The graph at /graphql: GraphQL over HTTP, with batches and limits. Yoga executes and writes the response; before that, this module checks
+// the caller, the rate and the body, and afterwards the errors and the size.
 import { pipeline } from 'node:stream/promises';
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
@@ -115,7 +115,7 @@ export function createGraphql(settings: GraphqlSettings) {
     await send(exchange, response, budget);
   }
 
-  /** Counts an operation. Returns the refusal of a runtime beyond its rate, because an urgent operation is executed nevertheless. */
+  /** Counts an operation. The 429 of a runtime is returned instead of thrown, because its urgent operations are executed nevertheless. */
   async function countFirst(exchange: Exchange, caller: Caller): Promise<Problem | undefined> {
     try {
       await settings.meter(exchange, caller, 1);

@@ -1,5 +1,5 @@
-// Urgent operations: heartbeats, without which a runtime loses its missions. They go before other operations of their caller, and are
-// executed when these have used up its rate.
+// Urgent operations are heartbeats, without which a runtime loses its missions. They are executed before other operations of the same
+// caller, even when those have used up the rate of the caller.
 import { type DocumentNode, type GraphQLSchema, getOperationAST, Kind } from 'graphql';
 import { exposureOf } from '#graph/exposure.ts';
 import { perSchema } from '#graph/projection/per-schema.ts';

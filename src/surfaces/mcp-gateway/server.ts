@@ -1,6 +1,6 @@
 // The gateway for missions: an MCP server at /mcp/runs/{runId}/{serverName}, for the runtime that holds the run. The runtime sends its
-// service token, its lease in X-Lease-Id and, for a call that needs approval, the question in X-Question-Id. It can use the tools that are
-// approved for the role of its agent.
+// service token, its lease in X-Lease-Id and, for a call that needs approval, the question in X-Question-Id. The runtime can use the tools
+// that are approved for the role of its agent.
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';

@@ -12,7 +12,10 @@ const grants: Readonly<Record<string, GrantHandler>> = {
   'urn:ietf:params:oauth:grant-type:jwt-bearer': jwtBearer,
 };
 
-/** The vendor-independent name of the claim grant; agents also have the name of its first publisher built in (docs/contract.md#claims). */
+/**
+ * The vendor-independent name of the claim grant; agents also know another name, which its first publisher has chosen
+ * (docs/contract.md#claims).
+ */
 const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
 
 /** The handler of a grant type. `claimGrantType` is the name of the claim grant in the metadata. */

@@ -1,5 +1,5 @@
 // The well-known documents: the capabilities of this authorization server (RFC 8414), the requirements of each resource (RFC 9728), and the
-// keys (RFC 7517). Written once, from the current URLs and settings (docs/contract.md#metadata).
+// keys (RFC 7517). Each is built once, from the URLs and settings of the service (docs/contract.md#metadata).
 import { catalog } from '#access/scopes.ts';
 import { revocationEvents } from '#domain/identity/agent-identities/security-events.ts';
 import { offlineAccess } from '#domain/identity/oauth/authorization-request.ts';

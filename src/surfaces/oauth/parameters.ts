@@ -6,7 +6,10 @@ import { type Exchange, mediaType, readForm, readJson } from '#foundation/http/h
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 
-/** Reads the parameters of a record. An empty one counts as absent, a repeated one is rejected. @throws invalid_request, invalid_target */
+/**
+ * Reads the parameters of a record. An empty parameter counts as absent; a repeated parameter is rejected. @throws invalid_request,
+ * invalid_target
+ */
 export async function readParameters<S extends z.ZodObject>(exchange: Exchange, record: S): Promise<z.output<S>> {
   const body = mediaType(exchange).endsWith('json') ? await fromJson(exchange) : await fromForm(exchange);
   const parsed = record.safeParse(body);

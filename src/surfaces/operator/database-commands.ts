@@ -1,4 +1,4 @@
-// The operator's commands for the whole database: its state, migrate, back up, restore, move.
+// The operator's commands for the whole database: show its state, migrate it, back it up, restore it, and move it.
 import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';

@@ -114,7 +114,7 @@ async function peopleWithRoles({ org, limit }: { org?: string | undefined; limit
   const roles = new Map(people.map(({ id }) => [id, [] as { org: string; role: OrgRole }[]]));
   for (const { userId, orgId, role } of memberships) {
     const org = slugs.get(orgId);
-    // The organization is absent from an entry when it was deleted.
+    // An entry has no organization when the organization was deleted.
     if (org) roles.get(userId)?.push({ org, role });
   }
   const bySlug = (a: { org: string }, b: { org: string }) => (a.org < b.org ? -1 : 1);

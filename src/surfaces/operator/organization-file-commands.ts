@@ -1,4 +1,5 @@
-// The operator's commands for files of organizations: pack one into a file, and join one from a file (docs/organization-files.md).
+// The operator's commands for files of organizations: pack an organization into a file, and add an organization from a file to this
+// installation (docs/organization-files.md).
 import { createReadStream } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -57,7 +58,7 @@ async function readSecret(from: string | undefined, { readInput }: Place): Promi
   return secret;
 }
 
-/** Writes a new file, which has its name only once everything is in it. */
+/** Writes a new file, which gets its final name only when it is complete. */
 async function writeWhole<T>(to: string, work: (write: (chunk: Buffer) => Promise<void>) => Promise<T>): Promise<T> {
   const partial = `${to}.unfinished`;
   const reserved = await open(to, 'wx', 0o600);

@@ -1,5 +1,5 @@
-// The API reference at /reference, the index of errors, both as Markdown, the docs, and /llms.txt. All files are served from here; no
-// credential is needed, because the pages show the API and no data.
+// The API reference at /reference and the index of errors, both also as Markdown, the docs, and /llms.txt. All files are served from here;
+// no credential is needed, because the pages show the API and no data.
 import { addresses } from '#foundation/http/addresses.ts';
 import { type AssetSource, assets } from '#foundation/http/assets.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';

@@ -126,7 +126,7 @@ function textExample({ type, format, maxLength = Number.POSITIVE_INFINITY }: Jso
   return (example ?? 'example').slice(0, maxLength as number);
 }
 
-/** Adds an example to each body and each success with a JSON schema and without an example. */
+/** Adds an example to each body and each successful response that has a JSON schema but no example. */
 export function addExamples(paths: Json, components: Json): void {
   for (const operation of Object.values(paths as Record<string, Json>).flatMap((path) => Object.values(path))) {
     const { requestBody, responses } = operation as { requestBody?: Json; responses: Record<string, Json> };

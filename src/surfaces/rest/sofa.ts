@@ -1,5 +1,5 @@
-// The arrangement with sofa-api. Sofa writes the operation document of each route, picks its variables from the arguments, executes it, and
-// writes the skeleton of the OpenAPI document. Four things are done without it, because sofa is not exact there:
+// How the REST API uses sofa-api. Sofa writes the operation document of each route, picks its variables from the arguments, executes it,
+// and writes the skeleton of the OpenAPI document. Four things are done without it, because sofa is not exact there:
 // - Routing (router.ts): sofa has no 405, no HEAD, and adds routes for webhooks and Swagger UI.
 // - Arguments (arguments.ts): in sofa a query string overrides a body, a PATCH loses its nulls, and "1.5x" is a number.
 // - Execution: a plan is compiled once (graph/projection/plan.ts), whereas graphql-js interprets the document at each call.

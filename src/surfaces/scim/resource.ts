@@ -40,7 +40,7 @@ export function isKnown({ req }: Exchange, record: { version: number }): boolean
   return tags !== undefined && matches(tags, record);
 }
 
-/** The attributes that a request chooses; names are in lower case, with a point before a sub-attribute. */
+/** The attributes that a request chooses; names are in lower case, with a dot before a sub-attribute. */
 export interface AttributeChoice {
   attributes: readonly string[] | undefined;
   excluded: readonly string[] | undefined;

@@ -171,7 +171,8 @@ export const groupResources: Resources = {
       requireMatch(exchange, present);
       return groupInput(operations, { displayName: present.displayName, externalId: present.externalId });
     });
-    // The response to a change of one member would contain all members (RFC 7644, section 3.5.2).
+    // By default the response is empty: otherwise it would contain all members of the group, even after a change of one member (RFC 7644,
+    // section 3.5.2).
     if (!choice.attributes?.length) return answer(exchange, 204, undefined, { etag: entityTag(group) });
     await answerGroup(exchange, caller, 200, group, choice);
   },

@@ -39,7 +39,7 @@ let projectId: Awaited<ReturnType<typeof createProject>>;
 let folder: string;
 let run: Awaited<ReturnType<typeof openAep>>;
 let count = 0;
-/** The person's checkout, home folder and run, and the sandbox of the mission. */
+/** The person's checkout and home folder, the id of the run, and the folder of the mission's sandbox. */
 let [checkout, home, runId, sandbox] = ['', '', '', ''];
 
 const git = (where: string, ...args: string[]) =>

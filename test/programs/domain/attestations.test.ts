@@ -1,5 +1,5 @@
-// Attestations: a mission with two commits and reviews, its statements verified without the code of the service, and by `aep verify` in a
-// git repository.
+// Attestations: the statements about a mission with two commits and reviews, verified without the code of the service, and by `aep verify`
+// in a git repository.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -16,8 +16,8 @@ import { openWorld, type World } from '../../support/world.ts';
 
 const [events, kills] = [Number(process.env.EVENTS ?? 300), Number(process.env.KILLS ?? 4)];
 /**
- * Events are recorded in portions, each after the previous one has arrived. Many requests result, during each of which a process can be
- * killed.
+ * Events are recorded in portions, each after the previous one has arrived. This results in many requests, and a process can be killed
+ * during any of them.
  */
 const portion = Math.ceil(events / (kills * 3));
 

@@ -336,7 +336,8 @@ describe('OAuth tokens for MCP servers', () => {
     remote.settings.disturb = ({ path }, res) => path === '/token' && hanging.push(res) > 0;
     const first = project.refresh('issues');
     await expect.poll(() => hanging.length).toBe(1);
-    // No lock is held meanwhile: this update would wait for a lock, and another reader can use its token for thirty seconds.
+    // No lock is held during the refresh. This update does not wait, and the next request uses the old token, which is valid for thirty
+    // more seconds.
     await world.knex('mcp_grants').update({ updatedAt: 1 }).timeout(5_000);
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
     expect(hanging.length).toBe(1);

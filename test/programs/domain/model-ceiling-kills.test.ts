@@ -103,7 +103,7 @@ async function openGateway(): Promise<Gateway> {
   return opened;
 }
 
-/** Sends a call of an agent, again when its gateway is lost. */
+/** Sends a call of an agent, and repeats it when its gateway is lost. */
 async function call(index: number, fate: Fate): Promise<void> {
   for (let tries = 0; tries < 5; tries++) {
     await killing;

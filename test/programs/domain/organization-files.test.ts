@@ -121,7 +121,7 @@ async function rowsOf(knex: Knex, table: PackedTable): Promise<string[]> {
   );
   return (rows as { row: string }[]).map(({ row }) => row).sort();
 }
-/** Ids of the file that differ in the other installation: that of a person, and the digest of an email address. */
+/** Ids of the file that differ in the other installation: the id of a person, and the digest of an email address. */
 let replaced: [string, string][] = [];
 const renamed = (row: string) => replaced.reduce((text, [inFile, here]) => text.replaceAll(inFile, here), row);
 const filesIn = (folder: string) => {
@@ -309,7 +309,7 @@ describe('killed imports of organization files', () => {
     const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
     const input = createWriteStream(pipe);
     input.on('error', () => {});
-    // Everything but the manifest.
+    // All bytes except the last ones, which contain the manifest.
     input.write(bytes.subarray(0, bytes.length - 20_000));
     await vi.waitFor(
       async () => {

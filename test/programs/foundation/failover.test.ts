@@ -1,5 +1,5 @@
-// DATABASE_URL with two servers: acknowledged writes survive the loss of the primary, once; callers are told to retry, and are served
-// again as soon as the other server takes writes.
+// DATABASE_URL with two servers: each acknowledged write exists exactly once after the loss of the primary; callers are told to retry, and
+// are served again as soon as the other server accepts writes.
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { createOwner } from '../../support/callers.ts';
 import { openReplicated, type Replicated, removeOrigin } from '../../support/replicated.ts';

@@ -1,5 +1,5 @@
-// DATABASE_REPLICA_URL with a streaming standby: reads use it, but never see less than an acknowledged write, and use the primary
-// while the standby is behind, silent, gone or promoted.
+// DATABASE_REPLICA_URL with a streaming standby: reads use it, always see every acknowledged write, and use the primary while the standby
+// is behind, silent, gone or promoted.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { findCredential, sql, transaction } from '#foundation/postgres/database.ts';
 import { reading, replicaState } from '#foundation/postgres/replica.ts';

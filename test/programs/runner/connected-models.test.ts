@@ -1,4 +1,4 @@
-// Missions of agents with a model that their organization has connected: its key, its prices, and why it fails.
+// Missions of agents with a model that their organization has connected: its key, its prices, and the reasons for failures.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';

@@ -123,7 +123,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     await neighbour.remove();
     const allowed = [`CONNECT REGISTRY.test.:${port}`, `CONNECT ${apiHost}`];
     expect(JSON.parse(custom!.printed)).toEqual([...allowed, `Host ${registryHost}`]);
-    // Under an open policy each name of the same host may be used.
+    // Under an open policy any name of the same host may be used.
     expect(JSON.parse(open!.printed)).toEqual([...allowed, 'other SNI', `Host ${registryHost}`]);
     expect(leaked()).toBe(0);
     const verdicts = open!.connections.map(({ verdict, host }) => [host, verdict]);

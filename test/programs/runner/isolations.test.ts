@@ -1,5 +1,5 @@
-// An agent's mission on a repository, from its checkout to its push, for each user that a runner may have and each isolation of its
-// agents. Nothing is simulated: a level is skipped with the reason if the machine does not offer it.
+// An agent's mission on a repository, from its checkout to its push, for each user account of a runner and each isolation of its agents.
+// Nothing is simulated: a level is skipped with the reason if the machine does not offer it.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -39,7 +39,8 @@ describe.each([
     const { missions, cluster } = world;
     const { knex } = missions.world;
     await missions.until(async () => {
-      // Pauses of handed-back runs and leases of lost pods end, while a slow machine still has time to renew all other leases. A runner that takes long to start must still find the runs that wait for it.
+      // The clock is moved in small steps, so that pauses of handed-back runs and leases of lost pods end, but a slow machine can still
+      // renew all other leases. It stops for silent runs, so that a runner that starts slowly still finds them.
       const silent = await knex('runs').whereNotNull('silentSince').orderBy('silentSince').first('silentSince');
       if (!silent || now() - silent.silentSince < silenceMs.failed / 2) missions.turn(seconds(3));
       await releaseSilentRuns();

@@ -1,5 +1,5 @@
 // MCP servers in the sandboxes of missions: packages of a registry and files of the repository, alongside an agent (a stand-in for Claude
-// Code). test/domain/mcp-sandbox.test.ts has the platform's part.
+// Code). test/domain/mcp-sandbox.test.ts tests the platform's part.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';

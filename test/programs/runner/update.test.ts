@@ -54,7 +54,7 @@ process.once('SIGTERM', () => process.exit(7));
 setInterval(() => {}, 1_000);`;
   writeFileSync(next!, text);
   writeFileSync(broken!, 'process.exit(3);');
-  // A release that asks for two newer ones, of which the first does not work.
+  // A release that asks to be replaced by a newer release that does not work, and then by one that works.
   const program = `if (process.argv[2] !== 'help') {
   process.once('SIGTERM', () => process.exit(0));
   process.send({ program: ${JSON.stringify(broken)} });

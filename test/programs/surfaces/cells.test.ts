@@ -88,7 +88,7 @@ it('a stream is forwarded event by event, and ends in both cells when its client
     known = events;
     const body = { name: 'Stream', repoFullName: 'globex/stream' };
     expect((await cells.eu.ask('POST', '/v1/projects', { token: bob.token, body })).status).toBe(201);
-    // A reading gives new events their numbers, as the scheduler does.
+    // Reading the feed numbers the new events, which otherwise the scheduler does.
     await cells.us.ask('GET', '/v1/events?after=0', { token });
   }
   // Leaving the loop has closed the connection of the client.

@@ -371,7 +371,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await page.getByText('Call add_label of issues').waitFor();
     await pages.inspect(page, 'inbox-effects');
     await page.setViewportSize({ width: 1280, height: 720 });
-    // The page is loaded again at its new width, because keys decide only about effects that the page has read and shows.
+    // The page is loaded again at its new width, because keyboard shortcuts decide only about effects that the page has read and shows.
     await page.reload();
     await page.getByText('Call add_label of issues').waitFor();
     await page.getByRole('heading', { level: 1 }).focus();

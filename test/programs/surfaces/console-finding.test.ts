@@ -385,7 +385,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     await page.getByLabel('Find in the log').fill('');
     await page.getByRole('button', { name: 'Wrap lines' }).click();
     await box.getByText('red plain').waitFor();
-    // The page keys skip no line.
+    // The keys Page Up and Page Down skip no line.
     await scrollTo(100_000);
     await box
       .getByText(/^line 57/)

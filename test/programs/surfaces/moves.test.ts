@@ -93,7 +93,7 @@ async function killedAt(cell: TestCell, words: string): Promise<string> {
   return lines.join('\n');
 }
 
-/** A client that creates projects at the addresses in turn, and repeats each call with its key until it is acknowledged. */
+/** A client that creates projects at both addresses alternately, and repeats each call with its key until it is acknowledged. */
 function startClient(name: string) {
   const acknowledged: string[] = [];
   const refused = new Set<string>();

@@ -1,4 +1,4 @@
-// `open FILE`: the console of an organization in a file, read-only, in a process without a database of its own.
+// `open FILE` shows the console of an organization that is stored in a file: read-only, in a process without a database of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
