@@ -124,7 +124,7 @@ describe('The manifests of the runner', () => {
   const pod = spec.template.spec;
   const [container] = pod.containers;
 
-  it('are valid objects: a runner with its relay, and rights and policies in the namespace of missions', () => {
+  it('contain the valid objects of a runner with its relay, and rights and policies in the namespace of missions', () => {
     expect([...objects.keys()].sort()).toEqual([
       ...[
         'Deployment/aep-runner',
@@ -213,7 +213,7 @@ describe('The manifests of the runner', () => {
     ]);
   });
 
-  it('let KEDA scale runners by a number that the API returns for the token of these runners', () => {
+  it('let KEDA scale runners by the demand that the API returns for the token of these runners', () => {
     const scaling = ofRunner('runner-scaling.yaml');
     const authentication = scaling.get('TriggerAuthentication/aep-runner')!;
     const scaled = scaling.get('ScaledObject/aep-runner')!;

@@ -24,7 +24,7 @@ describe('trial credits', () => {
     await checkBooks(orgId);
   });
 
-  it('only one of the organizations that a person founds gets trial credits, even concurrently, or after it is deleted', async () => {
+  it('a person gets trial credits in only one organization, even if several request them at once, or that one is deleted', async () => {
     const founder = await world.person('Founder-of-many');
     const orgs: string[] = [];
     for (let n = 1; n <= 3; n++) orgs.push((await world.found(founder, `Many ${n}`)).id);

@@ -157,7 +157,7 @@ describe('the jti of an assertion', () => {
     expect([again.status, again.body]).toEqual([400, oauthError('replay_detected')]);
   });
 
-  it.each(repeated)('one of four identical concurrent assertions is accepted (%i)', async () => {
+  it.each(repeated)('only one of four identical concurrent assertions is accepted (%i)', async () => {
     const jwt = await world.provider.idJag();
     const all = await Promise.all(Array.from({ length: 4 }, () => world.present(jwt)));
     expect(all.map(({ body }) => body.error).sort()).toEqual([

@@ -124,7 +124,7 @@ describe('repositories at GitHub', () => {
     });
   });
 
-  it('files and git of the organization’s own GitHub server are read, at public IP addresses only', async () => {
+  it('files and git repositories on an organization’s own GitHub server can be read, but only at public IP addresses', async () => {
     const own = await openGitHub(token);
     own.clear('acme/shop');
     own.repositories.get('acme/shop')!.files.set('main:a.txt', Buffer.from('Theirs'));

@@ -157,7 +157,7 @@ describe('callers with an access token', () => {
 });
 
 describe('tokens of services', () => {
-  it('a service token has no person, and the one scope that no person can grant', async () => {
+  it('a service token has no person, but has the one scope that no person can grant', async () => {
     const made = await createServiceToken({ name: 'runtime' });
     expect(made).toEqual({
       id: expect.stringMatching(/^svc_[0-9a-f]{32}$/),

@@ -198,7 +198,7 @@ describe('webhook events', () => {
   });
 
   it.each(['url', 'enabled', 'resend'])(
-    'an action of a person ends the wait of a webhook event for Retry-After: %s',
+    'a webhook event no longer waits for the time in Retry-After after a person has acted: %s',
     async (how) => {
       const { id } = await create('/wrong', { ordered: true });
       await invite();

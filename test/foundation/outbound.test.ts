@@ -269,10 +269,10 @@ describe('an outbound request under DNS rebinding', () => {
   });
 });
 
-describe('a service that serves an organization file', () => {
+describe('a service that shows an opened organization file', () => {
   afterAll(() => bindReadOnly(false));
 
-  it('sends no request, and asks no name server', async () => {
+  it('sends no request, and queries no name server', async () => {
     const questions: string[] = [];
     const answer = async (name: string) => {
       questions.push(name);

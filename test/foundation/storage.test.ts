@@ -181,7 +181,7 @@ describe('a bucket', () => {
     return [problem?.status, problem?.cause?.message];
   };
 
-  test('is used below its prefix; it gets small contents in one request, and large ones in parts, a few at a time', async () => {
+  test('stores contents below its prefix: small ones in one request, and large ones in parts, a few at a time', async () => {
     s3.asked.length = 0;
     s3.load.most = 0;
     await stores.bucket.write('cnt_6', chunks('small'), 100);

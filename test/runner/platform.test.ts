@@ -42,7 +42,7 @@ it('a report of the runner is repeated until the platform answers, even after an
   expect(isAway()).toBe(false);
 });
 
-it('the runner abandons a report before the platform fails the run; once it is stopped, it abandons reports soon', async () => {
+it('the runner abandons a report before the platform fails the run; a runner that is stopped abandons its reports within seconds', async () => {
   back = Number.POSITIVE_INFINITY;
   await expect(platform().mutate(heartbeat, { runs: [] })).rejects.toThrow(PlatformUnreachable);
   expect(now / 60_000).toBeGreaterThan(8);

@@ -85,7 +85,7 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     expect(run).toMatchObject({ status: 'completed', lastError: null, sandboxes: [{}, {}] });
   }
 
-  it('continues from its checkpoint when its node is lost', async () => {
+  it('a mission continues from its checkpoint when its node is lost', async () => {
     const { missions, cluster, running } = opened();
     const runner = await running();
     const runId = await waitingMission();
@@ -95,7 +95,7 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     await continues(runId);
   });
 
-  it('continues although its runner is killed, the API server is unavailable, and resource versions are too old', async () => {
+  it('a mission continues although its runner is killed, the API server is unavailable, and resource versions are too old', async () => {
     const { missions, cluster, running, restart } = opened();
     await running();
     const runId = await waitingMission();
@@ -117,7 +117,7 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     await missions.until(async () => new RegExp(`^${runId}(:| is done)`, 'm').test(runner.output));
   });
 
-  it('is saved when its node is drained, and continues from there', async () => {
+  it('the work of a mission is saved when its node is drained, and continues from there', async () => {
     const { missions, cluster, restart } = opened();
     await restart({ CHECKPOINT_MS: '3600000' });
     const runId = await waitingMission();

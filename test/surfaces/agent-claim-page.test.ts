@@ -127,7 +127,7 @@ describe('The form that completes a claim', () => {
   );
 
   it.each(repeated)(
-    'of twelve concurrent wrong codes only five are checked, and the right code is refused afterwards (%i)',
+    'only five of twelve concurrent wrong codes are checked, and the right code is refused afterwards (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);
@@ -139,7 +139,7 @@ describe('The form that completes a claim', () => {
     },
   );
 
-  it.each(repeated)('of a concurrent approval and denial of a claim, exactly one takes effect (%i)', async () => {
+  it.each(repeated)('exactly one of a concurrent approval and denial of a claim takes effect (%i)', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const [yes, no] = await Promise.all([

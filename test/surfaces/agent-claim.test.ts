@@ -272,7 +272,7 @@ describe('Starting a claim', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it.each(repeated)('of two concurrent starts of a claim, one leaves a working code (%i)', async () => {
+  it.each(repeated)('only one of two concurrent starts of a claim leaves a working code (%i)', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     const start = () => world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });

@@ -16,7 +16,7 @@ const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9
 const navigation = '<nav aria-label="Console">';
 
 it.each(['/nowhere', '/console/nowhere', '/console/tokens/nowhere', '/development'])(
-  '404 · %s is a page for a browser, with the navigation when signed in',
+  '404 · a browser gets %s as a page, which has the navigation for a person who is signed in',
   async (path) => {
     const page = await world.request('GET', path, { headers: browser, session: alice });
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);

@@ -379,7 +379,7 @@ it('a directory token is shown once, ends when it is revoked or expires, and at 
   expect([await works(0), await works(1)]).toEqual([401, 200]);
 });
 
-it('of concurrent changes to a SCIM user one succeeds; stale versions, invalid filters and large bodies are refused', async () => {
+it('only one of several concurrent changes to a SCIM user succeeds; stale versions, invalid filters and large bodies are refused', async () => {
   const both = await Promise.all([1, 2].map(() => ask('POST', '/Users', { userName: 'twin@example.com' })));
   expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
   const { body: user, headers } = both.find(({ status }) => status === 201)!;

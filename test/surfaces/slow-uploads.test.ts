@@ -23,7 +23,7 @@ const written = (sending: ClientRequest, chunk: string): Promise<void> =>
   new Promise((resolve) => sending.write(chunk, () => resolve()));
 
 describe('Concurrent and slow uploads', () => {
-  it('201, 409 · of concurrent uploads to one URL, one is stored, and the other uploads are refused', async () => {
+  it('201, 409 · only one of several concurrent uploads to one URL is stored, and the others are refused', async () => {
     const content = await reserve();
     const texts = Array.from({ length: maxPerOrganization }, (_, i) => `${i}`.repeat(50_000));
     const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));

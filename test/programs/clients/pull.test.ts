@@ -130,7 +130,7 @@ function work(): void {
 }
 
 describe('aep pull', () => {
-  it('checks out the branch with the uncommitted files of the agent, and writes the agent’s sessions, also when files and sessions have changed since the last pull', async () => {
+  it('checks out the branch with the uncommitted files of the agent, and writes the agent’s sessions, even if files and sessions have changed since the last pull', async () => {
     work();
     await keep();
     const answer = await pull();

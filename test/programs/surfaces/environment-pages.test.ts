@@ -345,7 +345,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
     expect(await hasTeam()).toBe(false);
   });
 
-  it('a project limits how often a pull request continues its mission, and at which cost', async () => {
+  it('a project limits how often a pull request continues its mission, and how much that may cost', async () => {
     const page = await open(`/projects/${projectId}`);
     const card = page.getByRole('region', { name: 'Pull requests' });
     await card.getByText('up to 5 times within 7 days').waitFor();
