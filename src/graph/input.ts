@@ -65,7 +65,7 @@ const scalars: Record<string, string> = { string: 'String', integer: 'Int', numb
 function typeOf(name: string, json: JsonSchema): unknown {
   const notNull = json.anyOf?.filter((option) => option.type !== 'null') ?? [];
   if (notNull.length === 1) return typeOf(name, notNull[0]!);
-  // In the JSON Schema, only an enum has a name (`.meta({ id })`) and therefore a reference: input and output use the same type.
+  // Only an enum has a name (`.meta({ id })`), so each reference in the JSON Schema names an enum. Input and output use the same type.
   if (json.$ref) return json.$ref.split('/').at(-1);
   if (json.type === 'array') return [typeOf(name, json.items ?? {})];
   if (json.type === 'object' && json.properties) return inputType(name, json);

@@ -31,7 +31,7 @@ export const podIsolation = (containers?: Containers): Isolation => ({
   ...(containers && { containers }),
 });
 
-/** Isolation for the tests of harnesses for pods: none, because the images of templates are used only in pods. */
+/** When missions run in pods, harnesses are tested without isolation, because the images of templates are used only in pods. */
 const unisolated: Isolation = { level: 'none', description: '' };
 
 export interface Capabilities {

@@ -1,4 +1,4 @@
-// A runner that people have told to drain: it takes no new missions, and leaves once it has none.
+// A runner that people have told to drain: it takes no new missions, and leaves the list of runtimes when its last mission has ended.
 import { leaveRuntime } from './generated/operations.ts';
 import type { Connection } from './protocol/platform.ts';
 

@@ -15,7 +15,7 @@ import { environmentKey } from './workspace/environment-key.ts';
 const servicesTimeoutMs = 120_000;
 /** Maximum number of characters of the last lines in a report. */
 const maxTailCharacters = 4_000;
-/** Maximum number of characters of a note, and of notes in a report. */
+/** Maximum number of characters of a note, and maximum number of notes in a report. */
 const maxNote = { characters: 1_000, count: 20 };
 
 /** Prepares the environment once, then applies the agents' network policy. @returns the reason for a failure; empty on success */

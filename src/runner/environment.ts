@@ -16,7 +16,7 @@ export interface Plan {
   variables: Record<string, string>;
   /** Secrets only for the setup, by name. */
   setupSecrets: Record<string, string>;
-  /** Secrets that only requests to certain hosts get. */
+  /** Secrets that are added only to requests to certain hosts. */
   hostSecrets: readonly HostSecret[];
   network: { setup: NetworkPolicy; agent: NetworkPolicy };
   /** Messages for the log. */

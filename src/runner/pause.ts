@@ -1,6 +1,6 @@
 // The pause between two claims: a runner with more free slots claims sooner, so that missions are distributed by the number of free slots.
 
-/** Pause of a runner with one free slot after a successful claim. Other runners need less time for a claim. */
+/** Pause of a runner with one free slot after a successful claim. It is long enough for another runner to claim a run. */
 const spreadMs = 100;
 
 /** Milliseconds until the next claim. */

@@ -113,7 +113,7 @@ const stateAtStart = (activity: string): State => ({
   updateModels: () => {},
 });
 
-/** The preview of a step: of the first folder that the step names. A failed preview does not fail the mission. */
+/** The preview of a step, which shows the first folder that the step names. A failed preview does not fail the mission. */
 function openPreviewOnce(journal: Journal, state: State, openPreview: (folder: string) => Promise<Preview>) {
   let opening: Promise<Preview | null> | undefined;
   async function open(folder: string): Promise<Preview | null> {

@@ -1,4 +1,5 @@
-// One step of a run: a sandbox in which one harness works, from its prompt to its end; also the order of its reports.
+// One step of a run: a sandbox in which one harness works, from its prompt to its end. This module also determines the order of the
+// reports.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { release } from 'node:os';
@@ -149,8 +150,8 @@ const hasEndedAsRecorded = ({ replay }: StepContext): boolean =>
   !replay || (!replay.isCut() && replay.result().difference === null);
 
 /**
- * Promises of ends that the harness does not cause: a failure of its models or of the services of its environment, and the end of a replay,
- * which names its failure itself.
+ * The ends of a step that its harness does not cause: its models or the services of its environment fail, or a replay is over. Each promise
+ * resolves with the reason, which is empty for a replay, because a replay reports its failure itself.
  */
 const endsAround = ({ models, broken, replay }: StepContext, { log }: Journal): Promise<string>[] => [
   ...(models ? [models.failed] : []),
@@ -198,7 +199,7 @@ async function saveLast(context: StepContext, journal: Journal, isOverDisk: bool
   if (why) journal.log(`The recording is incomplete: ${why}\n`);
 }
 
-/** Repeats the work every `everyMs` until aborted; an error ends it, because later work encounters the error too. */
+/** Repeats the work every `everyMs` until aborted; an error ends the repetition, because the work would fail again. */
 async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {

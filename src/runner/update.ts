@@ -88,7 +88,10 @@ async function installRelease(around: Around, version: string): Promise<string> 
   }
 }
 
-/** Value of `EXIT_WITH_PARENT` for a release that ends with the process that waits for it, and asks it for the next one. */
+/**
+ * Value of `EXIT_WITH_PARENT` for a release that another process has started and waits for. The release ends with that process, and asks it
+ * to run the next release.
+ */
 const startedByUpdater = 'updater';
 
 /** Starts a release as a child process. The release may ask this process to run a newer one. */

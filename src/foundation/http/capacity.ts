@@ -28,7 +28,10 @@ export interface Hold {
 }
 
 export interface Taking {
-  /** The caller waits until the signal is aborted, and does not count towards the length of the queue. */
+  /**
+   * Signal that ends the wait when it is aborted. A caller with a signal waits without a time limit, and does not count towards the length
+   * of the queue.
+   */
   signal?: AbortSignal | undefined;
   isUrgent?: boolean | undefined;
 }

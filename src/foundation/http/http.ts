@@ -108,7 +108,7 @@ export function prepareDrain(server: Server): () => Promise<void> {
 
 export type Headers = Record<string, string | string[]>;
 
-/** Ends the exchange. A body gets its length; the response to HEAD has only headers. */
+/** Ends the exchange. A body is sent with its length; the response to HEAD has only headers. */
 export function answer({ req, res }: Exchange, status: number, body?: string | Buffer, headers: Headers = {}): void {
   if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
   else if (status !== 204 && status !== 304) headers['content-length'] = '0';
@@ -131,7 +131,7 @@ export const answerJson = (exchange: Exchange, status: number, value: unknown, h
 export const answerHtml = (exchange: Exchange, status: number, html: string, headers: Headers = {}): void =>
   answer(exchange, status, html, { 'content-type': 'text/html; charset=utf-8', ...headers });
 
-/** Answers a page that contains no data of a caller: browsers cache it, and revalidate it. */
+/** Sends a page that contains no data of a caller: browsers cache it, and revalidate it. */
 export const answerPublicHtml = (exchange: Exchange, html: string, policy: string): void =>
   answerHtml(exchange, 200, html, {
     'content-security-policy': policy,

@@ -58,7 +58,7 @@ export class BaseModel extends Model {
   };
 
   /**
-   * Declares that each record refers to one `parent` by its column `by`. With `inverse`, the parent gets the relation to many under that
+   * Declares that each record refers to one `parent` by its column `by`. With `inverse`, the parent gets the to-many relation under that
    * name, so that no parent's file imports its children.
    */
   static belongsTo(this: Statics, name: string, parent: Statics, by: string, inverse?: string): void {

@@ -59,7 +59,7 @@ export function spanned<T>(text: string, send: () => Promise<T>): Promise<T> {
 type Callback = (error: Error | null, result: unknown) => void;
 type Query = (query: unknown, values: unknown, callback?: Callback) => unknown;
 
-/** Observes the statements that knex sends on a connection, which have callbacks; database.ts observes its own. */
+/** Observes the statements that knex sends on a connection, recognized by their callbacks. database.ts observes its own statements. */
 export function observeStatements(client: pg.Client): void {
   const own = client as unknown as { query: Query };
   const send = own.query.bind(client);

@@ -9,7 +9,7 @@ export interface DatabaseServer {
   bytes: number;
   connections: number;
   maxConnections: number;
-  /** Share of the transaction ids that are used before the server would have to stop, 0 to 1; vacuum lowers it. */
+  /** Share of the available transaction ids that are used, 0 to 1. The server would have to stop at 1; vacuum lowers the share. */
   transactionIdsUsed: number;
 }
 

@@ -106,7 +106,7 @@ function acpTurns({ schema }: Task, on: Listener, takeText: () => Promise<string
     async send(session: AcpSession, text: string): Promise<'steered' | 'begun'> {
       const wasWorking = isWorking;
       if (wasWorking) {
-        // The count of prompts is raised first: the end of the canceled prompt then does not end the turn.
+        // The count of prompts is raised first, so that the end of the canceled prompt does not end the turn.
         prompts++;
         await session.cancel();
         await over;

@@ -82,7 +82,8 @@ function environmentFor({ home, gateway }: Task): Record<string, string> {
     API_FORCE_IDLE_TIMEOUT: '0',
     CLAUDE_STREAM_IDLE_TIMEOUT_MS: '1800000',
     MCP_TOOL_TIMEOUT: String(callTimeoutMs),
-    // Makes the platform's tools available at once instead of through a search, and uses one list instead of a call for each task.
+    // The platform's tools are available at once instead of through a search. The agent writes all its tasks as one list, not with a call
+    // for each task.
     ENABLE_TOOL_SEARCH: 'false',
     CLAUDE_CODE_ENABLE_TASKS: '0',
   };

@@ -82,7 +82,7 @@ function openingOf(task: Task): [method: string, params: object] {
   return resume ? ['thread/resume', { threadId: resume, ...parameters }] : ['thread/start', parameters];
 }
 
-/** Settings are passed on the command line: the agent could change settings in a file. */
+/** Settings are passed on the command line, because the agent could change settings in a file. */
 function settingsFor({ gateway, model, mcp }: Task): string[] {
   const text = JSON.stringify;
   const provider = 'model_providers.gateway';

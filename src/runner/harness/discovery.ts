@@ -107,7 +107,7 @@ async function look(
   return tryProgram(harness, own, probe);
 }
 
-/** The program of the setting: any release, because the operator has chosen it. */
+/** The program that the setting names. It may have any release, because the operator has chosen it. */
 async function lookForAcp(env: NodeJS.ProcessEnv, probe: Probe): Promise<Found | Missing> {
   const harness = 'acp';
   const read = readCommand(env.ACP_HARNESS!);

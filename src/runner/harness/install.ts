@@ -9,9 +9,7 @@ import { promisify } from 'node:util';
 import { inPath } from '../isolation/programs.ts';
 import { installable, type Pinned, programIn } from './pinned.ts';
 
-/**
- * Times in milliseconds. A slow connection takes minutes for 150 MB. A lock that was not touched for some time belongs to a dead process.
- */
+/** Times in milliseconds. A slow connection takes minutes for 150 MB. A lock that was not touched for `stale` belongs to a dead process. */
 const [timeoutMs, stale, touching] = [30 * 60_000, 20_000, 2_000];
 /** Interval between progress checks, milliseconds. */
 const interval = 500;

@@ -1,4 +1,4 @@
-// JSON-RPC with a harness, one message a line: calls in both directions, and its notifications.
+// JSON-RPC with a harness, one message a line: calls in both directions, and notifications from the harness.
 import { type Json, logLine, parsed } from './fragments.ts';
 import type { Listener } from './port.ts';
 

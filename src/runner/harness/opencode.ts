@@ -109,7 +109,7 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
   const config = {
     autoupdate: false,
     share: 'disabled',
-    // OpenCode would keep a copy of the checkout for its own `undo` before each call of the model.
+    // Otherwise OpenCode would copy the checkout before each call of the model, for its own `undo`.
     snapshot: false,
     enabled_providers: ['gateway'],
     model: `gateway/${id}`,

@@ -12,7 +12,7 @@ export type Installable = (typeof installable)[number];
 interface Locked {
   version: string;
   integrity: string;
-  /** The name in the registry, if the folder has another one. */
+  /** The name in the registry, if it differs from the name of the folder. */
   name?: string;
   optional?: boolean;
   optionalDependencies?: Record<string, string>;

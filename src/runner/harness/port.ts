@@ -7,7 +7,7 @@ export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode', 'acp']
 export type HarnessName = (typeof harnessNames)[number];
 /** A harness with a model. */
 export type AgentHarness = Exclude<HarnessName, 'shell'>;
-/** A harness with a driver of its own, tested with its releases. */
+/** A harness with a driver of its own, which was tested with releases of the harness. */
 export type TestedHarness = Exclude<AgentHarness, 'acp'>;
 
 /**
@@ -50,7 +50,10 @@ export interface Task extends HarnessLaunch {
   metered?: ((listener: (usage: Usage) => void) => void) | undefined;
 }
 
-/** Time limit of a call of a tool or model, milliseconds: it may wait for a person's answer. The runner ends the step earlier. */
+/**
+ * Time limit for a call of a tool or model, in milliseconds. It is long, because a call may wait for a person's answer. The runner ends the
+ * step earlier.
+ */
 export const callTimeoutMs = 7 * 24 * 60 * 60_000;
 
 /** Whether the agent may run commands: a read-only agent only if its checkout is mounted read-only. */

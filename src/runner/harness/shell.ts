@@ -63,7 +63,7 @@ function followPlan() {
       const moved = (item: Items[number]) => (item.content === step ? 'in_progress' : statusAfter(item, 'completed'));
       return update(items.map((item) => ({ ...item, status: moved(item) })));
     },
-    /** Steps that never began were skipped; a plan without any begun step ends as a whole. */
+    /** Marks steps that never began as skipped. If no step began, all steps get the status of the script. */
     end(status: 'completed' | 'failed'): Fragment | null {
       const rest = items.every((item) => item.status === 'pending') ? status : 'skipped';
       const closed = (item: Items[number]) => (item.status === 'pending' ? rest : statusAfter(item, status));

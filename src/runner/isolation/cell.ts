@@ -29,9 +29,9 @@ const system = ['/usr', '/opt', '/nix/store', ...settings.map((name) => `/etc/${
 const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 
 /**
- * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, and runs the harness. If the port
- * `exposed` is not 0, a socket leads to the server of the harness at this port. In a network shared with services, it refuses connections
- * from their processes, which are invisible to it.
+ * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, and runs the harness. If the port `exposed`
+ * is not 0, it also opens a socket that leads to this port, where the harness is a server. In a network shared with services, it refuses
+ * connections from processes of the services, which it cannot see.
  */
 const inside = `
 const { spawn } = require('node:child_process');

@@ -126,15 +126,15 @@ async function removeGroup(folder: string): Promise<void> {
 }
 
 /**
- * The command that starts a program through a shell, which waits until the runner has moved it into its group, so that all processes of the
- * program are in the group.
+ * The command that starts a program in a group. A shell waits until the runner has moved it into the group, and then becomes the program,
+ * so that all processes of the program are in the group.
  */
 export const startInGroup = (file: string, args: string[]): [program: string, args: string[]] => [
   'sh',
   ['-c', 'read -r go <&3; exec 3<&-; exec "$@"', 'gate', file, ...args],
 ];
 
-/** Tests a group with `tail`, which buffers input without line ends: it takes 200 MB unless the group limits its memory. */
+/** Tests whether a group limits memory: `tail` buffers input without line ends, here 200 MB. */
 async function isCapping(open: OpenCgroup): Promise<boolean> {
   const group = open('probe', { cpus: null, memoryBytes: 32 * 1024 ** 2, processes: 16 });
   try {

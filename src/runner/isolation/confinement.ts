@@ -57,7 +57,10 @@ umount -l /old
 cd "$work"
 setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- "$@"`;
 
-/** The command that runs a program, or else the script in this mission folder, with a prefix inside the confinement. */
+/**
+ * The command that runs `command`, by default the script of this mission folder, in the confinement. The prefix is put before it, inside
+ * the confinement.
+ */
 export function commandFor(
   kind: Kind,
   place: Place,

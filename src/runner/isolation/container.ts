@@ -88,7 +88,7 @@ let count = 0;
 
 /**
  * Returns a function that wraps programs in a container. @param containers Its image is read when a program starts, because the image may
- * still be built until then.
+ * be built after this call.
  */
 export function openContainer(
   containers: Containers,

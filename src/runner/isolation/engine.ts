@@ -80,8 +80,9 @@ export const userNamespace = (program: string, network?: string): string[] =>
   isRootlessPodman(program) ? ['--userns', network ?? 'keep-id'] : [];
 
 /**
- * The storage driver vfs, which Podman without root takes on some systems, copies the whole image for every container: seconds each. The
- * image names its driver; `podman info` does too, but it looks up the packages of Podman's programs, which takes ten times as long.
+ * On some systems, Podman without root uses the storage driver vfs, which copies the whole image for every container and takes seconds each
+ * time. The driver is read from the image. `podman info` also names it, but takes ten times as long, because it looks up the packages of
+ * Podman's programs.
  */
 export async function adviceFor({ program, image }: Containers): Promise<string> {
   if (path.basename(program) !== 'podman') return '';

@@ -19,7 +19,7 @@ export interface ImageStoreSettings {
 export type ImageStore = ReturnType<typeof openImageStore>;
 
 /**
- * Time after its last use for which an image is kept in any case. Somewhat longer than a step, because a running step may start more
+ * Time after its last use for which an image is always kept. It is somewhat longer than a step, because a running step may start more
  * containers of its image.
  */
 const busyMs = 25 * 60 * 60_000;

@@ -155,7 +155,7 @@ export async function obstacleToCells(): Promise<string | null> {
   );
 }
 
-/** Runs shell scripts in this mission folder, isolated like its harnesses, even while one works. */
+/** Runs shell scripts in this mission folder, isolated like the harnesses of the mission, even while a harness works. */
 export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {

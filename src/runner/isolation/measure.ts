@@ -19,7 +19,8 @@ const run = promisify(execFile);
 const shortestMs = 500;
 
 /**
- * Samples of the group and all its descendants, each since the previous one. CPU in percent of all cores. `limitBytes`: the memory limit.
+ * Returns a function that measures the group and all its descendants. CPU is measured since the previous call, in percent of all cores.
+ * `limitBytes`: the memory limit.
  */
 export function meter(group: number, limitBytes = totalmem()): () => Promise<ProcessSample> {
   let before = { t: Date.now(), cpuSeconds: 0, cpuPct: 0 };

@@ -1,5 +1,6 @@
 // The containers of a mission in a pod of a cluster (docs/decisions/0077-a-pod-per-mission.md). The runner of the mission is in a container
-// of the same pod: a starter in each of the other containers starts its programs there, and they share only folders with the runner.
+// of the same pod. In each of the other containers, a starter starts programs for the runner; these containers share only folders with the
+// runner.
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,6 +1,6 @@
 // Services next to a mission: containers that share a network namespace with the containers of the mission. The namespace has only a
-// loopback interface, so that a service is at `localhost` and reaches nothing else: the ports of the gateway and the proxy refuse processes
-// of the services. One more container holds the namespace for as long as the mission lasts.
+// loopback interface, so that a service is reachable at `localhost`, and reaches nothing else itself: the ports of the gateway and the
+// proxy refuse processes of the services. One more container holds the namespace for as long as the mission lasts.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Limits } from '../contract.ts';

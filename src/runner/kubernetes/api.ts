@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubernetesObject } from './objects.ts';
 
-/** A refusal of the API server: 403 for missing rights, quotas and admission, 404, 409, 410, 422. */
+/** The API server has refused a request: with 403 for missing rights, quotas and admission rules, or with 404, 409, 410 or 422. */
 export class ApiRefusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -108,7 +108,10 @@ export async function openApi(chosen: string | undefined) {
       answered(
         objects.patch(inNamespace(object), undefined, undefined, manager, undefined, PatchStrategy.MergePatch),
       ) as Promise<T>,
-    /** Deletes an object with its dependents; succeeds when it does not exist. With a version, only while that is the current one. */
+    /**
+     * Deletes an object with its dependents; succeeds when it does not exist. With a version, deletes it only if this is its current
+     * version.
+     */
     async remove(object: KubernetesObject, resourceVersion?: string): Promise<void> {
       const only = resourceVersion === undefined ? undefined : { preconditions: { resourceVersion } };
       const options = [undefined, undefined, undefined, undefined, 'Background', only];
@@ -123,7 +126,7 @@ export async function openApi(chosen: string | undefined) {
     /** Whether the cluster has this kind. Without the right to list it, the answer is also true. */
     isServed: (apiVersion: string, kind: string): Promise<boolean> =>
       isFound(answered(objects.list(apiVersion, kind, namespace))),
-    /** Watches until the API server ends the watch. @throws its error, or that of `each` */
+    /** Watches until the API server ends the watch. @throws the error of the watch, or an error that `each` throws */
     watch: (path: string, query: WatchQuery, on: Watching, signal: AbortSignal): Promise<void> =>
       watch(watcher, path, query, on, signal),
   };
@@ -181,7 +184,7 @@ function watch(
   });
 }
 
-/** The answer to a request, or its refusal. A request without an answer fails after some time. */
+/** The answer to a request; fails when no answer arrives in time. @throws ApiRefusal when the API server refuses the request */
 async function answered<T>(request: Promise<T>): Promise<T> {
   const done = new AbortController();
   request.catch(() => {});

@@ -1,5 +1,6 @@
-// Missions in pods: a Job or SandboxClaim for each claimed run. No state of a mission is kept in the memory of this runner only, so another runner
-// can take over: the object names the lease of its run, and its pod repeats the claim of that lease, which gives it the same run.
+// Missions in pods: a Job or SandboxClaim for each claimed run. No state of a mission is kept in the memory of this runner only, so another
+// runner can take over: the object names the lease of its run. The pod repeats the claim that has created this lease, and so gets the same
+// run.
 import type { Claimed, Limits, RunLease } from '../contract.ts';
 import { type ClaimRunRequest, handBackRun, heartbeat } from '../generated/operations.ts';
 import type { Found } from '../harness/discovery.ts';

@@ -1,4 +1,5 @@
-// The current objects of a kind, by a list and a watch from its resource version. A version that is too old (410) leads to another list.
+// The current objects of a kind, from a list, and from a watch that begins at the resource version of the list. A version that is too old
+// (410) leads to another list.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Api, ApiRefusal, type WatchEvent } from './api.ts';
 import { type KubernetesObject, missionSelector } from './objects.ts';

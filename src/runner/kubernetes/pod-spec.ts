@@ -169,7 +169,7 @@ function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: L
     workingDir: '/',
     env: [{ name: 'HOME', value: `${missionFolder}/home` }, { name: 'TMPDIR', value: '/tmp' }, portsVariable],
     securityContext: restricted,
-    // Only one of the agents works at a time, and few missions have servers.
+    // Other containers request little: only one of the agents works at a time, and few missions have servers.
     resources: { limits, requests: isAgent ? limits : { cpu: '10m', memory: '64Mi' } },
     volumeMounts: [
       ...write.map((folder) => mount(folder)),

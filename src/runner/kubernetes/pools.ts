@@ -1,5 +1,5 @@
 // Templates and warm pools of missions. A template is applied by the first mission that needs it; it is removed with its pool when no
-// mission has needed it for a time. All runners of a cluster share them; of two concurrent changes, the API server accepts only one.
+// mission has needed it for a while. All runners of a cluster share them; of two concurrent changes, the API server accepts only one.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Api, ApiRefusal } from './api.ts';
 import type { Kind } from './informer.ts';

@@ -147,7 +147,7 @@ async function missingRights(api: Api, needed: Rights): Promise<string[]> {
   return answers.flat();
 }
 
-/** Repeats a request until the API server can be reached. @throws its refusal */
+/** Repeats a request until the API server can be reached. @throws ApiRefusal when the API server refuses the request */
 async function again<T>(work: () => Promise<T>, stopping: AbortSignal): Promise<T> {
   for (let isTold = false; ; isTold = true) {
     try {

@@ -122,7 +122,9 @@ export async function openRelay(settings: RelaySettings) {
 /** The port of a relay, and two functions that end it. */
 const endings = (server: Server, draining: AbortController) => ({
   port: (server.address() as AddressInfo).port,
-  /** Takes no more connections, and waits until the open requests have ended: missions make further ones to the relay of another runner. */
+  /**
+   * Accepts no more connections, and waits until the open requests have ended. Missions send later requests to the relay of another runner.
+   */
   async drain(ms: number): Promise<void> {
     draining.abort();
     // A connection whose response has already begun ends with that response.

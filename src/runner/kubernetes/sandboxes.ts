@@ -79,7 +79,7 @@ export interface ClaimPurpose {
   pool: string;
   annotations: Record<string, string>;
   mission: PodMission | null;
-  /** Time at which the pod is removed in any case, epoch milliseconds. */
+  /** Latest time at which the pod is removed, epoch milliseconds. */
   shutdownAt: number;
 }
 

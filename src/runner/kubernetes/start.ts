@@ -29,8 +29,8 @@ export interface StartSettings {
 const retestMs = 30_000;
 
 /**
- * Starts the runner of a cluster, which is to be tested before the first claim. @throws when the runner lacks rights, or the cluster lacks
- * a feature that the settings require
+ * Starts the runner of a cluster. The caller must run `test` before the first claim. @throws when the runner lacks rights, or the cluster
+ * lacks a feature that the settings require
  */
 export async function startCluster(settings: ClusterSettings, start: StartSettings) {
   const { platform, serviceToken, capabilities, limits, pace, stopping } = start;
@@ -74,8 +74,8 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
 }
 
 /**
- * Tests the cluster. Missions that have started need the relay: as long as there are any, the test is repeated, because it fails in a full
- * cluster. @throws with the reason why the cluster executes no missions
+ * Tests the cluster. The test also fails in a full cluster. It is then repeated as long as there are missions, because they need the relay
+ * of this runner. @throws with the reason why the cluster executes no missions
  */
 async function testCluster(tested: Tested, stopping: AbortSignal): Promise<void> {
   for (;;) {

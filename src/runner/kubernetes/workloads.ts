@@ -35,7 +35,7 @@ function openChanges(signal: AbortSignal) {
   signal.addEventListener('abort', changed);
   return {
     changed,
-    /** Resolves with the next change, or after some time. */
+    /** Resolves with the next change, or after `ms` milliseconds. */
     next: (ms: number): Promise<void> =>
       new Promise((resolve) => {
         const wake = () => {
@@ -93,7 +93,7 @@ function openPods(api: Api, changed: () => void, signal: AbortSignal) {
   };
 }
 
-/** @param hasClaims Whether missions have a SandboxClaim. Jobs of missions that were started earlier are followed in any case. */
+/** @param hasClaims Whether missions have a SandboxClaim. Jobs of missions that were started earlier are always followed. */
 export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal) {
   const { changed, next } = openChanges(signal);
   const jobs = openInformer<Job>(api, jobKind, changed, signal);

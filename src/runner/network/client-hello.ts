@@ -1,5 +1,5 @@
-// The server name in the first message of a TLS client (RFC 8446 §4.1.2, RFC 6066 §3). It is read before the message is forwarded, because
-// a host that shares its address with another one could answer in its place.
+// The server name in the first message of a TLS client (RFC 8446 §4.1.2, RFC 6066 §3). It is checked before the message is forwarded:
+// several hosts may share an address, and the client could otherwise reach one that is not allowed.
 
 /** Maximum bytes of a ClientHello, including the headers of its records. */
 export const maxHelloBytes = 64 * 1024;

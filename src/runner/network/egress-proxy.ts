@@ -151,13 +151,13 @@ async function tunnel(
   }
 }
 
-/** The server name in a client's first bytes that differs from the host; empty if unreadable. Undefined if the bytes can be forwarded. */
+/** The server name in a client's first bytes, if it differs from the host; empty if unreadable. Undefined if the bytes can be forwarded. */
 function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
   // An open policy allows every public host, so the name does not matter.
   if (policy.mode === 'open') return undefined;
   const found = readServerName(first);
   if (found === 'more') return '';
-  // A connection without a server name is refused only at port 443, because connections to other ports may use protocols other than TLS.
+  // A connection without a server name is refused only on port 443, because connections to other ports may use protocols other than TLS.
   if (!found) return port === 443 ? '' : undefined;
   const name = found.name && canonicalHost(found.name);
   return name === '' || name === host ? undefined : (name ?? '');

@@ -64,7 +64,7 @@ function inodeOf(pid: string, { client, proxy }: Ports): string | undefined {
 const interpreters = /^(node|nodejs|python[\d.]*|ruby|perl|php|bash|dash|sh|deno|bun)$/;
 const maxNameLength = 64;
 
-/** The name of a program, or of the script that an interpreter runs; no argument, which could be a secret. */
+/** The name of a program, or of the script that an interpreter runs. Arguments are left out, because they could be secrets. */
 export function nameOf(commandLine: string): string | null {
   const [first = '', second = '', third = ''] = commandLine.split('\0');
   // Some programs, such as `npm install`, set a title in place of their command line.

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 
 export interface Trust {
-  /** A file or folder with the certificate authorities, mounted in cells and containers under the same path. */
+  /** A file or folder with the certificate authorities, mounted in cells and containers at the same path. */
   path: string;
   variables: Record<string, string>;
   /** Options of the JVM, which ignores `variables`. */

@@ -5,13 +5,12 @@ import type { Json } from '../harness/fragments.ts';
 /** Folders of the mission by their names. */
 export type Folders = Record<string, string>;
 
-/** The beginning of a word in a JSON string, where the letter of an escaped line break may come before it. */
+/** The beginning of a word in a JSON string. The letter of an escaped line break, such as `\n`, may come directly before it. */
 const begin = String.raw`(?:(?<=\\[nrt])|(?<!\w))`;
 
 /**
  * Values that differ in every run. Values with `isNamed` may occur in recorded answers, where the replay's values replace them. A short
- * hash may consist of digits only. A number of the JSON itself is not replaced: it follows a colon, a comma or a
- * bracket.
+ * hash may consist of digits only. A JSON number, which follows a colon, a comma or a bracket, is not replaced.
  */
 const changing = [
   { pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, name: '{uuid}', isNamed: true },

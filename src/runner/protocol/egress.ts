@@ -16,7 +16,7 @@ export interface Egress {
 
 /**
  * Opens the connections to one chosen URL.
- * @param allowLoopback Also allows loopback addresses, over http too, at any port.
+ * @param allowLoopback Also allows loopback addresses, over http too, on any port.
  */
 export function openEgress(base: string, allowLoopback: boolean, resolve = systemLookup): Egress {
   const { isHttps, refusal, mayReach } = rulesOf(base, allowLoopback);

@@ -102,7 +102,7 @@ export async function openGateway(
 const ownOf = (servers: Record<string, McpServer>, name: string): McpServer | null =>
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
-/** Maximum time in milliseconds without a byte from a vendor. Anthropic's own clients wait as long for a whole answer. */
+/** Maximum time in milliseconds without a byte from a vendor. Anthropic's own clients wait equally long for a whole answer. */
 const vendorSilenceMs = 10 * 60_000;
 
 async function forwardMcp(from: IncomingMessage, to: ServerResponse, server: McpServer): Promise<void> {

@@ -6,7 +6,7 @@ import type { Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
 /**
- * Maximum number of characters of one piece, of fragments of one call, and of dollars of one cost: the platform accepts 65,536, 50 and
+ * Maximum numbers of characters in one piece, fragments in one call, and US dollars in one cost. The platform accepts 65,536, 50 and
  * 10,000.
  */
 const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
@@ -199,7 +199,7 @@ function openBatches(flushEvery: number, send: () => Promise<void>) {
   return {
     broken,
     flush,
-    /** Sends a batch, at the latest after `flushEvery`; as soon as the pace allows if `isUrgent`. */
+    /** Schedules a batch: as soon as the pace allows if `isUrgent`, otherwise after `flushEvery`, unless an earlier batch is scheduled. */
     schedule(isUrgent = true): void {
       const at = performance.now() + (isUrgent ? pace.delay() : flushEvery);
       if (!open || (timer && due <= at)) return;

@@ -1,5 +1,5 @@
-// Meters the model calls of a mission: reserves the highest price of each at the platform before it leaves the gateway, and reports its
-// tokens when it is answered. A call that exceeds a limit waits here until a person raises the limit.
+// Meters the model calls of a mission: the meter reserves the highest price of a call at the platform before the call leaves the gateway,
+// and reports the tokens when the call is answered. A call that exceeds a limit waits here until a person raises the limit.
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease, Session, Vendor } from '../contract.ts';

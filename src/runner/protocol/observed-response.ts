@@ -1,4 +1,4 @@
-// A response whose bytes and headers other modules can observe, because they come from several writers.
+// A response whose bytes and headers can be observed, whichever module writes them.
 import { ServerResponse } from 'node:http';
 
 /** Headers that are recorded; all other headers may contain credentials or have no information. */

@@ -34,8 +34,8 @@ export class RequestRejected extends Error {
 export class PlatformUnreachable extends Error {}
 
 /**
- * Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. The platform gives up
- * a silent runtime after ten minutes; until another one claims the run, its lease can be renewed.
+ * Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. The platform gives up a
+ * silent runtime after ten minutes; until another runtime claims the run, the lease can still be renewed.
  */
 const retryMs = { running: 9 * 60_000, stopping: 2_000 };
 
@@ -93,7 +93,7 @@ export function connect(
     once = false,
   ): Promise<Answer> => again(once, () => send(via.platform(`${url}/graphql`), headers, { query, variables }));
 
-  /** Returns the key of the uploaded content. Each attempt has a new URL: an aborted one leaves nothing behind. */
+  /** Returns the key of the uploaded content. Each attempt has a new URL, and an aborted attempt leaves nothing behind. */
   const upload = (lease: RunLease, name: string, file: FileHandle): Promise<string> =>
     again(false, async () => {
       const address = await mutate(createArtifactUpload, lease);

@@ -14,7 +14,7 @@ import { hasSplitSecret } from './split-secrets.ts';
 /** Maximum bytes of a body, of the lines that are kept in memory until they are uploaded, and of all lines of a run. */
 export const recordingBounds = { body: 8 * 1024 * 1024, held: 8 * 1024 * 1024, run: 240 * 1024 * 1024 };
 
-/** Milliseconds within which calls may still end after their harness has ended. Later ones belong to the next part. */
+/** Milliseconds within which calls may still end after their harness has ended. Calls that end later belong to the next part. */
 const closingMs = 1_000;
 
 /** Collects a body up to its bound, with the time of each piece. */
@@ -30,7 +30,7 @@ function collect(since: number) {
       pieces.push([Math.round(performance.now() - since), piece.length]);
     },
     pieces,
-    /** The body as text; null beyond the bound, and for bytes that are not text, in which no secret can be found. */
+    /** The body as text. Null for a body above the bound, and for one that is not text, because secrets cannot be found in it. */
     text(): string | null {
       if (size > recordingBounds.body) return null;
       try {

@@ -121,7 +121,10 @@ function endDifference(
   return tree === end!.tree ? null : `${name} ends in the tree ${tree}; the recording has ${end!.tree}.`;
 }
 
-/** Folders of a step, also as Claude Code writes them in the name of its own folder, and the id of its run. */
+/**
+ * Folders of a step, and the id of its run. Each folder is also listed in the form in which Claude Code uses its path as the name of a
+ * folder.
+ */
 const foldersOf = ({ folders, run }: Pick<RecordedStep, 'folders' | 'run'>): Folders => ({
   ...folders,
   ...Object.fromEntries(

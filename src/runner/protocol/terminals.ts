@@ -18,8 +18,8 @@ export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
 /** Maximum number of characters of one report, of unsent output before the shell is paused, and of a recording. */
 const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
 /**
- * Control sequence that gives the reader the size of the device for the output after the sequence; terminals that do not know the number of
- * the sequence ignore it.
+ * Control sequence with the size of the terminal, for a reader that shows the output after the sequence. Terminals that do not know its
+ * number ignore it.
  */
 const sizeSequence = ({ width, height }: Size): string => `\x1b]7790;${width}x${height}\x1b\\`;
 /** Time between two reports of output, so that fast output takes few requests. */

@@ -58,7 +58,7 @@ export async function newCommitsOf(mirror: string, work: string, pushed: string)
   });
 }
 
-/** Whether anyone but the agents has commits on the branch, which a replay must not replace. */
+/** Whether anyone but the agents has commits on the branch. A replay must not replace such commits. */
 export async function hasOthers(mirror: string, from: string, branch: string, email: string): Promise<boolean> {
   const emails = (await git(mirror, ['log', '--format=%ce', `${from}..${branch}`])).split('\n').filter(Boolean);
   return emails.some((one) => one !== email);

@@ -11,7 +11,10 @@ import { isOwnBranch, type PushedBranch } from './branch.ts';
 import { Run } from './model.ts';
 import { isWithheld } from './states.ts';
 
-/** The pull request to stage. Null when the run continues one, which keeps its title and text, and when the host has no pull requests. */
+/**
+ * The pull request to stage. Null when the run continues a pull request, which keeps its title and text, or when the host has no pull
+ * requests.
+ */
 export async function stagedPullRequest(
   run: Run,
   { branch, baseBranch, title, body }: PushedBranch,

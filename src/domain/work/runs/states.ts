@@ -47,8 +47,8 @@ export const statusOfState = (state: RunState): RunStatus =>
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses.includes(status);
 
 /**
- * Whether nobody outside may learn of the run's work, because it is an attempt that is not chosen: it gets no pull request, no commit
- * status and no comment.
+ * Whether the run is an attempt that is not chosen, so that nobody outside may learn of its work: it gets no pull request, no commit status
+ * and no comment.
  */
 export const isWithheld = ({ attemptState }: Pick<Run, 'attemptState'>): boolean =>
   attemptState === 'open' || attemptState === 'closed';

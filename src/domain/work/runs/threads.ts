@@ -28,7 +28,7 @@ export const recordThreads = (
     // The lock on the project makes concurrent processes store threads one after the other.
     await Project.query(trx).select('id').findOne({ id: projectId }).forNoKeyUpdate();
     const before = await PullRequestThread.findAll({ projectId, prNumber }, trx);
-    // The stored name is kept for a thread that a person has resolved in this service: the host only names this service's account.
+    // The stored name is kept for a thread that a person has resolved in this service: the host would only name this service's account.
     const resolvers = new Map(before.map(({ key, resolvedBy }) => [key, resolvedBy]));
     const rows = threads.map((one, seq) => ({
       ...{ ...one, seq, orgId, projectId, prNumber },

@@ -45,7 +45,7 @@ export async function agentColumns(
 }
 
 /**
- * Checks that the harness of the agent runs its model, and that something provides it.
+ * Checks that the harness of the agent supports the model, and that something provides the model.
  * @throws 400, 409 for a model that nothing provides
  */
 export async function requireModel(
