@@ -1,5 +1,5 @@
 // `npm run bench:audit [-- --creations=3000] [--rounds=4] [--sources]`: CPU time that the audit log adds to a write, in the service and in
-// PostgreSQL: the trigger, the number, the event and its leaf. bench/README.md explains the figures, and has the last ones.
+// PostgreSQL, for the trigger, the number, the event and its leaf. The latest figures and their explanation are in bench/README.md.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

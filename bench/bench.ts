@@ -1,5 +1,5 @@
-// `npm run bench [-- --quick] [--only=page] [--check] [--save]`: the built service compared with alternatives for the same work.
-// bench/README.md explains the figures, and has the last ones.
+// `npm run bench [-- --quick] [--only=page] [--check] [--save]`: compares the built service with other servers that do the same work. The
+// latest figures and their explanation are in bench/README.md.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ const started = await Promise.all(
 );
 const servers = Object.fromEntries(started) as unknown as Servers;
 
-/** Figures of each contender, round by round. */
+/** Returns the figures of each contender, round by round. */
 async function measure({ contenders }: Comparison): Promise<Figures[][]> {
   const turns: Figures[][] = contenders.map(() => []);
   for (let round = 0; round < rounds; round++) {

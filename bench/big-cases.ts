@@ -24,7 +24,7 @@ const rowOfRun = `id status kind missionTitle missionProgress missionActivity mi
   createdAt startedAt finishedAt projectId project { name }`;
 const runs = (filter: string) => `{ runs(${filter}) { data { ${rowOfRun} } nextCursor } }`;
 
-/** The five operations of one request that the console's overview sends every ten seconds, from its own documents. */
+/** The request that the console's overview sends every ten seconds: five operations, which are read from the GraphQL documents of the console. */
 function overview(): Request {
   const folder = new URL('../src/console/', import.meta.url);
   const documents = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -102,7 +102,7 @@ export async function answerOf<A>(url: string, { path, method, headers, body }: 
   return JSON.parse(text) as A;
 }
 
-/** The cursor at that depth, reached page by page like any client. */
+/** Returns the cursor at that depth. Like any client, it reads page by page up to there. */
 async function cursorAt(depth: number, next: (cursor: string) => Promise<string>): Promise<string> {
   let cursor = '';
   for (let at = 0; at < depth; at += 200) cursor = await next(cursor);

@@ -12,10 +12,10 @@ import { migrate } from '#foundation/postgres/migrations.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { idOf, urlOf } from './database.ts';
 
-/** The organization with most of the rows; the other organizations are 1 to 10. */
+/** Number of the organization with most of the rows; the other organizations have the numbers 1 to 10. */
 export const big = 0;
 const others = 10;
-/** Projects of each organization. The first one has six of every ten runs. */
+/** Number of projects of each organization. The first project has six of every ten runs of its organization. */
 const projects = 5;
 
 /** Number of rows. */
@@ -38,14 +38,14 @@ export const fullSize: Size = {
 };
 
 const every = seconds(10);
-/** Period of the runs. */
+/** The runs are spread over this period. */
 const since = days(90);
 
 export const names = {
   project: idOf('prj', 0),
-  /** The task that has six of every ten runs. */
+  /** The task to which six of every ten runs belong. */
   task: idOf('sch', 0),
-  /** Sandboxes are numbered in the order of their time. */
+  /** Sandboxes are numbered in the order in which they began. */
   sandbox: (n: number) => idOf('sbx', n),
 };
 
@@ -55,7 +55,7 @@ export interface BigDatabase {
   close(): Promise<void>;
 }
 
-/** `report` receives each step with its duration, as a line. */
+/** `report` receives a line for each step, with its duration. */
 export async function openBigDatabase(size: Size, report: (line: string) => void): Promise<BigDatabase> {
   const home = mkdtempSync(path.join(tmpdir(), 'aep-big-'));
   chmodSync(home, 0o755);
@@ -63,7 +63,7 @@ export async function openBigDatabase(size: Size, report: (line: string) => void
   const knex = openDatabase({ connection });
   await migrate(knex);
   await makePartitions();
-  // A separate connection, because this work exceeds the service's time limit of a statement.
+  // A separate connection, because these statements take longer than the service allows.
   const client = new pg.Client(connection);
   await client.connect();
   const step = async (name: string, work: () => Promise<unknown>) => {
@@ -157,7 +157,8 @@ async function insertRuns(client: pg.Client, { runs: most, runsOfOthers }: Size)
 }
 
 /**
- * Number of the sandbox that ran for days. Each of the other sandboxes begins a little after the one before, and the last 20 are running.
+ * Index of the sandbox that ran for days. Each of the other sandboxes began a little later than the previous one, and the last 20 are still
+ * running.
  */
 export const longest = ({ sandboxes }: Size): number => sandboxes - 100;
 

@@ -1,5 +1,5 @@
-// `npm run bench:big [-- --scale=0.1] [--explain] [--only=word] [--sources]`: the cost of a page when the tables are big.
-// bench/README.md explains the figures, and has the last ones.
+// `npm run bench:big [-- --scale=0.1] [--explain] [--only=word] [--sources]`: the cost of a page when the tables are big. The latest
+// figures and their explanation are in bench/README.md.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'aep-big-out-'));
 const database = await openBigDatabase(size, (line) => console.log(line));
 const secretKey = randomBytes(32);
 const settings = { databaseUrl: database.url, folder, secretKey, fromSources: options.sources };
-// No other work runs in the service.
+// The scheduler is off, so that the service does no other work.
 const server = await start(service(settings, { SCHEDULER: 'off' }));
 
 console.log(`\n${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, ${process.platform} ${process.arch}\n`);

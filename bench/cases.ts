@@ -1,4 +1,4 @@
-// The cases of the bench: each piece of work is done in turn by several servers, or by the service in several ways.
+// The cases of the bench: several servers do the same work one after the other, or one service does it in several ways.
 import type { Request } from 'autocannon';
 import { idOf, ordinary, secretOf } from './database.ts';
 import type { Server } from './process.ts';
@@ -10,7 +10,7 @@ export interface Case {
   requests: Request[];
   /** Number of requests in one piece of work, if it takes several. */
   together?: number;
-  /** Whether the organization must be emptied after each turn. */
+  /** Whether the records of the organization must be deleted after each turn. */
   writes?: true;
   /** The part of a response that all contenders have in common; by default all of it. */
   sameOf?(answer: never): unknown;

@@ -1,6 +1,6 @@
-// `npm run bench:console`: the console in a real browser on a processor that is slowed down fourfold: when its heaviest pages can
-// be used, the size of their scripts, and the clicks, keys and seconds of what a team lead does every day. bench/README.md has
-// the last figures.
+// `npm run bench:console`: the console in a real browser on a processor that is slowed down fourfold: when its heaviest pages can be used,
+// the size of their scripts, and the clicks, keys and seconds that the daily tasks of a team lead take. The latest figures are in
+// bench/README.md.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -85,7 +85,10 @@ async function logOf(browser: Browser, seeded: Seeded): Promise<string> {
   return address.replace('/console/o/acme', '');
 }
 
-/** One visit with a warm cache of files, as every visit but the first of a release. Interactive: content is shown, and no task takes 50 ms after it. */
+/**
+ * Measures one visit with cached files, like every visit after the first one of a release. A page is interactive when its content is shown
+ * and no later task of the browser takes 50 ms.
+ */
 async function load(browser: Browser, seeded: Seeded, at: string, ready: string) {
   const page = await open(browser, seeded);
   await page.goto(addressOf(at));

@@ -1,4 +1,4 @@
-// Counters of PostgreSQL, whose differences are the cost of the work between two readings.
+// Reads counters of PostgreSQL. The difference of two readings is the cost of the work between them.
 import { sql } from '#foundation/postgres/database.ts';
 
 export interface DatabaseCounters {
@@ -28,8 +28,9 @@ const statementsSql = `select not toplevel as nested, query, sum(calls)::float8 
   from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database()) group by 1, 2`;
 
 /**
- * Begins to count statements, and returns a function that lists the most expensive ones, per piece of work. Statements of triggers and keys
- * are nested, and also part of the statement that caused them. Times are not CPU times: they contain waits.
+ * Begins to count statements, and returns a function that lists the most expensive ones, per piece of work. Statements of triggers and
+ * foreign keys are listed as nested, and their cost is also part of the statement that caused them. Times are not CPU times, because they
+ * contain waits.
  */
 export async function readStatements(pieces: number): Promise<() => Promise<string[]>> {
   await sql('select pg_stat_statements_reset()');

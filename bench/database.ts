@@ -9,7 +9,7 @@ import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/post
 import { migrate } from '#foundation/postgres/migrations.ts';
 import { unrecorded } from '#foundation/postgres/origin.ts';
 
-/** Numbers of organizations; 1 to 1,000 have 100 projects each. */
+/** The number of an ordinary organization. The organizations 1 to 1,000 have 100 projects each. */
 export const ordinary = 500;
 export const big = 0;
 export const inBig = 100_000;
@@ -54,7 +54,10 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
 const pendingSql = `select (select count(*) from audit_changes)
   + (select coalesce(sum(last_number - tree_size), 0) from audit_counters) as pending`;
 
-/** Resolves when all changes are events with their leaves: the service does this work, also for what other servers have written. */
+/**
+ * Resolves when the audit log has all changes as events with their leaves. The service adds them, including the changes that other servers
+ * have written.
+ */
 export async function auditSettled(): Promise<void> {
   while ((await sql<{ pending: number }>(pendingSql))[0]!.pending > 0) await wait(50);
 }
@@ -65,7 +68,7 @@ export function urlOf({ host, port, user, password, database }: DatabaseConnecti
 }
 
 const id = (prefix: string, n: string) => `'${prefix}_' || lpad(to_hex(${n}), 32, '0')`;
-/** Time of row n: 2026-01-01, and a second more for each row. */
+/** Time of row n: n seconds after the beginning of 2026. */
 const time = (n: string) => `1767225600000 + ${n} * 1000`;
 const members = 5;
 const organizations = 1_010;

@@ -25,7 +25,7 @@ export interface Made {
 
 export type DispatchDatabase = Awaited<ReturnType<typeof openDispatchDatabase>>;
 
-/** @param countsStatements Whether `pg_stat_statements` counts, which costs some time. */
+/** @param countsStatements Whether `pg_stat_statements` counts statements, which slows them down. */
 export async function openDispatchDatabase(secretKey: Buffer, { countsStatements = false } = {}) {
   bindSecretKey(secretKey);
   const home = mkdtempSync(path.join(tmpdir(), 'aep-dispatch-'));
@@ -48,12 +48,12 @@ export async function openDispatchDatabase(secretKey: Buffer, { countsStatements
     runtime,
     /** Id of one of the planned tasks. */
     task: idOf('sch', 1),
-    /** Plans `count` tasks, due at a moment or evenly distributed over some time after it. */
+    /** Plans `count` tasks, which are due at `due` or evenly distributed over the `over` milliseconds after it. */
     plan: (count: number, due: number, over: number) => unrecorded(() => sql(planning, [count, due, over])),
     connection,
     /** Whether an occurrence that is due at this time has no run, or a run has no issue. */
     isLeft: async (due: number): Promise<boolean> => (await sql<{ left: boolean }>(leftSql, [due]))[0]!.left,
-    /** Resolves when all runs have the reason why they wait. */
+    /** Resolves when every waiting run has a `reason` that explains its wait. */
     async isExplained(): Promise<void> {
       while ((await sql(`select from runs where status = 'dispatching' and reason is null limit 1`)).length > 0)
         await wait(50);
@@ -88,7 +88,7 @@ const parties = [
    values ('${agent}', '${org}', 'Shell', 'builder', 'shell', 'none', '{}', 'standard', 0, 0)`,
 ];
 
-/** Tasks that are due once: the next time is almost a day later. */
+/** Each of these tasks is due only once during the bench: its next time is almost a day later. */
 const planning = `insert into recurring_missions (id, kind, org_id, project_id, agent_id, name, prompt, triggers, labels, skip_if_previous_open,
     enabled, next_run_at, created_by_user_id, created_at, updated_at)
   select 'sch_' || lpad(to_hex(n), 32, '0'), 'scheduled_task', '${org}', 'prj_' || 1 + n % ${projects}, '${agent}', 'Task ' || n, 'true',

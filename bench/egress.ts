@@ -1,6 +1,7 @@
 // The cost of the runner's egress proxy: a download of 100 MB over TLS from a server of this machine, directly, through the proxy, and
 // through the proxy when it ends the TLS connection for the host of a secret. Server, proxy, the port inside a cell and client are separate
-// processes. The three kinds of downloads alternate, so that other load of the machine affects all. ROUNDS (7)
+// processes. The three kinds of downloads alternate, so that other load of the machine affects all of them. Environment variable: ROUNDS
+// (default 7).
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

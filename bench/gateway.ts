@@ -28,7 +28,7 @@ const gateway = await connect(GATEWAY_URL, { authorization: `Bearer ${TOKEN}`, '
 const direct = await connect(DIRECT_URL);
 const ways: [name: string, call: () => Promise<unknown>, times: number[]][] = [
   ['direct, one connection', () => direct.callTool(echo), []],
-  // The gateway connects for each call: no credential and no session outlives it.
+  // The gateway opens a connection for each call, so that no credential or session outlives the call.
   ['direct, connected for the call', () => connect(DIRECT_URL).then(callAndClose), []],
   ['through the gateway', () => gateway.callTool(echo), []],
 ];

@@ -1,6 +1,6 @@
-// `npm run bench:held [-- --missions=2000] [--seconds=30] [--action=10] [--price=0] [--harness=claude-code]`: missions that runners execute
-// at the same time, on one process of the service: cost and delay of their heartbeats. bench/README.md explains the figures, and has the
-// last ones.
+// `npm run bench:held [-- --missions=2000] [--seconds=30] [--action=10] [--price=0] [--harness=claude-code]`: the cost and delay of
+// heartbeats while runners execute many missions at the same time, on one process of the service. The latest figures and their explanation
+// are in bench/README.md.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -55,7 +55,7 @@ const runners = createRunners(server.url, database.runtime, harness, {
   actionMs: Number(options.action) * 1_000,
 });
 
-/** Counts of the database and CPU times in microseconds. */
+/** Reads the counters of the database, and CPU times in microseconds. */
 async function read() {
   const { user, system } = process.cpuUsage();
   const cpu = { service: await server.cpu(), postgres: postgresCpu(), client: user + system };

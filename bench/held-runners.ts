@@ -1,4 +1,4 @@
-// Simulated runners of bench/held-missions.ts: they send the operations of src/runner at its intervals, and work on nothing.
+// Simulated runners of bench/held-missions.ts: they send the same operations as src/runner at the same intervals, but execute nothing.
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   appendFragments,
@@ -12,13 +12,13 @@ import {
 } from '../src/runner/generated/operations.ts';
 import { createPlainHttp } from './plain-http.ts';
 
-/** Missions of one runner. */
+/** Number of concurrent missions of a runner. */
 export const places = 8;
 export const runnerName = (n: number): string => `bench-${n}`;
-/** Intervals of a runner: samples, and orders for the runner. */
+/** Intervals at which a runner takes samples and asks for its orders. */
 const [sampleMs, ordersMs] = [1_000, 10_000];
 const longestHeartbeatMs = 10_000;
-/** Connections of all runners together, about as many as there are runners of 2,000 missions. */
+/** Number of connections of all runners together: about one for each of the runners that 2,000 missions need. */
 const connections = 256;
 
 export interface HeldMission {
@@ -27,9 +27,9 @@ export interface HeldMission {
 }
 
 export interface Pace {
-  /** Interval at which a heartbeat contains the samples since the last one. */
+  /** Interval between two heartbeats that contain samples. */
   samplesMs: number;
-  /** Interval of the actions of an agent, each with its log; 0 means none. */
+  /** Interval between two actions of an agent, each of which writes to its log; 0 means no actions. */
   actionMs: number;
 }
 
@@ -39,7 +39,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
     'content-type': 'application/json',
   });
   let isEnding = false;
-  /** Milliseconds of each heartbeat. */
+  /** Duration of each heartbeat in milliseconds. */
   const times: number[] = [];
   let [lost, reports, longestGapMs] = [0, 0, 0];
   /** Temporary errors by operation and code; these requests were repeated. */
@@ -141,7 +141,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
   return {
     claim,
     hold,
-    /** Begins to ask for the orders of runners, as each runner does beside its missions. */
+    /** Starts to ask for the orders of each runner, as real runners do while they execute missions. */
     askForOrders(runners: Iterable<string>): void {
       for (const runtime of runners) {
         every(ordersMs, Math.random() * ordersMs, async () => {
@@ -156,7 +156,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
       [times.length, reports, longestGapMs] = [0, 0, 0];
       refusals.clear();
     },
-    /** Results since the last `reset`; `lost` counts from the beginning. `reports` are the requests other than heartbeats. */
+    /** Results since the last `reset`; `lost` counts from the beginning. `reports` is the number of requests other than heartbeats. */
     read: () => ({ times: [...times].sort((a, b) => a - b), reports, longestGapMs, refusals: [...refusals], lost }),
     end(): void {
       isEnding = true;

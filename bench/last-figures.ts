@@ -1,4 +1,4 @@
-// The ratios of the service when they were last saved (figures.json), and the comparison with those of this run.
+// Saves the ratios of the service (figures.json), and compares the saved ratios with those of this run.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { median, type Ratio } from './measure.ts';
 
@@ -11,12 +11,13 @@ const tolerance = 0.1;
 
 export const readLastFigures = (): Ratios => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 
-/** Saves the ratios; comparisons that were not made this time keep theirs. */
+/** Saves the ratios; comparisons that were not made this time keep their saved ratios. */
 export const saveFigures = (ratios: Ratios): void =>
   writeFileSync(file, `${JSON.stringify({ ...readLastFigures(), ...ratios }, null, 2)}\n`);
 
 /**
- * A line for each comparison that has become worse. Only CPU counts, because requests per second depend on other load of the machine. Of several contenders the median counts, because a single contender may have become faster itself.
+ * A line for each comparison that has become worse. Only CPU time is compared, because requests per second depend on other load of the
+ * machine. The median over all other contenders is compared, because a single contender may have become faster itself.
  */
 export function regressions(last: Ratios, ratios: Ratios): string[] {
   return Object.entries(ratios).flatMap(([name, now]) => {

@@ -1,6 +1,6 @@
-// `npm run bench:logs-seen [-- --browser] [-- --poll] [-- --no-build]`: the time from a line that a mission prints until it is seen by a
-// subscriber, or with `--browser` until the console shows it in a followed log, and the cost of such missions. bench/README.md explains the
-// figures, and has the last ones.
+// `npm run bench:logs-seen [-- --browser] [-- --poll] [-- --no-build]`: the time from when a mission prints a line until a subscriber gets
+// it or, with `--browser`, until the console shows it in a followed log; and the cost of such missions. The latest figures and their
+// explanation are in bench/README.md.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,9 +25,9 @@ const { values: options } = parseArgs({
   options: { browser: { type: 'boolean' }, poll: { type: 'boolean' }, 'no-build': { type: 'boolean' } },
 });
 const [missions, linesEach, meanGapMs, floodSeconds] = [4, 40, 300, 6];
-/** Prints lines with their time at random moments, after the client had time to connect. */
+/** A script that prints lines with the current time at random moments, once the client has had time to connect. */
 const sparse = `console.log("ready");let n=${linesEach};const next=()=>{console.log("at "+Date.now());if(--n)setTimeout(next,-Math.log(1-Math.random())*${meanGapMs})};setTimeout(next,5000)`;
-/** Prints 10,000 lines a second. */
+/** A script that prints 10,000 lines a second. */
 const flood = `console.log("ready");let n=${floodSeconds * 10};const next=setInterval(()=>{console.log(("x".repeat(40)+"\\n").repeat(1000));if(--n===0)clearInterval(next)},100)`;
 
 if (!options['no-build']) buildService();
@@ -48,7 +48,7 @@ const leaving = new AbortController();
 const readText = `query ($sandboxId: String!, $role: AgentRole!, $sessionId: String!, $after: SafeInt) {
   sandboxLog(sandboxId: $sandboxId, role: $role, sessionId: $sessionId, after: $after) { content bytes } }`;
 
-/** Milliseconds from the print of a line until it was seen. */
+/** Milliseconds from the time when a line was printed until it was seen. */
 const times: number[] = [];
 try {
   console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, load ${loadavg()[0]!.toFixed(1)}\n`);

@@ -4,16 +4,16 @@ import { bearer, type Case, type Comparison } from './cases.ts';
 import type { Server } from './process.ts';
 
 export interface Figures {
-  /** Pieces of work per second: requests, unless one takes several. */
+  /** Pieces of work per second. A piece of work is one request, unless the case has several. */
   perSecond: number;
-  /** Milliseconds of a request. */
+  /** Duration of a request in milliseconds. */
   p50: number;
   p99: number;
-  /** Microseconds of the server process per piece of work, user and system. */
+  /** Microseconds of CPU time, user and system, that the server process takes for a piece of work. */
   cpu: number;
 }
 
-/** Connections of the client, one request at a time on each. */
+/** Number of connections of the client, with one request at a time on each. */
 const usual = 16;
 
 /** Loads the server for a number of seconds. Throws at any unsuccessful response. */
@@ -39,7 +39,7 @@ export async function turn(server: Server, one: Case, seconds: number, connectio
   return { perSecond: done / elapsed, p50, p99, cpu: cpu / done };
 }
 
-/** The value below which the given share of the sorted values is. */
+/** The value below which the given share of the sorted values lies. */
 export const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.floor((sorted.length - 1) * share)]!;
 

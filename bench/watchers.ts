@@ -1,5 +1,5 @@
 // `npm run bench:watchers [-- --watchers=1000] [--runs=100] [--every=5]`: live pages of running missions, on one process of the service:
-// the delay of a change for all watchers, and its cost. bench/README.md explains the figures, and has the last ones.
+// the delay of a change for all watchers, and its cost. The latest figures and their explanation are in bench/README.md.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -111,7 +111,7 @@ function runOf(n: number): string {
   return idOf('run', n);
 }
 
-/** Writes and announces a change like a runtime. The activity contains the time. */
+/** Writes and announces a change, as a report of a runtime would. The text of the activity is the current time. */
 async function change(n: number): Promise<void> {
   await sql(announcing('update runs set mission_activity = $2 where id = $1'), [runOf(n), String(performance.now())]);
 }

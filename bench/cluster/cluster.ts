@@ -1,7 +1,7 @@
 // `npm run soak:cluster [-- --missions=500 --at-once=40 --every=5 --warm=4 --jobs]`: missions in the stand-in cluster of the tests, while
-// nodes, the runner with the relay, the API server and processes of the service are killed in turn. It fails when a mission does not end
-// exactly once, when the ledger or the tree of the audit log is wrong, or when a lease, a sandbox or an object of the cluster is left over.
-// Figures: bench/README.md.
+// nodes, the runner with the relay, the API server and processes of the service are killed one after the other. It fails when a mission
+// does not end exactly once, when the ledger or the tree of the audit log is wrong, or when a lease, a sandbox or an object of the cluster
+// is left over. Figures: bench/README.md.
 import { cpus } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
     'at-once': { type: 'string', default: '40' },
     every: { type: 'string', default: '5' },
     warm: { type: 'string', default: '4' },
-    /** Jobs in place of SandboxClaims. */
+    /** Whether the runner creates Jobs instead of SandboxClaims. */
     jobs: { type: 'boolean', default: false },
     build: { type: 'boolean', default: true },
   },

@@ -130,7 +130,7 @@ export async function openClusterPlatform({
       );
       return row!;
     },
-    /** Missions that have not ended exactly once, in words. */
+    /** One sentence for each mission that has not ended exactly once. */
     async endings(runIds: ReadonlySet<string>): Promise<string[]> {
       await numberAllChanges();
       const rows = await sql<{ id: string; status: string; lastError: string | null; ends: number }>(
@@ -141,7 +141,10 @@ export async function openClusterPlatform({
       const others = rows.filter(({ id }) => !runIds.has(id));
       return [...wrong, ...others].map((row) => `a mission has not ended once, as completed: ${JSON.stringify(row)}`);
     },
-    /** The verification of the organization's log against its tree; empty when they agree. It needs no build, which may be newer by now. */
+    /**
+     * Verifies the organization's log against its tree; returns an empty list when they agree. It runs from the sources, because the build
+     * may be newer by now.
+     */
     async tree(): Promise<string[]> {
       await auditSettled();
       const { size, notInTree, findings } = await verifyLog(organization, []);
@@ -155,7 +158,7 @@ export async function openClusterPlatform({
       );
       return { claims: row!.claims, again: row!.claims - row!.again };
     },
-    /** Milliseconds from the creation of a claim to the pod that has its mission, by whether that pod was warm. */
+    /** Milliseconds from the creation of a claim until a pod has its mission, separately for warm and cold pods. */
     startTimes: () => cluster.starts,
     async close(): Promise<void> {
       await end('SIGTERM');

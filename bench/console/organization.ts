@@ -17,11 +17,11 @@ const place = { orgId: idOf('org', 0) as Id<'organization'>, projectId: 'prj_1' 
 const [owner, other] = [idOf('usr', 0) as Id<'person'>, idOf('usr', 1) as Id<'person'>];
 const headSha = 'a'.repeat(40);
 
-/** Lines of the log, and files of the change, of the large mission. */
+/** Number of log lines and of changed files of the large mission. */
 export const large = { lines: 100_000, files: 500 };
 
 export interface Seeded {
-  /** The session's cookie of the owner. */
+  /** The owner's session cookie. */
   session: string;
   /** Ids of missions. */
   big: string;
@@ -87,7 +87,7 @@ async function step(runId: Id<'run'>, more: object): Promise<void> {
   } as never);
 }
 
-/** A sandbox of the mission with fragments and a log of that many lines. */
+/** Creates a sandbox of the mission, with fragments and a log of that many lines. */
 async function work(runId: Id<'run'>, lines: number, lastLine: string | null): Promise<void> {
   const sandboxId = newId('sandbox');
   const at = now() - minutes(4);

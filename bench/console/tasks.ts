@@ -1,5 +1,5 @@
-// Tasks of a team lead's day, with the fewest clicks and with the fewest keys. Words that are typed are not counted; the key that
-// sends them is.
+// Daily tasks of a team lead, once with the fewest clicks and once with the fewest keys. Typed words are not counted, but the key that
+// submits them is.
 import type { Page } from 'playwright-core';
 import type { Seeded } from './organization.ts';
 
@@ -24,7 +24,7 @@ export interface Task {
 
 const lines = (page: Page) => page.getByRole('region', { name: 'src/part-0/file-0.ts' }).locator('[data-line]');
 const typed = (page: Page, text: string) => page.keyboard.insertText(text);
-/** Waits until the item is selected, which the page does for the first item of the list. */
+/** Waits until the item is selected. The page selects the first item of the list by itself. */
 const isOpen = (page: Page, title: string) => page.getByRole('article', { name: title }).waitFor();
 
 export const tasks: Task[] = [

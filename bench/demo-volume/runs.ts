@@ -1,5 +1,6 @@
-// Inserts the demo's past runs with their costs and sandboxes, in bulk: ids and values derive from a row number, so repeated and
-// concurrent calls add only missing ones. All runs have ended, so that no runtime and no scheduler acts on them. The functions of the service would take hours for a million runs, and cannot create past runs.
+// Inserts the demo's past runs with their costs and sandboxes, in bulk: ids and values derive from a row number, so repeated and concurrent
+// calls add only missing ones. All runs have ended, so that no runtime and no scheduler acts on them. The functions of the service are not
+// used: they would take hours for a million runs, and cannot create past runs.
 import { dayOf } from '#domain/work/mission-costs/cap.ts';
 import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
@@ -47,7 +48,7 @@ export async function fill(
   return { total: row!.total, created };
 }
 
-/** Inserts the records of these numbers; returns the number of missing ones. */
+/** Inserts those of the records `first` to `last` that do not exist yet, and returns their number. */
 type InsertRange = (first: number, last: number) => Promise<number>;
 
 const countInserted = async (text: string, values: unknown[]): Promise<number> =>
@@ -101,7 +102,7 @@ export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count:
       JSON.stringify([{ kind: 'schedule', schedule }]),
       at,
     ]);
-  // All runs have ended by now, and all except the first thousand before today.
+  // All runs have already ended. All but the first thousand ended before today.
   const room = minutes(40);
   const before = [at - room, dayOf(at) - room];
   const filled = await fill('runs', orgId, count, batch, (first, last) =>

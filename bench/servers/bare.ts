@@ -1,4 +1,4 @@
-// The server (a) of the bench, the minimum: only node:http and pg. `bare.ts PORT DATABASE_URL [--prepared]`.
+// Server (a) of the bench, which is the minimum: only node:http and pg. `bare.ts PORT DATABASE_URL [--prepared]`.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { callerOf, createProject, findProject, listNested, listProjects } from './work.ts';
 

@@ -1,4 +1,5 @@
-// The server (b) of the bench: the work of a careful engineer with Fastify 5 and pg. `fastify.ts PORT DATABASE_URL [--prepared]`.
+// Server (b) of the bench: the same work, as a careful engineer would write it with Fastify 5 and pg. `fastify.ts PORT DATABASE_URL
+// [--prepared]`.
 import { createApp } from './app.ts';
 import { createProject, findProject, listNested, listProjects, type NewProject } from './work.ts';
 

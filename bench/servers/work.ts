@@ -1,5 +1,5 @@
-// The handwritten data access of bare.ts and fastify.ts, as usual with pg: the caller by the digest of its token, then the rows,
-// in one statement each, with the member names of the API. The bench compares the responses with the service's own.
+// The handwritten data access of bare.ts and fastify.ts, as is usual with pg. One statement finds the caller by the digest of its token,
+// and another one reads the rows with the member names of the API. The bench compares the responses with the service's own.
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 

@@ -11,7 +11,7 @@ export interface Kills {
   stop(): Promise<void>;
 }
 
-/** Causes a failure every `every` milliseconds, in turn; the primary fails at `primaryAt` after the start. */
+/** Causes the next kind of failure every `every` milliseconds. The primary fails `primaryAt` milliseconds after the start. */
 export function startKills(platform: Platform, every: number, primaryAt: number): Kills {
   const counts: Record<string, number> = { services: 0, connections: 0, runners: 0, buckets: 0, primaries: 0 };
   const stopping = new AbortController();

@@ -1,4 +1,5 @@
-// Calls during the soak, each kind in a separate loop. A call is repeated until it gets a response, with a key if it writes. Every unexpected response is recorded.
+// Makes calls during the soak, each kind in a separate loop. A call is repeated until it gets a response; a call that writes has an
+// idempotency key. Every unexpected response is recorded.
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { eventsOf } from '../../test/support/server-sent-events.ts';
@@ -22,7 +23,7 @@ interface Tally {
   times: number[];
 }
 
-/** Acknowledged records, which must exist exactly once in the end. */
+/** Records that the service acknowledged, each of which must exist exactly once at the end. */
 export interface Acknowledged {
   projects: Set<string>;
   runs: Set<string>;

@@ -22,7 +22,7 @@ const { values: options } = parseArgs({
   },
 });
 const duration = minutes(Number(options.minutes));
-/** Permitted memory of a process at the end, relative to the time after its warm-up. */
+/** Permitted memory of a process at the end, as a multiple of its memory after the warm-up. */
 const growth = 1.25;
 
 buildService();
@@ -49,7 +49,7 @@ const found = [
   ...(await platform.tree()),
 ];
 await platform.close();
-// The timer keeps this process alive until here, which the database servers do not.
+// Until here, only the timer keeps this process alive: the database servers do not.
 clearInterval(sampling);
 if (typeof settled === 'string') found.push(`five minutes after the load there were still ${settled}`);
 const median = (values: number[]) =>

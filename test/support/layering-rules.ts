@@ -60,7 +60,8 @@ const layerOf = (file: string): string => file.split('/')[1]!;
 
 // Lowest first: a layer imports from the layers before it.
 const order = ['foundation', 'access', 'graph', 'domain', 'schema.ts', 'demo', 'surfaces', 'app.ts', 'main.ts'];
-// Files at the top level with the rank of another layer: services.ts binds the foundation for both entry points.
+// These files have the rank of another file. For example, services.ts has the rank of app.ts, because it connects the foundation for both
+// entry points.
 const rankAs: Record<string, string> = { 'services.ts': 'app.ts', 'admin.ts': 'main.ts', 'opened-file.ts': 'app.ts' };
 const rankOf = (layer: string): number => order.indexOf(rankAs[layer] ?? layer);
 

@@ -40,8 +40,8 @@ export interface WrittenSession {
 }
 
 /**
- * Writes a session to the folder where its program looks for it. @param folder The top of the checkout, as a real path:
- * Claude Code finds the sessions of its working folder by its name
+ * Writes a session to the folder where its program looks for it. @param folder The top of the checkout, as a real path,
+ * because Claude Code finds the sessions of a working folder by the path of that folder
  */
 export async function writeSession(folder: string, session: AgentSession): Promise<WrittenSession> {
   const file = fileOf(folder, session);

@@ -39,10 +39,7 @@ export const oneOf = (words: readonly string[]) => (text: string) => {
   return text;
 };
 
-/**
- * A whole number, or `none` to restore the default of a setting; `none` stays a text, because Commander would turn null
- * into an empty one.
- */
+/** A whole number, or `none` to restore the default of a setting; `none` stays a string, because Commander would turn null into an empty string. */
 export function limit(text: string): number | 'none' {
   if (text === 'none') return text;
   if (!/^[1-9]\d{0,14}$/.test(text))

@@ -45,7 +45,7 @@ export interface Statement {
 }
 
 export interface Verified {
-  /** The statement with a valid signature; null without. */
+  /** The statement; null unless its signature is valid. */
   statement: Statement | null;
   /** Findings as sentences; empty for a valid attestation of the commit. */
   findings: string[];

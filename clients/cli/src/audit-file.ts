@@ -3,7 +3,7 @@
 import { type Checkpoint, checkpointsIn, isSigned, leafHash, openTree, publicKeyOf } from './audit-notes.ts';
 
 export interface FileReport {
-  /** Entries with their text. */
+  /** Number of entries whose text is in the file. */
   entries: number;
   /** The number of the first entry that the retention has not deleted. */
   firstNumber: number;
@@ -21,7 +21,8 @@ interface Line {
   text: string | null;
 }
 
-// A stream has personal values in plain text before the entry. In JSON, the quotes of `},"entry":` cannot be inside of a string.
+// A line of an audit stream has personal values in plain text before the entry. The unescaped quotes of `},"entry":`
+// cannot occur inside a JSON string.
 const entryPattern =
   /^\{"number":([1-9]\d{0,8}),"leafHash":"([A-Za-z0-9+/]{43}=)",(?:"personal":\{.*?\},)?"entry":(.*)\}$/;
 
@@ -171,7 +172,7 @@ const words = {
   added: ['is', 'in the file more than once'],
 } as const;
 
-/** Neighbouring entries with the same finding, as one sentence. */
+/** Adjacent entries with the same finding, as one sentence. */
 function openRanges() {
   const ranges: { kind: keyof typeof words; first: number; last: number }[] = [];
   return {

@@ -47,7 +47,7 @@ export const checkpointsIn = (text: string): Checkpoint[] =>
     }),
   );
 
-/** DER of an Ed25519 public key before its 32 bytes, RFC 8410 section 4. */
+/** The DER bytes that precede the 32 bytes of an Ed25519 public key (RFC 8410 section 4). */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** Public key, 32 bytes. */

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { UserError } from './session.ts';
 
-/** Hooks are disabled, because a hooks folder inside the checkout, as husky has it, would contain scripts of the agent. */
+/** Hooks are disabled, because a hooks folder inside the checkout, such as husky's, would contain scripts of the agent. */
 const settings = [
   'core.hooksPath=/dev/null',
   'core.protectHFS=true',
@@ -38,8 +38,8 @@ export const succeeds = (folder: string, ...args: string[]): Promise<boolean> =>
 export const topOf = (folder: string): Promise<string> => git(folder, 'rev-parse', '--show-toplevel');
 
 /**
- * The top folder of the checkout that contains `folder`. @throws when the checkout has changes, which checking out
- * another branch would mix in
+ * The top folder of the checkout that contains `folder`. @throws when the checkout has uncommitted changes, because
+ * they would be mixed into the other branch
  */
 export async function findCheckout(folder: string): Promise<string> {
   const top = await topOf(folder);

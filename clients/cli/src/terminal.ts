@@ -1,4 +1,4 @@
-// The client of a terminal: sends input in order and once, and yields output until the shell has ended.
+// The client of a terminal: sends each input exactly once and in order, and yields output until the shell has ended.
 import { setTimeout as wait } from 'node:timers/promises';
 import { ApiError, type Client, type Terminal } from '../../typescript/src/exports.ts';
 

@@ -163,10 +163,10 @@ export interface AgentVersionComparison {
   first: QualityFigures | null;
   /** The figures of the second version; null without missions. */
   second: QualityFigures | null;
-  /** The differences of the shares that both versions have. */
+  /** The differences of those shares that are known for both versions. */
   differences: ShareDifference[];
 }
-/** Figures of a group of missions. A mission is the runs on one branch, or a run without one; its agent is the builder of its first run. The newest 50,000 ended runs of the period count. */
+/** Figures of a group of missions. The runs on one branch are one mission, and a run without a branch is a mission of its own. The agent of a mission is the builder of its first run. Only the newest 50,000 ended runs of the period count. */
 export interface QualityFigures {
   /** The project; null unless grouped by project. */
   projectId: string | null;
@@ -188,23 +188,23 @@ export interface QualityFigures {
   reverted: number;
   /** Number of missions that ended while they waited for a higher budget or limit. */
   endedAtLimit: number;
-  /** Share of the completed missions, 0 to 1. */
+  /** Share of the missions that were completed, 0 to 1. */
   completedShare: number | null;
   /** Share of the pull requests that were merged, 0 to 1; null without pull requests. */
   mergedShare: number | null;
-  /** Share of the merged pull requests that were reverted, 0 to 1; null without merged ones. */
+  /** Share of the merged pull requests that were reverted, 0 to 1; null when none was merged. */
   revertedShare: number | null;
-  /** Median of the milliseconds from the start of a mission to its merge; null without one. */
+  /** Median of the milliseconds from the start of a mission to its merge; null when none was merged. */
   msToMerge: number | null;
   /** Median of the milliseconds until a runtime began a mission; null when none began. */
   msToStart: number | null;
   /** Mean number of runs on the branch of a mission. */
   runsPerMission: number;
-  /** Mean number of messages and answers of people. */
+  /** Mean number of messages and answers that people sent to a mission. */
   messagesPerMission: number;
   /** Cost of the missions in US dollars. */
   costUsd: number;
-  /** Cost of all missions of the group for each merged one, in US dollars; null without a merged one. */
+  /** Cost of all missions of the group in US dollars, divided by the number of merged missions; null when none was merged. */
   costPerMergedUsd: number | null;
 }
 /** The difference of a share between two versions of an agent. */
@@ -254,7 +254,7 @@ export interface AllowHostParameters {
 export interface AllowHostRequest {
   /** A host that was blocked in the run. */
   host: string;
-  /** The requested port; with 80 or 443 both of these are allowed. */
+  /** The requested port. If it is 80 or 443, both of these ports are allowed. */
   port: number;
   /** The phase in which the host was blocked. */
   phase: 'setup' | 'agent';
@@ -273,7 +273,7 @@ export interface AnswerElicitationParameters {
 }
 /** The body of `POST /runs/{runId}/answer`. */
 export interface AnswerElicitationRequest {
-  /** The answer: 1 to 4000 characters; for a decision, its reason for the agent, which may be empty. */
+  /** The answer: 1 to 4000 characters. For a decision about a tool call, this is the reason that the agent gets; it may be empty. */
   text: string;
   /** Whether the tool may be called with these arguments; required for a question about a tool call, not allowed for other questions. */
   approve?: boolean | null;
@@ -286,7 +286,7 @@ export interface AnswerElicitationRequest {
 export interface AnswerHostThreadParameters {
   /** The run. */
   runId: string;
-  /** The host’s id of the thread, as `hostThreads` of the run has it. */
+  /** The host’s id of the thread, as `hostThreads` of the run returns it. */
   key: string;
   /** The reply in Markdown, 1 to 4,000 characters. */
   body: string;
@@ -310,7 +310,7 @@ export interface ApproveOutsideEffectsParameters {
    */
   effectIds?: string;
   /**
-   * Digests of the effects as you have seen them: 409 when one has changed since. Absent means no check.
+   * Digests of the effects as you saw them. If one has changed since, the response is a 409. Absent means no check.
    *
    * @minItems 1
    * @maxItems 200
@@ -328,7 +328,7 @@ export interface Artifact {
   id: string;
   /** The id of the project; starts with `prj_`. */
   projectId: string;
-  /** The issue that the artifact was created for, by the tracker’s id. */
+  /** The tracker’s id of the issue that the artifact was created for. */
   issueId: string | null;
   /** The session in the sandbox; null when unknown. */
   sessionId: string | null;
@@ -346,7 +346,7 @@ export interface Artifact {
   caption: string | null;
   /** The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when the runtime reported none. */
   criterion: string | null;
-  /** Whether that criterion is met, as the runtime reported it; null when the runtime reported none. */
+  /** Whether the acceptance criterion is met, as the runtime reported it; null when it reported nothing about this. */
   criterionPassed: boolean | null;
   /** Time of the registration. */
   createdAt: string;
@@ -390,10 +390,10 @@ export interface ArtifactsParameters {
 export interface AssignIssueParameters {
   /** The id of the issue. */
   issueId: string;
-  /** An agent, which starts a mission at once, billed to you; or a member. Null or absent means nobody; if the issue was assigned to an agent, its mission is canceled. */
+  /** An agent, which starts a mission at once, billed to you; or a member. Null or absent means nobody. If the issue was assigned to an agent until now, the mission of that agent is canceled. */
   assigneeId?: string;
 }
-/** One of several attempts at a task: a run, and what a comparison shows of it. */
+/** One of several attempts at a task: a run, with the values that a comparison of the attempts shows. */
 export interface Attempt {
   /** Position among the attempts, from 1. */
   number: number;
@@ -412,9 +412,9 @@ export interface Attempt {
   review: 'approve' | 'request_changes' | null;
   /** Whether the latest test by a QA agent has passed; null without one. */
   isTestPassed: boolean | null;
-  /** Number of acceptance criteria that artifacts of the attempt verify. */
+  /** Number of acceptance criteria for which the attempt has artifacts as evidence. */
   criteria: number;
-  /** Number of these criteria that are met. */
+  /** Number of acceptance criteria that are met according to artifacts of the attempt. */
   criteriaPassed: number;
   /** Files that the branch changes, sorted, at most 1000; null before a branch was pushed, and when they are unknown. */
   changedPaths: string[] | null;
@@ -465,7 +465,7 @@ export interface Run {
   awaitsApproval: boolean;
   /** When a person interrupted the agent of the run; null while no interruption is in effect. */
   interruptedAt: number | null;
-  /** Budget of the mission in US dollars: a mission whose next model call or minute would exceed it waits until a person raises it. Null means that only the plan and the credits of the organization limit the mission. */
+  /** Budget of the mission in US dollars. If the next model call or minute would exceed the budget, the mission waits until a person raises the budget. Null means that only the plan and the credits of the organization limit the mission. */
   budgetUsd: number | null;
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: boolean;
@@ -521,7 +521,7 @@ export interface AttemptGroup {
   title: string;
   /** The task; the prompt of an attempt may differ. */
   prompt: string;
-  /** Maximum cost of all attempts together in US dollars; null means no limit of their own. */
+  /** Maximum cost of all attempts together in US dollars; null means that the attempts have no common limit. */
   budgetUsd: number | null;
   /** Cost of all attempts so far, US dollars. */
   costUsd: number;
@@ -560,7 +560,7 @@ export interface Attestation {
   projectId: string;
   /** Position among the commits of the run, from 1. */
   position: number;
-  /** The id of the key that has signed, among those at `/.well-known/audit-keys.json`. */
+  /** The id of the signing key, which is one of the keys at `/.well-known/audit-keys.json`. */
   keyId: string;
   /** When the statement was signed. */
   signedAt: number;
@@ -593,7 +593,7 @@ export interface AttestationParameters {
 export interface AuditActor {
   /** Kind of the actor. */
   type: 'person' | 'application' | 'agent' | 'service' | 'system' | 'operator' | 'unknown';
-  /** The id of the person, or of the credential of another actor; null for one without. */
+  /** The id of the person. For any other actor, the id of its credential, or null if it has none. */
   id: string | null;
   /** The present name; null for an actor that has none, was erased, or no longer exists. */
   name: string | null;
@@ -611,11 +611,11 @@ export interface AuditChange {
     [k: string]: unknown | undefined;
   };
 }
-/** The signed state of an audit log: a log that does not begin with these entries was changed. One is signed each hour; after thirty days, only the first one of each day is kept. */
+/** The signed state of an audit log. If a log does not begin with the signed entries, it was changed. The service signs a checkpoint every hour; after thirty days, it keeps only the first checkpoint of each day. */
 export interface AuditCheckpoint {
   /** The id. */
   id: string;
-  /** The number of entries, which is the number of the last one. */
+  /** The number of signed entries. It equals the `number` of the last of them. */
   size: number;
   /** The root hash of the Merkle tree of these entries (RFC 6962), in base64. */
   rootHash: string;
@@ -627,7 +627,7 @@ export interface AuditCheckpoint {
   verifierKey: string;
   /** The checkpoint as a signed note (C2SP tlog-checkpoint), to be kept elsewhere. */
   note: string;
-  /** When it was signed. */
+  /** When the checkpoint was signed. */
   createdAt: number;
 }
 /** One page of a list of AuditCheckpoint records. */
@@ -659,9 +659,9 @@ export interface AuditConsistencyProof {
 }
 /** The parameters of `auditConsistencyProof`. */
 export interface AuditConsistencyProofParameters {
-  /** The earlier size. */
+  /** The number of entries of the earlier tree. */
   first: number;
-  /** The later size, at most all entries. */
+  /** The number of entries of the later tree, at most the number of all entries. */
   second: number;
 }
 /** The parameters of `auditEntries`. */
@@ -716,7 +716,7 @@ export interface AuditEvent {
   projectId: string | null;
   /** The changed record, and the mission that it belongs to. */
   targets: AuditTarget[];
-  /** The values that were changed: all of a new or deleted record. */
+  /** The values that were changed; for a new or deleted record, all of its values. */
   changes: AuditChange[];
   /** Whether the personal values can be read. */
   personalValues: 'readable' | 'erased' | 'altered';
@@ -767,15 +767,15 @@ export interface AuditEventsParameters {
   action?: string;
   /** Only actions on this kind of record, such as `member`. */
   targetType?: string;
-  /** Only changes of the record with this id or, for a run, of all that belongs to it. */
+  /** Only changes of the record with this id. For a run, also changes of all records that belong to it. */
   targetId?: string;
   /** Only changes of this project and of its records. */
   projectId?: string;
-  /** Only changes at this time or later, to the year 9999. */
+  /** Only changes at this time or later; the year is at most 9999. */
   occurredFrom?: number;
-  /** Only changes before this time, to the year 9999. */
+  /** Only changes before this time; the year is at most 9999. */
   occurredBefore?: number;
-  /** Only events with a larger number than this; with `order` `oldest`, the next ones. */
+  /** Only events with a larger number than this. If `order` is `oldest`, the list begins with the next event. */
   after?: number;
   /** Rows per page: 1 to 200. */
   limit?: number;
@@ -786,7 +786,7 @@ export interface AuditEventsParameters {
 }
 /** How long an organization keeps its audit log. */
 export interface AuditRetention {
-  /** Days after which an event is deleted; 730 unless the organization has chosen. */
+  /** Days after which an event is deleted; 730 unless the organization has chosen another number. */
   days: number;
 }
 /** The destination to which the audit log of an organization is sent: each entry and checkpoint at least once, in the order of the entries’ numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned. */
@@ -1181,7 +1181,7 @@ export interface ChangedDirectoryGroup {
 }
 /** The content of a changed file before or after the change. */
 export interface ChangedFile {
-  /** The content in base64, at most 1,048,576 bytes before the encoding; null if the run has no change, when the file does not exist on that side, and when its commit is not at the source host. */
+  /** The content in base64, at most 1,048,576 bytes before the encoding; null if the run has no change, the file does not exist in that version, or the source host does not have the commit. */
   base64: string | null;
 }
 /** The parameters of `changedFile`. */
@@ -1304,7 +1304,7 @@ export interface CloseTerminalParameters {
   /** The id of a terminal that the caller has opened. */
   terminalId: string;
 }
-/** A settlement: the result of ending one part of the organization. */
+/** The result of ending one part of the organization, such as its subscription. */
 export interface ClosureSettlement {
   /** The kind of settlement. */
   kind: 'subscription' | 'credits' | 'sandboxes' | 'schedules' | 'tokens';
@@ -1364,7 +1364,7 @@ export interface ConnectIntegrationParameters {
   displayName: string;
   /** A token or API key of the vendor. It is stored encrypted and never returned. Absent for the built-in tracker. */
   credentials?: string;
-  /** The base URL of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
+  /** The base URL of a server other than the vendor’s own: a GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a server with a compatible model API. For `openai`, the URL includes the version of the API, such as `https://models.example.com/v1`. The server must be public and use https on port 443. The URL cannot be changed later. */
   baseUrl?: string;
   /** An installation of a GitHub App instead of a token; only for `github`. */
   githubApp?: {
@@ -1435,7 +1435,7 @@ export interface ConnectionList {
 }
 /** The parameters of `continueRun`. */
 export interface ContinueRunParameters {
-  /** The run that has ended. */
+  /** The run to continue, which must have ended. */
   runId: string;
 }
 /** The body of `POST /runs/{runId}/continuation`. */
@@ -1444,7 +1444,7 @@ export interface ContinueRunRequest {
   prompt: string;
   /** The step whose checkpoint the new run begins from; absent means the newest checkpoint of the run. */
   stepId?: string | null;
-  /** Budget of the mission in US dollars, 0.01 to 10,000: a mission whose next model call or minute would exceed it waits until a person raises it. Absent means that only the plan and the credits of the organization limit the mission. */
+  /** Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the mission. */
   budgetUsd?: number | null;
 }
 /** A new agent of the organization. */
@@ -1475,7 +1475,7 @@ export interface CreateAgentRequest {
    */
   skillRepos?: string[];
 }
-/** A new budget. A subject has at most one for each period. */
+/** A new budget. A subject has at most one budget for each period. */
 export interface CreateBudgetRequest {
   /** The missions that the budget covers. */
   subject: 'organization' | 'project' | 'person';
@@ -1503,7 +1503,7 @@ export interface CreateCheckoutSessionRequest {
 }
 /** The parameters of `createCheckpointUpload`. */
 export interface CreateCheckpointUploadParameters {
-  /** The run that has ended. */
+  /** The run, which must have ended. */
   runId: string;
 }
 /** A message to the owners of the organization. */
@@ -1719,7 +1719,7 @@ export interface CreateSandboxTemplateRequest {
     }[];
     /** Arguments that replace the command of the image; null means the command of the image. */
     command?: string[] | null;
-    /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
+    /** Shell command in the container that succeeds once the service is ready; null means that the service is ready once its container has run for two seconds. */
     healthCheck?: string | null;
   }[];
   /** The network policy while the environment is prepared. */
@@ -1754,7 +1754,7 @@ export interface CreateSandboxTemplateRequest {
    * @maxItems 20
    */
   labels?: string[];
-  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  /** The size of missions that start without a chosen size. `memoryMb` and `diskMb` override the memory and disk space of the size. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: number | null;
@@ -1931,19 +1931,19 @@ export interface RunShare {
   id: string;
   /** The run. */
   runId: string;
-  /** Name of the person who created it. */
+  /** Name of the person who created the link. */
   createdBy: string;
-  /** When it was created. */
+  /** When the link was created. */
   createdAt: number;
-  /** When it expires; from then on it shows nothing. */
+  /** When the link expires; from then on it shows nothing. */
   expiresAt: number;
-  /** When it was revoked; null while it is not. */
+  /** When the link was revoked; null if it was not revoked. */
   revokedAt: number | null;
-  /** Name of the person who revoked it. */
+  /** Name of the person who revoked the link. */
   revokedBy: string | null;
-  /** Number of times that its page was read. */
+  /** Number of times that the page of the link was read. */
   uses: number;
-  /** When it was last read; null before. */
+  /** When the page of the link was last read; null before the first time. */
   lastUsedAt: number | null;
 }
 /** A new runtime token with its bearer value, which no other response contains. */
@@ -2192,7 +2192,7 @@ export interface DirectoryToken {
 }
 /** The directory tokens of an organization. */
 export interface DirectoryTokens {
-  /** The tokens, revoked ones last, each newest first: at most 50. */
+  /** The active tokens, then the revoked ones, each group newest first: at most 50. */
   data: DirectoryToken[];
 }
 /** A user that the identity provider of the organization maintains. */
@@ -2366,7 +2366,7 @@ export interface ErrorBody {
 }
 /** The effect that a rule would have on an event that arrived. */
 export interface EventTriggerPreview {
-  /** Reason why the event does not match the rule; null when it matches and would start a mission if its author may. */
+  /** Reason why the event does not match the rule; null when it matches. A matching event starts a mission if its author is allowed to start one. */
   reason: string | null;
   /** The deduplication key: only the first of several events with equal keys counts; null when every event counts. */
   key: string | null;
@@ -2380,7 +2380,7 @@ export interface EventTriggerPreviews {
 }
 /** The parameters of `events`. */
 export interface EventsParameters {
-  /** The last number that you know: the answer has the events after it. 0 begins with the oldest event; without it, the feed begins with the next event. */
+  /** The number of the last event that you know: the response has the events after it. 0 begins with the oldest event. Without a number, the feed begins with the next event. */
   after?: number;
   /**
    * At most 50 types, separated by commas: `run.completed`, or `run.*` for all types of a noun. Without it, all events.
@@ -2395,7 +2395,7 @@ export interface EventsParameters {
   /** Seconds to wait for an event if there is none yet. A stream ignores it. */
   wait?: number;
 }
-/** A change of a record, without who made it and without values. */
+/** A change of a record, without its actor and its values. */
 export interface FeedEvent {
   /** The version of this record. Members may be added to it; existing members do not change. */
   version: 1;
@@ -2407,10 +2407,10 @@ export interface FeedEvent {
   occurredAt: number;
   /** The project of the record; null for a record of the organization. */
   projectId: string | null;
-  /** The mission that the record belongs to, or is; null for a record without one. */
+  /** The mission that the record belongs to; for a mission, its own id. Null for a record that belongs to no mission. */
   runId: string | null;
   subject: FeedSubject;
-  /** The address of the whole event: who made the change, with which credential, and the values before and after. */
+  /** The URL of the whole event, which also tells who made the change, with which credential, and the values before and after. */
   url: string;
 }
 /** The record that was changed. */
@@ -2424,7 +2424,7 @@ export interface FeedSubject {
 export interface FeedPage {
   /** The events that match. */
   data: FeedEvent[];
-  /** The number to continue after, also if no event matches. */
+  /** The number to send as `after` for the next page, even if no event matches. */
   lastNumber: number;
   /** Whether the log has further events after `lastNumber`. Further events might not match the filter. */
   hasMore: boolean;
@@ -2436,22 +2436,22 @@ export interface FollowRunParameters {
 }
 /** The parameters of `forkMission`. */
 export interface ForkMissionParameters {
-  /** The run with the recording, which has ended. */
+  /** The recorded run, which must have ended. */
   runId: string;
 }
 /** The body of `POST /runs/{runId}/fork`. */
 export interface ForkMissionRequest {
   /** The step of the call. */
   stepId: string;
-  /** Number of the first call of the step that is sent to a model, from `recordedModelCalls` or the download of the recording. */
+  /** Number of the call of the step at which the new mission leaves the recording. `recordedModelCalls` and the download of the recording contain these numbers. */
   call: number;
   /** A message to the agent at the call; absent means that it is asked to continue. */
   prompt?: string | null;
-  /** The model of the call and later ones, which the harness of the step runs; absent means the model of the agent. */
+  /** The model for this and later calls, which the harness of the step must support; absent means the model of the agent. */
   model?: string | null;
-  /** The version of the agent for the call and later ones, with the same harness: its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
+  /** The version of the agent for this and later calls. It must have the same harness; its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
   agentVersion?: number | null;
-  /** Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the other mission. */
+  /** Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the recorded mission. */
   budgetUsd?: number | null;
 }
 /** A person who has left an organization. */
@@ -2511,7 +2511,7 @@ export interface HostThread {
   isResolved: boolean;
   /** The login of the person who resolved it; null while it is open or when the host does not say. */
   resolvedBy: string | null;
-  /** The comment of a review here that began the thread; null when it began at the host. */
+  /** The review comment of this service that began the thread; null for a thread that began at the host. */
   commentId: string | null;
   /** The comments, oldest first: at most 20. */
   comments: HostComment[];
@@ -2589,7 +2589,7 @@ export interface InboundDelivery {
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
-  /** Reason why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. Empty without a problem. */
+  /** Reason why a reaction or comment could not be added at the source host, or why an activity could not be added to the session of the agent. The mission continues. Empty without a problem. */
   answerProblems: string[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
@@ -2708,9 +2708,9 @@ export interface InboxItem {
   isUrgent: boolean;
   /** When the item began to wait. */
   since: number;
-  /** The title of the mission or event, or the limit in a sentence; null for an untitled mission. */
+  /** The title of the mission or event; for a limit, a sentence that describes it. Null for an untitled mission. */
   title: string | null;
-  /** The plan, the question or the reason; null without one. */
+  /** The plan, the question, or the reason why the item waits; null without one. */
   detail: string | null;
   /** The question of an `answer` or a `decision`; null for other kinds. */
   question: RunQuestion | null;
@@ -3102,7 +3102,7 @@ export interface McpTool {
   description: string | null;
   /** Whether the tool claims to change nothing. */
   readOnlyHint: boolean;
-  /** Whether the tool may destroy data; true unless the server denies it for a tool that changes something. */
+  /** Whether the tool may destroy data. False if the server says that the tool changes nothing or destroys nothing; otherwise true. */
   destructiveHint: boolean;
 }
 /** For each role, the number of tools that are approved for its agents and have not changed since. */
@@ -3170,9 +3170,9 @@ export interface McpDeclared {
   secretRefs: string[];
   isolation: McpIsolation;
 }
-/** The place where a declared server may run. */
+/** Where a declared server may run, if at all. */
 export interface McpIsolation {
-  /** Kind of place, derived from the transport and the command of the server. */
+  /** Where the server runs, or that it is refused; derived from its transport and its command. */
   kind: 'remote' | 'sandbox' | 'refused';
   /** The pinned package, `name@version`. */
   packageSpec: string | null;
@@ -3363,7 +3363,7 @@ export interface MissionView {
   name: string;
   /** How the missions are shown. */
   layout: 'list' | 'board';
-  /** The value that groups share; null for no groups, on a board for groups by status. */
+  /** The value by which missions are grouped. Null means no groups in a list, and groups by status on a board. */
   groupBy: 'status' | 'project' | 'agent' | 'person' | null;
   filters: MissionViewFilters;
   /** When the view was saved. */
@@ -3373,7 +3373,7 @@ export interface MissionView {
 }
 /** The filters of a view, as arguments of `runs`. */
 export interface MissionViewFilters {
-  /** The words; null for none. */
+  /** The words to search for; null for none. */
   search: string | null;
   /** The project; null for all. */
   projectId: string | null;
@@ -3441,7 +3441,7 @@ export interface Orchestrator {
   vendor: 'anthropic' | 'openai';
   /** The integration that holds the credentials of the model; null when none is assigned. */
   llmConnectorId: string | null;
-  /** Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of models, for at most three seconds; a positive answer is cached for five minutes, a negative answer for one minute. */
+  /** Whether the connector belongs to the model’s vendor, and the vendor accepts the connector’s credentials. To find out, the service requests the vendor’s list of models, for at most three seconds. A positive result is cached for five minutes, a negative one for one minute. */
   assignedCredentialUsableForInference: boolean;
   modelsByVendor: ModelsByVendor;
   /** The id of the model while the organization has chosen none. */
@@ -3540,17 +3540,17 @@ export interface OutsideEffect {
   text: string;
   /** A value that changes whenever the content of the effect changes. */
   digest: string;
-  /** Why it has failed, or why it is tried again; null without an error. */
+  /** Why the effect has failed or is tried again; null without an error. */
   error: string | null;
   /** URL of the created object; null without one. */
   resultUrl: string | null;
   /** Name of the person who decided; null before the decision, and for a canceled run. */
   decidedBy: string | null;
-  /** When it was approved or rejected; null before. */
+  /** When the effect was approved or rejected; null before. */
   decidedAt: number | null;
-  /** When it was carried out; null before. */
+  /** When the effect was carried out; null before. */
   committedAt: number | null;
-  /** When it was first staged. */
+  /** When the effect was first staged. */
   createdAt: number;
   /** When it last changed. */
   updatedAt: number;
@@ -3567,7 +3567,7 @@ export interface OutsideEffectsParameters {
 }
 /** The erasure of a person by an organization. */
 export interface PersonErasure {
-  /** The id of the person, which is the target of the event. For an email address without an account, it is an id that exists only in this organization. */
+  /** The id of the person, by which the audit event of the erasure names them. For an email address without an account, this id exists only in this organization. */
   personId: string;
   /** When the person was erased. */
   erasedAt: number;
@@ -3628,13 +3628,13 @@ export interface PreviewEventTriggerParameters {
       mention?: string | null;
       /** The branch of the failed check. Absent means any. */
       branch?: string | null;
-      /** A JMESPath expression over the payload that must be true. */
+      /** A JMESPath expression that must be true for the payload of the event. */
       filter?: string | null;
-      /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
+      /** A JMESPath expression that yields a value of the payload. Of several events with the same value within 30 days, only the first starts a mission. */
       key?: string | null;
-      /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
+      /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
       template?: string | null;
-      /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+      /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
       outsiderTemplateId?: string | null;
     };
     /** The project of the scheduled task or automation. */
@@ -3752,7 +3752,7 @@ export interface PromptSpan {
 export interface PushCheckpointParameters {
   /** The changes. */
   input: {
-    /** The run that has ended. */
+    /** The run, which must have ended. */
     runId: string;
     /** The key of the upload, a git bundle of at most 256 MiB. */
     contentKey: string;
@@ -3854,7 +3854,7 @@ export interface RecordedModelCallsParameters {
   /** Number of calls to skip. */
   after?: number;
 }
-/** The model and tool calls of a run as its gateway has carried them, as JSON lines. */
+/** The model and tool calls that passed through the gateway of a run, as JSON lines. */
 export interface Recording {
   /** The run. */
   runId: string;
@@ -3909,7 +3909,7 @@ export interface RejectOutsideEffectsParameters {
    */
   effectIds?: string;
   /**
-   * Digests of the effects as you have seen them: 409 when one has changed since. Absent means no check.
+   * Digests of the effects as you saw them. If one has changed since, the response is a 409. Absent means no check.
    *
    * @minItems 1
    * @maxItems 200
@@ -3987,7 +3987,7 @@ export interface ResizeTerminalParameters {
 export interface ResolveHostThreadParameters {
   /** The run. */
   runId: string;
-  /** The host’s id of the thread, as `hostThreads` of the run has it. */
+  /** The host’s id of the thread, as `hostThreads` of the run returns it. */
   key: string;
   /** Whether the thread is resolved. */
   isResolved: boolean;
@@ -4143,13 +4143,13 @@ export interface RunAutomationParameters {
   /** The id of the automation. */
   automationId: string;
 }
-/** A call that the gateway of a run has carried: a leaf of the Merkle tree in the attestations of the run. */
+/** A call that passed through the gateway of a run. It is a leaf of the Merkle tree in the attestations of the run. */
 export interface RunCall {
   /** Position, from 1: the leaf has the index `number - 1`. */
   number: number;
   /** Kind of the call. */
   kind: 'model' | 'tool' | 'network';
-  /** The call as canonical JSON (RFC 8785), whose bytes are the leaf: what was asked and answered, as SHA-256 digests. */
+  /** The call as canonical JSON (RFC 8785), whose bytes are the leaf. It contains the request and the response as SHA-256 digests. */
   entry: string;
 }
 /** One page of a list of RunCall records. */
@@ -4173,7 +4173,7 @@ export interface RunConnectionsParameters {
   /** The id of the run. */
   runId: string;
 }
-/** An event of a run: a moment to move to. */
+/** An event of a run, at a moment that `runMoment` can show. */
 export interface RunEvent {
   /** When it happened. */
   at: number;
@@ -4214,7 +4214,7 @@ export interface RunGroupsParameters {
   projectId?: string;
   /** Only runs in this status. */
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** Only runs with all of these words, or words that begin with them, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count. */
+  /** Only runs that contain all of these words, or words that begin with them. The search covers title, prompt and messages and, if the caller has the scope `sandboxes:read`, the transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count. */
   search?: string;
   /** True means only open runs that wait for a person to act, for example to approve a plan. */
   needsPerson?: boolean;
@@ -4226,9 +4226,9 @@ export interface RunGroupsParameters {
   agentId?: string;
   /** Only runs of this person, as `personId` of a run; `none` for runs without a responsible person. */
   personId?: string;
-  /** Only runs that were created at this time or later, to the year 9999. */
+  /** Only runs that were created at this time or later; the year is at most 9999. */
   createdFrom?: number;
-  /** Only runs that were created before this time, to the year 9999. */
+  /** Only runs that were created before this time; the year is at most 9999. */
   createdBefore?: number;
 }
 /** Messages and decisions of people about a run. */
@@ -4248,7 +4248,7 @@ export interface RunMessage {
   kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume' | 'handover' | 'push';
   /** The text of a message or an answer, the name of the person whom the mission was handed to, or the pushed commit; empty for other kinds. */
   text: string;
-  /** The name of the person when they sent it. */
+  /** The name of the person at the time of the message or decision. */
   author: string;
   /** The id of the person; null once the account is deleted. */
   authorUserId: string | null;
@@ -4284,7 +4284,7 @@ export interface RunMoment {
   messages: RunMessage[];
   /** The newest 100 thoughts, actions and messages until then, in order. */
   fragments: SandboxLiveFragment[];
-  /** The plan of the agent as it was; empty before one. */
+  /** The plan of the agent at that moment; empty before there was one. */
   plan: RunPlanItem[];
   /** The end of the output of the programs until then, at most 32,768 characters. */
   log: string;
@@ -4401,9 +4401,9 @@ export interface RunsParameters {
   kind?: 'scheduled' | 'manual';
   /** Only runs that were started for this agent; `none` for those that any agent may work on. */
   agentId?: string;
-  /** Only runs that were created at this time or later, to the year 9999. */
+  /** Only runs that were created at this time or later; the year is at most 9999. */
   createdFrom?: number;
-  /** Only runs that were created before this time, to the year 9999. */
+  /** Only runs that were created before this time; the year is at most 9999. */
   createdBefore?: number;
   /** Order of the list, newest first when absent. A cursor is valid for one order only. */
   order?: 'oldest' | 'newest';
@@ -4458,7 +4458,7 @@ export interface RuntimeDemand {
   missions: number;
   /** Number of missions that wait for a runtime. */
   waiting: number;
-  /** Number of missions that run on runtimes like the caller. */
+  /** Number of missions that run on runtimes of the organization or, with a token for all organizations, on runtimes of the operator. */
   running: number;
   /** Seconds for which the oldest mission has waited; 0 when none waits. */
   oldestWaitingSeconds: number;
@@ -4492,12 +4492,12 @@ export interface RuntimeTokens {
 export interface Runtimes {
   /** The runtimes, the most recently seen first: at most 100. */
   data: Runtime[];
-  /** Missions that wait for a runtime, by reason and labels, most first: the 20 largest groups of the 1000 oldest missions. */
+  /** Missions that wait for a runtime, grouped by reason and labels, the largest group first. Only the 20 largest groups of the 1000 oldest missions are listed. */
   waiting: WaitingRuns[];
 }
 /** Missions that wait for a runtime for the same reason. */
 export interface WaitingRuns {
-  /** Why they wait; null until the reason is known, for about two seconds. */
+  /** Why the missions wait; null for about two seconds, until the reason is known. */
   reason: string | null;
   /** Labels that a runtime must have to take them. */
   labels: string[];
@@ -4526,7 +4526,7 @@ export interface Sandbox {
   runId: string | null;
   /** Status of the sandbox; `stale` when it is running but has stopped sending heartbeats. */
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
-  /** Reason for the end, such as `killed`. */
+  /** Reason why the sandbox ended, such as `killed`. */
   terminationReason: string | null;
   /** The size of the sandbox. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
@@ -4601,11 +4601,11 @@ export interface SandboxLog {
   part: 'session' | 'system' | 'prompt';
   /** The newest content, or an older piece by `cursor`: at most 1,048,576 bytes. */
   content: string;
-  /** Length of the whole part, not only of `content`. */
+  /** Length of the whole log in bytes, not only of `content`. */
   bytes: number;
   /** When the log was deleted after the organization’s retention period, which leaves it empty; null while it is kept. */
   deletedAt: number | null;
-  /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
+  /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null if `part` is not `prompt`, and while the prompt is empty. */
   promptScope: string | null;
   /** The spans of the prompt; empty if `part` is not `prompt`. */
   promptSpans: PromptSpan[];
@@ -4622,7 +4622,7 @@ export interface SandboxLogParameters {
   part?: 'session' | 'system' | 'prompt';
   /** Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
   cursor?: string;
-  /** Only the content after this number of bytes: with the `bytes` of the last answer, what was added since. Also sent with the cursor of an older piece. Absent means the whole log. */
+  /** Number of bytes to skip. If you send the `bytes` of the last response, you get only what was added since. Send the same number with the cursor of an older piece. Absent means the whole log. */
   after?: number;
 }
 /** One page of a list of Sandbox records. */
@@ -4663,7 +4663,7 @@ export interface SandboxTemplate {
   agentNetwork: NetworkPolicy;
   /** Labels that a runtime must have, all of them, to execute missions with the template. */
   labels: string[];
-  /** The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit. */
+  /** The size of missions that start without a chosen size; null means the memory of `standard-1` and no other limit. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4' | null;
   /** Maximum memory of a mission, MiB; null means the memory of the instance type. */
   memoryMb: number | null;
@@ -4705,11 +4705,11 @@ export interface TemplateService {
   name: string;
   /** The container image of the service. */
   image: string;
-  /** Environment variables of the service alone. `${secret:NAME}` in a value stands for the secret NAME for the setup. */
+  /** Environment variables of the service alone. `${secret:NAME}` in a value is replaced by the value of NAME, which must be a secret for the setup. */
   variables: TemplateVariable[];
   /** Arguments that replace the command of the image; null means the command of the image. */
   command: string[] | null;
-  /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means that the service is ready once its container has run for two seconds. */
   healthCheck: string | null;
 }
 /** One page of a list of SandboxTemplate records. */
@@ -4932,7 +4932,7 @@ export interface Secret {
   kind: 'variable' | 'secret';
   /** Name of the environment variable; unique in its scope. */
   name: string;
-  /** The hosts whose requests get the value of a secret. */
+  /** The hosts to which requests carry the value of a secret. */
   hosts: string[];
   /** Whether only the setup gets the secret or variable. */
   setupOnly: boolean;
@@ -5007,9 +5007,9 @@ export interface SetAuditStreamParameters {
     token?: string;
     /** The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged. */
     accessKeyId?: string;
-    /** The secret of that key. */
+    /** The secret of the access key. */
     secretAccessKey?: string;
-    /** The number after which deliveries begin. Absent means the present position, or the beginning of the log. */
+    /** The number after which deliveries begin. Absent means that deliveries continue after the last accepted entry or, without a previous destination, begin with the first entry. */
     after?: number;
   };
 }
@@ -5094,7 +5094,7 @@ export interface SetProjectEffectPolicyParameters {
 export interface SetProjectTeamParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** True adds agents of the organization, else the built-in ones; false adds none; null adds the organization’s own agents of these roles. */
+  /** True adds a planner, a reviewer and QA: for each role an agent of the organization or, without one, the built-in agent. False adds none of them. Null adds only those of the three roles for which the organization has an agent of its own. */
   hasTeam?: boolean;
 }
 /** The parameters of `setPullRequestLoop`. */
@@ -5105,7 +5105,7 @@ export interface SetPullRequestLoopParameters {
   rounds: number;
   /** Hours after the start of the mission within which a pull request continues it. 1 to 2,160. */
   hours: number;
-  /** Cost of all missions of the pull request in US dollars, up to which it continues its mission: 0.01 to 10,000. Absent means no limit. */
+  /** Total cost in US dollars of all missions of a pull request at which the pull request stops continuing its mission: 0.01 to 10,000. Absent means no limit. */
   costUsd?: number;
 }
 /** The parameters of `setRecordingSettings`. */
@@ -5191,7 +5191,7 @@ export interface SetupMilestone {
     | 'agent_to_pr';
   /** The step as an instruction, for display. */
   name: string;
-  /** State of the milestone; reaching it overrides any mark. */
+  /** State of the milestone. A milestone that was reached is `done`, regardless of its mark. */
   state: 'open' | 'done' | 'skipped';
   /** When the milestone was reached or marked as done; null until then. */
   reachedAt: number | null;
@@ -5359,13 +5359,13 @@ export interface StartMissionRequest {
   projectId: string;
   /** The task for the agent: 1 to 20000 characters. */
   prompt: string;
-  /** The only agent that may work on the mission. Absent means any agent that has a model; 409 without one. An agent with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
+  /** The only agent that may work on the mission. Absent means any agent that has a model; if there is none, the response is a 409. An agent with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
   agentId?: string | null;
   /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means that one is created. */
   issue?: string | null;
   /** Whether a person must approve the plan of the mission, if it has one. Absent means the setting of the orchestrator. */
   planApproval?: boolean | null;
-  /** Budget of the mission in US dollars, 0.01 to 10,000: a mission whose next model call or minute would exceed it waits until a person raises it. Absent means that only the plan and the credits of the organization limit the mission. */
+  /** Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the mission. */
   budgetUsd?: number | null;
   /** CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
@@ -5394,7 +5394,7 @@ export interface StartMissionsParameters {
       /** The issue by its id or name: `WEB-12`, or `#12` at GitHub. */
       issue: string;
     }[];
-    /** What is to be done with each issue, whose text the agents get. Absent means to solve it. */
+    /** The task for each issue, in addition to the issue’s text. Absent means to solve the issue. */
     prompt?: string | null;
     /** The only agent that may work on the missions. Absent means any agent that has a model. */
     agentId?: string | null;
@@ -5425,7 +5425,7 @@ export interface StartOnIssue {
   issue: string;
   /** The started run; null when it could not start. */
   runId: string | null;
-  /** Text for people why the mission could not start; null for a started run. */
+  /** Explanation for people why the mission could not start; null for a started run. */
   reason: string | null;
 }
 /** The parameters of `submitReview`. */
@@ -5479,7 +5479,7 @@ export interface Terminal {
   author: string;
   /** Status of the terminal. */
   status: 'requested' | 'open' | 'ended';
-  /** Whether the shell has a terminal device: without one it has no line editing and no signals. Null until it was started. */
+  /** Whether the shell has a terminal device: without one it has no line editing and no signals. Null until the shell has started. */
   hasDevice: boolean | null;
   /** Characters per line. */
   width: number;
@@ -5487,7 +5487,7 @@ export interface Terminal {
   height: number;
   /** Why the terminal has ended; null while it has not. */
   reason: string | null;
-  /** When it was requested. */
+  /** When the terminal was requested. */
   createdAt: number;
 }
 /** Output of a terminal since the last event. */
@@ -5848,7 +5848,7 @@ export interface UpdateSandboxTemplateRequest {
     }[];
     /** Arguments that replace the command of the image; null means the command of the image. */
     command?: string[] | null;
-    /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
+    /** Shell command in the container that succeeds once the service is ready; null means that the service is ready once its container has run for two seconds. */
     healthCheck?: string | null;
   }[];
   /** The network policy while the environment is prepared. */
@@ -5883,7 +5883,7 @@ export interface UpdateSandboxTemplateRequest {
    * @maxItems 20
    */
   labels?: string[];
-  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  /** The size of missions that start without a chosen size. `memoryMb` and `diskMb` override the memory and disk space of the size. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
   memoryMb?: number | null;

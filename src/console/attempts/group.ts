@@ -1,4 +1,4 @@
-// Attempts at one task as the page reads them.
+// Types of the attempts at one task, as the query of the page returns them.
 import type { AttemptGroupPartsFragment } from '../generated/documents.ts';
 
 export type Group = AttemptGroupPartsFragment;

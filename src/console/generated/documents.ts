@@ -87,7 +87,7 @@ export type AllowHostRequest = {
   host: Scalars['String']['input'];
   /** The phase in which the host was blocked. */
   phase: ConnectionPhase;
-  /** The requested port; with 80 or 443 both of these are allowed. */
+  /** The requested port. If it is 80 or 443, both of these ports are allowed. */
   port: Scalars['Int']['input'];
 };
 
@@ -325,7 +325,7 @@ export type CreateAgentRequestSandbox = {
   templateId: Scalars['String']['input'];
 };
 
-/** A new budget. A subject has at most one for each period. */
+/** A new budget. A subject has at most one budget for each period. */
 export type CreateBudgetRequest = {
   /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd: Scalars['Float']['input'];
@@ -453,7 +453,7 @@ export type CreateSandboxTemplateRequest = {
   effectPolicy?: InputMaybe<CreateSandboxTemplateRequestEffectPolicy>;
   /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
-  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  /** The size of missions that start without a chosen size. `memoryMb` and `diskMb` override the memory and disk space of the size. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -505,7 +505,7 @@ export type CreateSandboxTemplateRequestEffectPolicy = {
 export type CreateSandboxTemplateRequestServices = {
   /** Arguments that replace the command of the image; null means the command of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means that the service is ready once its container has run for two seconds. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
@@ -579,13 +579,13 @@ export type CreateScheduledTaskRequestEventTriggers = {
   assignee?: InputMaybe<Scalars['String']['input']>;
   /** The branch of the failed check. Absent means any. */
   branch?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload that must be true. */
+  /** A JMESPath expression that must be true for the payload of the event. */
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
+  /** A JMESPath expression that yields a value of the payload. Of several events with the same value within 30 days, only the first starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -593,9 +593,9 @@ export type CreateScheduledTaskRequestEventTriggers = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
-  /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
+  /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
   template?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1235,13 +1235,13 @@ export type PreviewEventTriggerRequestTrigger = {
   assignee?: InputMaybe<Scalars['String']['input']>;
   /** The branch of the failed check. Absent means any. */
   branch?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload that must be true. */
+  /** A JMESPath expression that must be true for the payload of the event. */
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
+  /** A JMESPath expression that yields a value of the payload. Of several events with the same value within 30 days, only the first starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -1249,9 +1249,9 @@ export type PreviewEventTriggerRequestTrigger = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
-  /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
+  /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
   template?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1570,9 +1570,9 @@ export type SetAuditStreamRequest = {
   accessKeyId?: InputMaybe<Scalars['String']['input']>;
   /** An https URL of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon’s. */
   address: Scalars['String']['input'];
-  /** The number after which deliveries begin. Absent means the present position, or the beginning of the log. */
+  /** The number after which deliveries begin. Absent means that deliveries continue after the last accepted entry or, without a previous destination, begin with the first entry. */
   after?: InputMaybe<Scalars['Int']['input']>;
-  /** The secret of that key. */
+  /** The secret of the access key. */
   secretAccessKey?: InputMaybe<Scalars['String']['input']>;
   /** The token for an https URL, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
   token?: InputMaybe<Scalars['String']['input']>;
@@ -1729,7 +1729,7 @@ export type StartMissionsRequest = {
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Whether a person must approve each plan. Absent means the setting of the orchestrator. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
-  /** What is to be done with each issue, whose text the agents get. Absent means to solve it. */
+  /** The task for each issue, in addition to the issue’s text. Absent means to solve the issue. */
   prompt?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1997,7 +1997,7 @@ export type UpdateSandboxTemplateRequest = {
   effectPolicy?: InputMaybe<UpdateSandboxTemplateRequestEffectPolicy>;
   /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
-  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  /** The size of missions that start without a chosen size. `memoryMb` and `diskMb` override the memory and disk space of the size. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -2049,7 +2049,7 @@ export type UpdateSandboxTemplateRequestEffectPolicy = {
 export type UpdateSandboxTemplateRequestServices = {
   /** Arguments that replace the command of the image; null means the command of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means that the service is ready once its container has run for two seconds. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
@@ -2123,13 +2123,13 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   assignee?: InputMaybe<Scalars['String']['input']>;
   /** The branch of the failed check. Absent means any. */
   branch?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload that must be true. */
+  /** A JMESPath expression that must be true for the payload of the event. */
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission. */
+  /** A JMESPath expression that yields a value of the payload. Of several events with the same value within 30 days, only the first starts a mission. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -2137,9 +2137,9 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
-  /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
+  /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
   template?: InputMaybe<Scalars['String']['input']>;
 };
 

@@ -18,7 +18,7 @@ const nameless = { status: '', project: '', agent: 'Any agent', person: 'Nobody'
 const titleOfGroup = (by: RunGrouping, { key, name }: Group): string =>
   key === null ? nameless[by] : (name ?? (key === 'dispatching' ? 'waiting' : key));
 
-/** Statuses are in the order of the work, other groups by size. */
+/** Sorts groups by status in the order of `statuses`. Other groups stay sorted by size. */
 const inOrder = (by: RunGrouping, groups: Group[]): Group[] =>
   by === 'status'
     ? groups.toSorted((a, b) => statuses.indexOf(a.key as never) - statuses.indexOf(b.key as never))

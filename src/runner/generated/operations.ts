@@ -472,7 +472,7 @@ export type RegisterArtifactRequest = {
   contentType: Scalars['String']['input'];
   /** The acceptance criterion that the artifact is evidence for. */
   criterion?: InputMaybe<Scalars['String']['input']>;
-  /** Whether that criterion is met. */
+  /** Whether the acceptance criterion is met. */
   criterionPassed?: InputMaybe<Scalars['Boolean']['input']>;
   /** The kind of the content. */
   kind: ArtifactKind;

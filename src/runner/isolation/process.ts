@@ -10,7 +10,7 @@ import type { Cgroup } from './cgroup.ts';
 import { startInGroup } from './cgroup.ts';
 import { membersOf } from './measure.ts';
 
-/** Maximum time for processing the remaining output of a program that has ended. */
+/** Time limit for remaining output of a program that has ended: somewhat longer than calls to an unreachable platform are retried. */
 const drainTimeoutMs = 60_000;
 /** Time for a program to exit by itself at the end of its input. */
 const exitGraceMs = 1_000;
@@ -21,7 +21,7 @@ const engineFailed = 125;
 /** Maximum number of characters of an event: longer ones arrive in pieces, which drivers ignore. */
 export const maxEventBytes = 32 * 1024 * 1024;
 
-/** `env`: the environment of `program`, if this is another program inside which the harness runs, such as a container engine. */
+/** `env`: the environment of the program itself, if the harness runs inside another program. */
 export type Command = [program: string, args: string[], env?: Record<string, string>];
 
 export interface Launch {
@@ -31,7 +31,7 @@ export interface Launch {
   env: Record<string, string>;
   /** The user of the process; undefined means the user of the runner. */
   account: Account | undefined;
-  /** Grace period in milliseconds: a program that has not ended this long after the request is killed. */
+  /** Milliseconds that the program has to end after it is asked to; then it is killed. */
   graceMs: number;
   /** The command that runs a program with these arguments, in a cell or unchanged. */
   wrap(program: string, args: string[], env: Record<string, string>): Command;
@@ -175,7 +175,7 @@ function readOutput({ stdout, stderr }: ChildProcess, { maxLineBytes, out, err }
   return {
     /** Resolves when both outputs have ended and are processed. */
     read,
-    /** Waits until all output is processed, or until no more output arrives. Waits longer while earlier output is still being processed. */
+    /** Waits until all output is processed, or no more arrives for some time. The wait is longer while the platform is slow. */
     async drain(): Promise<void> {
       const until = Date.now() + drainTimeoutMs;
       for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {

@@ -40,7 +40,8 @@ export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
 }
 
 /**
- * The visitor of a page, if the organization in its URL is not in the list of the person's organizations.
+ * Handles a page whose organization is not in the visitor's list. If the organization is only hidden from the list, the visitor acts in it;
+ * otherwise the visitor is returned unchanged.
  * @throws 403 when the organization does not allow the address, 404 when the person is not a member
  */
 async function visitorOfHidden(exchange: Exchange, visitor: Visitor, slug: string): Promise<Visitor | null> {
@@ -49,8 +50,8 @@ async function visitorOfHidden(exchange: Exchange, visitor: Visitor, slug: strin
 }
 
 /**
- * The person of the request, acting in one of their organizations. If `orgId` is null, this is the organization that was chosen last, or
- * none if that organization does not allow the address of the request. @throws 404, 403 when the organization does not allow the address
+ * The person of the request, acting in one of their organizations. With null, this is the organization chosen last, or none if it does not
+ * allow the address of the request. @throws 404, 403 when the organization does not allow the address
  */
 export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
   const found = await sessionOf(exchange, orgId);

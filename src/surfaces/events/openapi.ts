@@ -18,7 +18,7 @@ const number = (description: string): Json => ({ type: 'integer', minimum: 0, de
 export const eventType = text('The type of the event, as `noun.verb`: `run.completed`, `member.removed`.');
 
 export const feedSchemas: Json = {
-  FeedEvent: record('A change of a record, without who made it and without values.', {
+  FeedEvent: record('A change of a record, without its actor and its values.', {
     version: {
       const: 1,
       type: 'integer',
@@ -32,10 +32,12 @@ export const feedSchemas: Json = {
       description: 'When the transaction of the change began, in epoch milliseconds.',
     },
     projectId: textOrNull('The project of the record; null for a record of the organization.'),
-    runId: textOrNull('The mission that the record belongs to, or is; null for a record without one.'),
+    runId: textOrNull(
+      'The mission that the record belongs to; for a mission, its own id. Null for a record that belongs to no mission.',
+    ),
     subject: { $ref: '#/components/schemas/FeedSubject', description: 'The record that was changed.' },
     url: text(
-      'The address of the whole event: who made the change, with which credential, and the values before and after.',
+      'The URL of the whole event, which also tells who made the change, with which credential, and the values before and after.',
     ),
   }),
   FeedSubject: record('The record that was changed.', {
@@ -44,7 +46,7 @@ export const feedSchemas: Json = {
   }),
   FeedPage: record('Events after a number, oldest first.', {
     data: { type: 'array', items: { $ref: '#/components/schemas/FeedEvent' }, description: 'The events that match.' },
-    lastNumber: number('The number to continue after, also if no event matches.'),
+    lastNumber: number('The number to send as `after` for the next page, even if no event matches.'),
     hasMore: {
       type: 'boolean',
       description: 'Whether the log has further events after `lastNumber`. Further events might not match the filter.',

@@ -15,8 +15,8 @@ export const FeedParameters = z.object({
     .min(0)
     .optional()
     .describe(
-      'The last number that you know: the answer has the events after it. 0 begins with the oldest event; without it, the feed begins ' +
-        'with the next event.',
+      'The number of the last event that you know: the response has the events after it. 0 begins with the oldest event. Without a ' +
+        'number, the feed begins with the next event.',
     ),
   types: z
     .array(boundedText(eventTypes.length).refine(isEventType, eventTypeRule))

@@ -1,5 +1,5 @@
-// Inbound hooks and the events that arrived: list, create, rename, disable, replace the secret, delete; process an event again, or start
-// its missions.
+// Inbound hooks and the events that arrived: list, create, rename, disable, replace the secret, delete; process an
+// event again, or approve the missions that it would start.
 import type { Client, InboundDelivery, InboundHook, InboundHookWithSecret } from '../../../typescript/src/exports.ts';
 import { paint, printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';

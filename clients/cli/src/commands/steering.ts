@@ -23,7 +23,7 @@ interface Member {
   person: { name: string; email: string } | null;
 }
 
-/** Id of the member of the mission's organization with that id, email address or name. */
+/** Finds a member of the mission's organization by id, email address or name, and returns the id. */
 async function findMember(client: Client, runId: string, wanted: string): Promise<string> {
   if (wanted.startsWith('usr_')) return wanted;
   const { orgId } = await client.run({ runId });

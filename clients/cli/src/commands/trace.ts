@@ -1,5 +1,6 @@
-// Prints Agent Trace records (https://agent-trace.dev, version 0.1.0): which lines of a commit came from a mission, and from which model. The
-// lines are those that git says the commit has added; their origin is what its attestation says.
+// Prints Agent Trace records (https://agent-trace.dev, version 0.1.0): which lines of a commit came from a mission, and
+// from which model. Git tells which lines the commit has added, and the attestation of the commit tells where they came
+// from.
 import { hash } from 'node:crypto';
 import { type Keys, type Statement, verifyAttestation } from '../attestation.ts';
 import { git, gitWith } from '../checkout.ts';

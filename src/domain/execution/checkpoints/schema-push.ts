@@ -27,7 +27,7 @@ const PushCheckpointRequest = request(
   'PushCheckpointRequest',
   z
     .object({
-      runId: boundedText(text.pathId).describe('The run that has ended.'),
+      runId: boundedText(text.pathId).describe('The run, which must have ended.'),
       contentKey: boundedText(text.pathId).describe('The key of the upload, a git bundle of at most 256 MiB.'),
       commitSha: commit.describe(
         'The commit of all files, `refs/checkpoint/work` of the bundle; its parent is the head of the branch. `refs/checkpoint/sessions` has the session files.',
@@ -50,7 +50,7 @@ builder.mutationFields((t) => ({
     description: 'Creates an upload URL for local changes to a run that has ended.',
     scope: 'missions:run',
     type: CheckpointUpload,
-    args: { runId: t.arg.string({ ...pathId, description: 'The run that has ended.' }) },
+    args: { runId: t.arg.string({ ...pathId, description: 'The run, which must have ended.' }) },
     resolve: (_, { runId }, { caller }) => createCheckpointUpload(caller, runId),
   }),
   pushCheckpoint: t.field({

@@ -56,7 +56,7 @@ builder.mutationField('continueRun', (t) =>
     tool: { name: 'continue_run', startsRun: true },
     type: RunType,
     args: {
-      runId: t.arg.string({ ...pathId, description: 'The run that has ended.' }),
+      runId: t.arg.string({ ...pathId, description: 'The run to continue, which must have ended.' }),
       prompt: t.arg.string({
         required: true,
         description: `The next task: 1 to ${text.prompt.max} characters.`,
@@ -69,7 +69,9 @@ builder.mutationField('continueRun', (t) =>
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission in US dollars, 0.01 to 10,000: a mission whose next model call or minute would exceed it waits until a person raises it. Absent means that only the plan and the credits of the organization limit the mission.',
+          'Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission ' +
+          'waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the ' +
+          'mission.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

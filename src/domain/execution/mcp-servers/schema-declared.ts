@@ -17,10 +17,13 @@ const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Place where a
 const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a declared command must not run.');
 
 const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
-  description: 'The place where a declared server may run.',
+  description: 'Where a declared server may run, if at all.',
   fields: (t) =>
     members(t, {
-      kind: typed(IsolationKind.type, 'Kind of place, derived from the transport and the command of the server.'),
+      kind: typed(
+        IsolationKind.type,
+        'Where the server runs, or that it is refused; derived from its transport and its command.',
+      ),
       packageSpec: stringOrNull('The pinned package, `name@version`.'),
       reason: typedOrNull(RefusalReason.type, 'The reason for a refusal; null otherwise.'),
     }),

@@ -51,7 +51,7 @@ export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
       }),
       destructiveHint: t.boolean({
         description:
-          'Whether the tool may destroy data; true unless the server denies it for a tool that changes something.',
+          'Whether the tool may destroy data. False if the server says that the tool changes nothing or destroys nothing; otherwise true.',
         resolve: ({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false,
       }),
     }),

@@ -105,7 +105,7 @@ async function questionFor(
 
 /** The id under which the cost of the question is reserved. */
 const callId = 'agent choice';
-/** Upper bound on the number of tokens that a vendor adds to a question, such as instructions for tools. */
+/** Maximum number of tokens that a vendor adds to a question, for example for instructions about tools. */
 const addedTokens = 1_000;
 
 /** Reserves the highest possible price of the question. Returns false when the mission's limits leave less than that price. */
@@ -113,7 +113,7 @@ async function reserve(trx: Transaction, run: Run, connector: Integration, quest
   const { id: runId, orgId } = run;
   const price = priceThrough([connector], question.model);
   if (!price) return false;
-  // The number of bytes is an upper bound on the number of tokens.
+  // The number of bytes is an upper bound of the number of tokens.
   const inputTokens = Buffer.byteLength(JSON.stringify(question)) + addedTokens;
   const amount = highestPrice(price, inputTokens, maxAnswerTokens);
   await lockOrganization(trx, orgId);

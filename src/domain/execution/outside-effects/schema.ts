@@ -45,7 +45,8 @@ const chosen = {
   runId: { ...pathId, description: 'The run.' },
   effectIds: { description: 'Ids of the effects; absent means all that wait.', validate: { schema: ids } },
   digests: {
-    description: 'Digests of the effects as you have seen them: 409 when one has changed since. Absent means no check.',
+    description:
+      'Digests of the effects as you saw them. If one has changed since, the response is a 409. Absent means no check.',
     validate: { schema: ids },
   },
 } as const;

@@ -11,7 +11,7 @@ const place = {
   runId: { ...pathId, description: 'The run.' },
   key: {
     required: true,
-    description: 'The host’s id of the thread, as `hostThreads` of the run has it.',
+    description: 'The host’s id of the thread, as `hostThreads` of the run returns it.',
     validate: { schema: boundedText(text.pathId) },
   },
 } as const;

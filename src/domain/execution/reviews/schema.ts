@@ -112,7 +112,7 @@ const ChangedFile = builder.objectRef<{ content: Buffer | null }>('ChangedFile')
       nullable: true,
       description:
         `The content in base64, at most ${bytes.repositoryFile.toLocaleString('en')} bytes before the encoding; null if the run has no change, ` +
-        'when the file does not exist on that side, and when its commit is not at the source host.',
+        'the file does not exist in that version, or the source host does not have the commit.',
       complexity: weightOf(bytes.repositoryFile),
       resolve: ({ content }) => content?.toString('base64') ?? null,
     }),

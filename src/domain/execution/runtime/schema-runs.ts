@@ -159,7 +159,7 @@ export const RegisterArtifactRequest = request(
       criterion: boundedText(text.caption)
         .nullish()
         .describe('The acceptance criterion that the artifact is evidence for.'),
-      criterionPassed: z.boolean().nullish().describe('Whether that criterion is met.'),
+      criterionPassed: z.boolean().nullish().describe('Whether the acceptance criterion is met.'),
       traceViewerUrl: boundedText(text.redirectUri)
         .regex(/^https?:\/\/\S+$/, 'must be an http or https URL')
         .nullish()

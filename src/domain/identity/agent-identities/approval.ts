@@ -115,8 +115,8 @@ export interface ClaimApproval extends Denial {
 }
 
 /**
- * Locks the claim, and checks that the person may still decide it. @throws as `claimPageState`, and 409 when the agent has been claimed in
- * the meantime
+ * Locks a claim, and checks that the person is allowed to approve or deny it. @throws as `claimPageState`, and 409 when the agent has been
+ * claimed in the meantime
  */
 async function lockOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
   const claim = await lockClaim(trx, attemptToken);

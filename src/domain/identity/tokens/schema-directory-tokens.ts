@@ -32,7 +32,10 @@ const DirectoryTokens = builder.objectRef<{ data: operations.DirectoryToken[] }>
   description: 'The directory tokens of an organization.',
   fields: (t) =>
     members(t, {
-      data: typed([DirectoryTokenType], 'The tokens, revoked ones last, each newest first: at most 50.'),
+      data: typed(
+        [DirectoryTokenType],
+        'The active tokens, then the revoked ones, each group newest first: at most 50.',
+      ),
     }),
 });
 

@@ -14,12 +14,12 @@ const keysOf = toOne<PublishedKey>(publishedKeys, ({ id }) => id);
 
 const CheckpointType = builder.modelType(AuditCheckpoint, 'AuditCheckpoint').implement({
   description:
-    'The signed state of an audit log: a log that does not begin with these entries was changed. One is signed each hour; after ' +
-    'thirty days, only the first one of each day is kept.',
+    'The signed state of an audit log. If a log does not begin with the signed entries, it was changed. The service signs a ' +
+    'checkpoint every hour; after thirty days, it keeps only the first checkpoint of each day.',
   fields: (t) =>
     members(t, {
       id: string('The id.'),
-      size: safeInt('The number of entries, which is the number of the last one.'),
+      size: safeInt('The number of signed entries. It equals the `number` of the last of them.'),
       rootHash: string('The root hash of the Merkle tree of these entries (RFC 6962), in base64.'),
       algorithm: string('The algorithm of the signature: `ed25519`.'),
       keyId: string('The id of the key, among those at `/.well-known/audit-keys.json`.'),
@@ -31,7 +31,7 @@ const CheckpointType = builder.modelType(AuditCheckpoint, 'AuditCheckpoint').imp
         },
       }),
       note: string('The checkpoint as a signed note (C2SP tlog-checkpoint), to be kept elsewhere.'),
-      createdAt: epochMs('When it was signed.'),
+      createdAt: epochMs('When the checkpoint was signed.'),
     }),
 });
 
@@ -123,8 +123,12 @@ builder.queryField('auditConsistencyProof', (t) =>
     rest: 'GET /audit-checkpoints/consistency',
     type: Consistency,
     args: {
-      first: t.arg({ ...size, required: true, description: 'The earlier size.' }),
-      second: t.arg({ ...size, required: true, description: 'The later size, at most all entries.' }),
+      first: t.arg({ ...size, required: true, description: 'The number of entries of the earlier tree.' }),
+      second: t.arg({
+        ...size,
+        required: true,
+        description: 'The number of entries of the later tree, at most the number of all entries.',
+      }),
     },
     resolve: (_, args, { caller }) => proofs.proveConsistency(caller, args),
   }),

@@ -9,7 +9,9 @@ const Retention = builder.objectRef<AuditRetention>('AuditRetention').implement(
   description: 'How long an organization keeps its audit log.',
   fields: (t) =>
     members(t, {
-      days: int(`Days after which an event is deleted; ${retentionDays.default} unless the organization has chosen.`),
+      days: int(
+        `Days after which an event is deleted; ${retentionDays.default} unless the organization has chosen another number.`,
+      ),
     }),
 });
 

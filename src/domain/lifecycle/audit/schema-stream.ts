@@ -88,14 +88,15 @@ const SetRequest = request(
       accessKeyId: credential.describe(
         'The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged.',
       ),
-      secretAccessKey: credential.describe('The secret of that key.'),
+      secretAccessKey: credential.describe('The secret of the access key.'),
       after: z
         .int()
         .min(0)
         .max(Number.MAX_SAFE_INTEGER)
         .optional()
         .describe(
-          'The number after which deliveries begin. Absent means the present position, or the beginning of the log.',
+          'The number after which deliveries begin. Absent means that deliveries continue after the last accepted entry or, without a ' +
+            'previous destination, begin with the first entry.',
         ),
     })
     .meta({

@@ -45,7 +45,7 @@ const Actor = builder.objectRef<ActorOf>('AuditActor').implement({
   fields: (t) =>
     members(t, {
       type: typed(ActorType.type, 'Kind of the actor.'),
-      id: stringOrNull('The id of the person, or of the credential of another actor; null for one without.'),
+      id: stringOrNull('The id of the person. For any other actor, the id of its credential, or null if it has none.'),
       name: t.string({
         nullable: true,
         description: 'The present name; null for an actor that has none, was erased, or no longer exists.',
@@ -144,7 +144,7 @@ const EventType = builder.objectRef<operations.OpenedEvent>('AuditEvent').implem
         description: 'The changed record, and the mission that it belongs to.',
         resolve: targetsOf,
       }),
-      changes: typed([Change], 'The values that were changed: all of a new or deleted record.'),
+      changes: typed([Change], 'The values that were changed; for a new or deleted record, all of its values.'),
       personalValues: typed(PersonalValues.type, 'Whether the personal values can be read.'),
     }),
 });
@@ -180,15 +180,17 @@ builder.queryField('auditEvents', (t) =>
       targetType: t.arg.string({ ...word, description: 'Only actions on this kind of record, such as `member`.' }),
       targetId: t.arg.string({
         ...word,
-        description: 'Only changes of the record with this id or, for a run, of all that belongs to it.',
+        description:
+          'Only changes of the record with this id. For a run, also changes of all records that belong to it.',
       }),
       projectId: t.arg.string({ ...word, description: 'Only changes of this project and of its records.' }),
-      occurredFrom: t.arg({ ...time, description: 'Only changes at this time or later, to the year 9999.' }),
-      occurredBefore: t.arg({ ...time, description: 'Only changes before this time, to the year 9999.' }),
+      occurredFrom: t.arg({ ...time, description: 'Only changes at this time or later; the year is at most 9999.' }),
+      occurredBefore: t.arg({ ...time, description: 'Only changes before this time; the year is at most 9999.' }),
       after: t.arg({
         type: 'SafeInt',
         validate: { schema: z.int().min(0) },
-        description: 'Only events with a larger number than this; with `order` `oldest`, the next ones.',
+        description:
+          'Only events with a larger number than this. If `order` is `oldest`, the list begins with the next event.',
       }),
       ...pageArguments(pages.other),
       ...orderArgument(),

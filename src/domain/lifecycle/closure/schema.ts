@@ -22,7 +22,7 @@ const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'Subjec
 });
 
 const ClosureSettlement = builder.objectRef<Settlement>('ClosureSettlement').implement({
-  description: 'A settlement: the result of ending one part of the organization.',
+  description: 'The result of ending one part of the organization, such as its subscription.',
   fields: (t) =>
     members(t, {
       kind: typed(SettlementKind.type, 'The kind of settlement.'),

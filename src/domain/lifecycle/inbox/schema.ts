@@ -54,9 +54,9 @@ const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
       isUrgent: boolean('Whether a mission is blocked until a person acts.'),
       since: epochMs('When the item began to wait.'),
       title: stringOrNull(
-        'The title of the mission or event, or the limit in a sentence; null for an untitled mission.',
+        'The title of the mission or event; for a limit, a sentence that describes it. Null for an untitled mission.',
       ),
-      detail: stringOrNull('The plan, the question or the reason; null without one.', {
+      detail: stringOrNull('The plan, the question, or the reason why the item waits; null without one.', {
         complexity: weightOf(text.fragmentBody.max),
       }),
       question: typedOrNull(RunQuestion, 'The question of an `answer` or a `decision`; null for other kinds.'),

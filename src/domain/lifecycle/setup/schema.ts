@@ -49,7 +49,10 @@ const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone')
     members(t, {
       id: typed(MilestoneId.type, 'The id of the milestone.'),
       name: string('The step as an instruction, for display.'),
-      state: typed(MilestoneState.type, 'State of the milestone; reaching it overrides any mark.'),
+      state: typed(
+        MilestoneState.type,
+        'State of the milestone. A milestone that was reached is `done`, regardless of its mark.',
+      ),
       reachedAt: epochMsOrNull('When the milestone was reached or marked as done; null until then.'),
     }),
 });

@@ -11,7 +11,8 @@ import { ProjectType } from './schema.ts';
 const words = {
   rounds: 'Maximum number of times that a pull request continues its mission; 0 means never.',
   hours: 'Hours after the start of the mission within which a pull request continues it.',
-  costUsd: 'Cost of all missions of the pull request in US dollars, up to which it continues its mission',
+  costUsd:
+    'Total cost in US dollars of all missions of a pull request at which the pull request stops continuing its mission',
 };
 
 const PullRequestLoopType = builder.objectRef<PullRequestLoop>('PullRequestLoop').implement({

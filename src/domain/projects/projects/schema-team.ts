@@ -9,7 +9,8 @@ builder.objectField(ProjectType, 'hasTeam', (t) =>
     nullable: true,
     graphOnly: true,
     description:
-      'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False means that builders work without them; null means that builders ' +
+      'Whether builders work with a planner, a reviewer and QA: for each role an agent of the organization or, without one, the ' +
+      'built-in agent. False means that builders work without them; null means that builders ' +
       'work with the organization’s own agents of these roles.',
   }),
 );
@@ -26,7 +27,8 @@ builder.mutationFields((t) => ({
       projectId: t.arg.string(pathId),
       hasTeam: t.arg.boolean({
         description:
-          'True adds agents of the organization, else the built-in ones; false adds none; null adds the organization’s own agents of these roles.',
+          'True adds a planner, a reviewer and QA: for each role an agent of the organization or, without one, the built-in agent. False ' +
+          'adds none of them. Null adds only those of the three roles for which the organization has an agent of its own.',
       }),
     },
     resolve: (_, { projectId, hasTeam = null }, { caller }) => updateProject(caller, projectId, { hasTeam }),

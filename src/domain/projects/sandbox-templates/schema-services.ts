@@ -17,7 +17,7 @@ export const ServiceType = builder.objectRef<Service>('TemplateService').impleme
       variables: typed(
         [VariableType],
         'Environment variables of the service alone. `$' +
-          '{secret:NAME}` in a value stands for the secret NAME for the setup.',
+          '{secret:NAME}` in a value is replaced by the value of NAME, which must be a secret for the setup.',
       ),
       command: t.exposeStringList('command', {
         nullable: true,
@@ -25,7 +25,8 @@ export const ServiceType = builder.objectRef<Service>('TemplateService').impleme
         description: 'Arguments that replace the command of the image; null means the command of the image.',
       }),
       healthCheck: stringOrNull(
-        'Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running.',
+        'Shell command in the container that succeeds once the service is ready; null means that the service is ready once its ' +
+          'container has run for two seconds.',
       ),
     }),
 });
@@ -53,7 +54,8 @@ const service = z
       .nullable()
       .default(null)
       .describe(
-        'Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running.',
+        'Shell command in the container that succeeds once the service is ready; null means that the service is ready once its ' +
+          'container has run for two seconds.',
       ),
   })
   .describe('A container that runs next to each mission.');

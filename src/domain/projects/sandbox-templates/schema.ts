@@ -67,7 +67,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       ),
       instanceType: typedOrNull(
         InstanceType.type,
-        'The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit.',
+        'The size of missions that start without a chosen size; null means the memory of `standard-1` and no other limit.',
       ),
       memoryMb: intOrNull('Maximum memory of a mission, MiB; null means the memory of the instance type.'),
       diskMb: intOrNull('Maximum disk space of a mission, MiB; null means the limit of the runtime.'),
@@ -141,7 +141,7 @@ const requestMembers = {
     .nullable()
     .optional()
     .describe(
-      'The size of missions whose start does not choose one. Limits of memory and disk replace those of the type.',
+      'The size of missions that start without a chosen size. `memoryMb` and `diskMb` override the memory and disk space of the size.',
     ),
   memoryMb: bounded(templateLimits.memoryMb, 'Maximum memory of a mission in MiB'),
   diskMb: bounded(templateLimits.diskMb, 'Maximum disk space of a mission in MiB'),

@@ -37,7 +37,7 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
       templateId: stringOrNull('The sandbox template, if the scope is `template`; null otherwise.'),
       kind: typed(SecretKind.type, 'Kind of value: an environment variable or a secret.'),
       name: string('Name of the environment variable; unique in its scope.'),
-      hosts: strings('The hosts whose requests get the value of a secret.'),
+      hosts: strings('The hosts to which requests carry the value of a secret.'),
       setupOnly: boolean('Whether only the setup gets the secret or variable.'),
       lastUsedAt: epochMsOrNull('When a runtime last got the secret or variable for a step; null before.'),
       setBy: t.string({

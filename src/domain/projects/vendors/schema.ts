@@ -122,9 +122,10 @@ builder.mutationFields((t) => ({
       }),
       baseUrl: t.arg.string({
         description:
-          'The base URL of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as ' +
-          '`https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as ' +
-          '`https://models.example.com/v1`. It cannot be changed later.',
+          'The base URL of a server other than the vendor’s own: a GitHub Enterprise Server, such as ' +
+          '`https://github.example.com/api/v3`, or a server with a compatible model API. For `openai`, the URL includes the version of ' +
+          'the API, such as `https://models.example.com/v1`. The server must be public and use https on port 443. The URL cannot be ' +
+          'changed later.',
         validate: { schema: boundedText(connectorText.baseUrl) },
       }),
       githubApp: t.arg({ type: GitHubApp, description: appDescription }),

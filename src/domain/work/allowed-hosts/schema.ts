@@ -50,7 +50,11 @@ const AllowHostRequest = request(
   z
     .object({
       host: boundedText(connectionReport.host).describe('A host that was blocked in the run.'),
-      port: z.int().min(1).max(65_535).describe('The requested port; with 80 or 443 both of these are allowed.'),
+      port: z
+        .int()
+        .min(1)
+        .max(65_535)
+        .describe('The requested port. If it is 80 or 443, both of these ports are allowed.'),
       phase: ConnectionPhase.zod.describe('The phase in which the host was blocked.'),
     })
     .meta({

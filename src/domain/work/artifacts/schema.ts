@@ -29,7 +29,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     members(t, {
       id: string('The id, which starts with `art_`.'),
       projectId: string('The id of the project; starts with `prj_`.'),
-      issueId: stringOrNull('The issue that the artifact was created for, by the tracker’s id.'),
+      issueId: stringOrNull('The tracker’s id of the issue that the artifact was created for.'),
       sessionId: stringOrNull('The session in the sandbox; null when unknown.'),
       sandboxId: stringOrNull('The sandbox that the artifact was created in; null when unknown.'),
       role: typed(AgentRole.type, 'The role of the agent that submitted the artifact.'),
@@ -41,7 +41,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
         'The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when the runtime reported none.',
       ),
       criterionPassed: booleanOrNull(
-        'Whether that criterion is met, as the runtime reported it; null when the runtime reported none.',
+        'Whether the acceptance criterion is met, as the runtime reported it; null when it reported nothing about this.',
       ),
       createdAt: t.field({
         type: 'IsoTime',

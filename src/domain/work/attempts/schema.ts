@@ -30,7 +30,7 @@ const attempts = toMany(operations.attemptsOf, ({ attemptGroupId }) => attemptGr
 const groups = toOne<AttemptGroup>(operations.groupsOf, ({ id }) => id);
 
 const AttemptType = builder.objectRef<operations.Attempt>('Attempt').implement({
-  description: 'One of several attempts at a task: a run, and what a comparison shows of it.',
+  description: 'One of several attempts at a task: a run, with the values that a comparison of the attempts shows.',
   fields: (t) =>
     members(t, {
       number: t.int({
@@ -77,11 +77,11 @@ const AttemptType = builder.objectRef<operations.Attempt>('Attempt').implement({
         resolve: async ({ id }, _, context) => (await figuresOf(context).load(id))?.isTestPassed ?? null,
       }),
       criteria: t.int({
-        description: 'Number of acceptance criteria that artifacts of the attempt verify.',
+        description: 'Number of acceptance criteria for which the attempt has artifacts as evidence.',
         resolve: async ({ id }, _, context) => (await criteria(context).load(id))?.criteria ?? 0,
       }),
       criteriaPassed: t.int({
-        description: 'Number of these criteria that are met.',
+        description: 'Number of acceptance criteria that are met according to artifacts of the attempt.',
         resolve: async ({ id }, _, context) => (await criteria(context).load(id))?.criteriaPassed ?? 0,
       }),
       changedPaths: t.stringList({
@@ -103,7 +103,8 @@ const AttemptGroupType = builder.modelType(AttemptGroup, 'AttemptGroup').impleme
       prompt: string('The task; the prompt of an attempt may differ.', { complexity: weightOf(text.prompt.max) }),
       budgetUsd: t.float({
         nullable: true,
-        description: 'Maximum cost of all attempts together in US dollars; null means no limit of their own.',
+        description:
+          'Maximum cost of all attempts together in US dollars; null means that the attempts have no common limit.',
         resolve: async ({ id }, _, context) => (await attempts(context).load(id))[0]?.budgetUsd ?? null,
       }),
       costUsd: t.float({

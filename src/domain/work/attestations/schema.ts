@@ -36,7 +36,7 @@ export const AttestationType = builder.objectRef<operations.SignedAttestation>('
       runId: string('The run that produced the commit.'),
       projectId: string('The project of the run.'),
       position: int('Position among the commits of the run, from 1.'),
-      keyId: string('The id of the key that has signed, among those at `/.well-known/audit-keys.json`.'),
+      keyId: string('The id of the signing key, which is one of the keys at `/.well-known/audit-keys.json`.'),
       signedAt: epochMs('When the statement was signed.'),
       createdAt: epochMs('When the runtime reported the commit.'),
       envelope: typed(EnvelopeType, 'The statement (in-toto Statement v1) in its envelope.'),

@@ -79,7 +79,7 @@ const CreateBudgetRequest = request(
       amountUsd,
     })
     .meta({
-      description: 'A new budget. A subject has at most one for each period.',
+      description: 'A new budget. A subject has at most one budget for each period.',
       examples: [{ subject: 'organization', period: 'month', amountUsd: 500 }],
     }),
 );

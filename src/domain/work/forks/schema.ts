@@ -115,7 +115,7 @@ builder.mutationField('forkMission', (t) =>
     tool: { name: 'fork_mission', openWorld: true, startsRun: true },
     type: RunType,
     args: {
-      runId: t.arg.string({ ...pathId, description: 'The run with the recording, which has ended.' }),
+      runId: t.arg.string({ ...pathId, description: 'The recorded run, which must have ended.' }),
       stepId: t.arg.string({
         required: true,
         description: 'The step of the call.',
@@ -124,7 +124,8 @@ builder.mutationField('forkMission', (t) =>
       call: t.arg.int({
         required: true,
         description:
-          'Number of the first call of the step that is sent to a model, from `recordedModelCalls` or the download of the recording.',
+          'Number of the call of the step at which the new mission leaves the recording. `recordedModelCalls` and the download of the ' +
+          'recording contain these numbers.',
         validate: { schema: z.int().min(call.min).max(call.max) },
       }),
       prompt: t.arg.string({
@@ -133,18 +134,19 @@ builder.mutationField('forkMission', (t) =>
       }),
       model: t.arg.string({
         description:
-          'The model of the call and later ones, which the harness of the step runs; absent means the model of the agent.',
+          'The model for this and later calls, which the harness of the step must support; absent means the model of the agent.',
         validate: { schema: boundedText(text.modelId) },
       }),
       agentVersion: t.arg.int({
         description:
-          'The version of the agent for the call and later ones, with the same harness: its instructions, model, effort and skills apply. Absent means ' +
+          'The version of the agent for this and later calls. It must have the same harness; its instructions, model, effort and skills ' +
+          'apply. Absent means ' +
           'the version of the recorded step.',
         validate: { schema: z.int().min(1).max(1e9) },
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the other mission.',
+          'Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the recorded mission.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

@@ -17,7 +17,8 @@ const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement(
     members(t, {
       delivery: typed(DeliveryType, 'The event.', { graphOnly: true }),
       reason: stringOrNull(
-        'Reason why the event does not match the rule; null when it matches and would start a mission if its author may.',
+        'Reason why the event does not match the rule; null when it matches. A matching event starts a mission if its author is ' +
+          'allowed to start one.',
       ),
       key: stringOrNull(
         'The deduplication key: only the first of several events with equal keys counts; null when every event counts.',

@@ -66,8 +66,8 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       outcomes: typed([Outcome], 'The effects on scheduled tasks and automations.'),
       answerProblems: t.stringList({
         description:
-          'Reason why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. ' +
-          'Empty without a problem.',
+          'Reason why a reaction or comment could not be added at the source host, or why an activity could not be added to the session ' +
+          'of the agent. The mission continues. Empty without a problem.',
         resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
       }),
       redeliveryOf: stringOrNull('The delivery that a person repeated with this one; null otherwise.'),

@@ -19,7 +19,7 @@ const StartOnIssueType = builder.objectRef<StartOnIssue>('StartOnIssue').impleme
       projectId: string('The project of the issue; starts with `prj_`.'),
       issue: string('The issue, as the request names it.'),
       runId: stringOrNull('The started run; null when it could not start.'),
-      reason: stringOrNull('Text for people why the mission could not start; null for a started run.'),
+      reason: stringOrNull('Explanation for people why the mission could not start; null for a started run.'),
       run: t.byId(RunType, 'runId', { link: 'missions:read', description: 'The started run.' }),
     }),
 });
@@ -51,7 +51,7 @@ const StartMissionsRequest = request(
         .describe(`The issues, 1 to ${maxIssuesAtOnce}.`),
       prompt: boundedText(text.prompt)
         .nullish()
-        .describe('What is to be done with each issue, whose text the agents get. Absent means to solve it.'),
+        .describe('The task for each issue, in addition to the issue’s text. Absent means to solve the issue.'),
       agentId: reference
         .nullish()
         .describe('The only agent that may work on the missions. Absent means any agent that has a model.'),

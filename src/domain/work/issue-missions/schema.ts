@@ -94,7 +94,7 @@ builder.mutationFields((t) => ({
     args: {
       issueId: t.arg.string(issueId),
       assigneeId: t.arg.string({
-        description: `${assignee} Null or absent means nobody; if the issue was assigned to an agent, its mission is canceled.`,
+        description: `${assignee} Null or absent means nobody. If the issue was assigned to an agent until now, the mission of that agent is canceled.`,
         validate: { schema: boundedText(text.pathId) },
       }),
     },

@@ -21,7 +21,7 @@ const FiltersType = builder.objectRef<ViewFilters>('MissionViewFilters').impleme
   description: 'The filters of a view, as arguments of `runs`.',
   fields: (t) =>
     members(t, {
-      search: stringOrNull('The words; null for none.'),
+      search: stringOrNull('The words to search for; null for none.'),
       projectId: stringOrNull('The project; null for all.'),
       status: typedOrNull(RunStatus.type, 'The status; null for all.'),
       agentId: stringOrNull('The agent; null for all.'),
@@ -41,7 +41,7 @@ const ViewType = builder.modelType(MissionView, 'MissionView').implement({
       layout: typed(Layout.type, 'How the missions are shown.'),
       groupBy: typedOrNull(
         Grouping.type,
-        'The value that groups share; null for no groups, on a board for groups by status.',
+        'The value by which missions are grouped. Null means no groups in a list, and groups by status on a board.',
       ),
       filters: typed(FiltersType, 'The filters.'),
       createdAt: epochMs('When the view was saved.'),

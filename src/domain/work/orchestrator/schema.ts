@@ -61,8 +61,9 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       ),
       assignedCredentialUsableForInference: t.boolean({
         description:
-          'Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of ' +
-          'models, for at most three seconds; a positive answer is cached for five minutes, a negative answer for one minute.',
+          'Whether the connector belongs to the model’s vendor, and the vendor accepts the connector’s credentials. To find out, the ' +
+          'service requests the vendor’s list of models, for at most three seconds. A positive result is cached for five minutes, a ' +
+          'negative one for one minute.',
         resolve: operations.isAssignedCredentialUsable,
       }),
       modelsByVendor: typed(ModelsByVendor, 'The models that the orchestrator can use.'),

@@ -34,8 +34,8 @@ const share = (count: number, of: number): number | null => (of === 0 ? null : c
 
 const QualityFiguresType = builder.objectRef<QualityFigures>('QualityFigures').implement({
   description:
-    'Figures of a group of missions. A mission is the runs on one branch, or a run without one; its agent is the builder of its first ' +
-    `run. The newest ${countedRuns.toLocaleString('en-GB')} ended runs of the period count.`,
+    'Figures of a group of missions. The runs on one branch are one mission, and a run without a branch is a mission of its own. ' +
+    `The agent of a mission is the builder of its first run. Only the newest ${countedRuns.toLocaleString('en-GB')} ended runs of the period count.`,
   fields: (t) =>
     members(t, {
       projectId: stringOrNull('The project; null unless grouped by project.'),
@@ -54,7 +54,7 @@ const QualityFiguresType = builder.objectRef<QualityFigures>('QualityFigures').i
       endedAtLimit: int('Number of missions that ended while they waited for a higher budget or limit.'),
       completedShare: t.float({
         nullable: true,
-        description: 'Share of the completed missions, 0 to 1.',
+        description: 'Share of the missions that were completed, 0 to 1.',
         resolve: ({ completed, missions }) => share(completed, missions),
       }),
       mergedShare: t.float({
@@ -64,17 +64,20 @@ const QualityFiguresType = builder.objectRef<QualityFigures>('QualityFigures').i
       }),
       revertedShare: t.float({
         nullable: true,
-        description: 'Share of the merged pull requests that were reverted, 0 to 1; null without merged ones.',
+        description: 'Share of the merged pull requests that were reverted, 0 to 1; null when none was merged.',
         resolve: ({ reverted, merged }) => share(reverted, merged),
       }),
-      msToMerge: floatOrNull('Median of the milliseconds from the start of a mission to its merge; null without one.'),
+      msToMerge: floatOrNull(
+        'Median of the milliseconds from the start of a mission to its merge; null when none was merged.',
+      ),
       msToStart: floatOrNull('Median of the milliseconds until a runtime began a mission; null when none began.'),
       runsPerMission: float('Mean number of runs on the branch of a mission.'),
-      messagesPerMission: float('Mean number of messages and answers of people.'),
+      messagesPerMission: float('Mean number of messages and answers that people sent to a mission.'),
       costUsd: float('Cost of the missions in US dollars.'),
       costPerMergedUsd: t.float({
         nullable: true,
-        description: 'Cost of all missions of the group for each merged one, in US dollars; null without a merged one.',
+        description:
+          'Cost of all missions of the group in US dollars, divided by the number of merged missions; null when none was merged.',
         resolve: ({ costUsd, merged }) => share(costUsd, merged),
       }),
     }),
@@ -169,7 +172,7 @@ const ComparisonType = builder.objectRef<VersionComparison>('AgentVersionCompari
       }),
       differences: t.field({
         type: [ShareDifferenceType],
-        description: 'The differences of the shares that both versions have.',
+        description: 'The differences of those shares that are known for both versions.',
         resolve: differencesOf,
       }),
     }),

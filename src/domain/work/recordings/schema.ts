@@ -11,7 +11,7 @@ import { findRecordingSettings, type RecordingSettings, setRecordingSettings } f
 const { days } = recordingBounds;
 
 const RecordingType = builder.objectRef<operations.Recording>('Recording').implement({
-  description: 'The model and tool calls of a run as its gateway has carried them, as JSON lines.',
+  description: 'The model and tool calls that passed through the gateway of a run, as JSON lines.',
   fields: (t) =>
     members(t, {
       runId: string('The run.'),

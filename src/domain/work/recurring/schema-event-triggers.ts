@@ -34,13 +34,16 @@ const described = {
   assignee: 'The login to which an issue is assigned.',
   mention: 'The name after the `@` in a comment; required for `comment`.',
   branch: 'The branch of the failed check. Absent means any.',
-  filter: 'A JMESPath expression over the payload that must be true.',
-  key: 'A JMESPath expression over the payload: only the first of several events with the same value within 30 days starts a mission.',
-  template: 'Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event.',
+  filter: 'A JMESPath expression that must be true for the payload of the event.',
+  key:
+    'A JMESPath expression that yields a value of the payload. Of several events with the same value within 30 days, only the ' +
+    'first starts a mission.',
+  template:
+    'Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event.',
   outsiderTemplateId:
-    'The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a ' +
-    'member with a linked account, even after an approval: their agents get only the network, variables and secrets of this ' +
-    'template. Absent means the templates of the agents and the project.',
+    'The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with ' +
+    'a linked account nor a person with write access to the repository. The agents of such a mission get only the network, ' +
+    'variables and secrets of this template. Absent means the templates of the agents and the project.',
 } as const;
 
 export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').implement({

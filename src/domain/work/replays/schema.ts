@@ -54,7 +54,7 @@ const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
           complexity: { field: 1, multiplier: momentBounds.fragments },
         },
       ),
-      plan: typed([PlanItem], 'The plan of the agent as it was; empty before one.', {
+      plan: typed([PlanItem], 'The plan of the agent at that moment; empty before there was one.', {
         complexity: { field: 1, multiplier: 50 },
       }),
       log: string('The end of the output of the programs until then, at most 32,768 characters.', {
@@ -77,7 +77,7 @@ const EventKind = wordSet('RunEventKind', runEventKinds, 'Kind of an event of a 
   end: 'The mission ended.',
 });
 const RunEventType = builder.objectRef<RunEvent>('RunEvent').implement({
-  description: 'An event of a run: a moment to move to.',
+  description: 'An event of a run, at a moment that `runMoment` can show.',
   fields: (t) =>
     members(t, {
       at: epochMs('When it happened.'),
@@ -92,13 +92,13 @@ const RunShareType = builder.modelType(RunShare, 'RunShare').implement({
     members(t, {
       id: string('The id, which starts with `shl_`.'),
       runId: string('The run.'),
-      createdBy: string('Name of the person who created it.'),
-      createdAt: epochMs('When it was created.'),
-      expiresAt: epochMs('When it expires; from then on it shows nothing.'),
-      revokedAt: epochMsOrNull('When it was revoked; null while it is not.'),
-      revokedBy: stringOrNull('Name of the person who revoked it.'),
-      uses: int('Number of times that its page was read.'),
-      lastUsedAt: epochMsOrNull('When it was last read; null before.'),
+      createdBy: string('Name of the person who created the link.'),
+      createdAt: epochMs('When the link was created.'),
+      expiresAt: epochMs('When the link expires; from then on it shows nothing.'),
+      revokedAt: epochMsOrNull('When the link was revoked; null if it was not revoked.'),
+      revokedBy: stringOrNull('Name of the person who revoked the link.'),
+      uses: int('Number of times that the page of the link was read.'),
+      lastUsedAt: epochMsOrNull('When the page of the link was last read; null before the first time.'),
     }),
 });
 const RunEvents = builder.objectRef<{ data: RunEvent[] }>('RunEvents').implement({

@@ -16,13 +16,13 @@ const RunCallKind = wordSet('RunCallKind', callKinds, 'Kind of a call.', {
 
 const RunCallType = builder.modelType(RunCall, 'RunCall').implement({
   description:
-    'A call that the gateway of a run has carried: a leaf of the Merkle tree in the attestations of the run.',
+    'A call that passed through the gateway of a run. It is a leaf of the Merkle tree in the attestations of the run.',
   fields: (t) =>
     members(t, {
       number: int('Position, from 1: the leaf has the index `number - 1`.'),
       kind: typed(RunCallKind.type, 'Kind of the call.'),
       entry: string(
-        'The call as canonical JSON (RFC 8785), whose bytes are the leaf: what was asked and answered, as SHA-256 digests.',
+        'The call as canonical JSON (RFC 8785), whose bytes are the leaf. It contains the request and the response as SHA-256 digests.',
       ),
     }),
 });

@@ -13,7 +13,9 @@ const RuntimeDemandType = builder.objectRef<RuntimeDemand>('RuntimeDemand').impl
         'Number of missions that wait or run; divided by the number that one runtime executes at once, it is the number of runtimes that are needed.',
       ),
       waiting: int('Number of missions that wait for a runtime.'),
-      running: int('Number of missions that run on runtimes like the caller.'),
+      running: int(
+        'Number of missions that run on runtimes of the organization or, with a token for all organizations, on runtimes of the operator.',
+      ),
       oldestWaitingSeconds: int('Seconds for which the oldest mission has waited; 0 when none waits.'),
     }),
 });

@@ -105,7 +105,7 @@ builder.mutationFields((t) => ({
       runId: t.arg.string(runId),
       text: t.arg.string({
         required: true,
-        description: `The answer: 1 to ${stepText.message.max} characters; for a decision, its reason for the agent, which may be empty.`,
+        description: `The answer: 1 to ${stepText.message.max} characters. For a decision about a tool call, this is the reason that the agent gets; it may be empty.`,
         validate: { schema: boundedText({ ...stepText.message, min: 0 }) },
       }),
       approve: t.arg.boolean({

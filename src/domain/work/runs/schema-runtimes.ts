@@ -72,7 +72,7 @@ const WaitingRuns = builder.objectRef<WaitingRunsGroup>('WaitingRuns').implement
   description: 'Missions that wait for a runtime for the same reason.',
   fields: (t) =>
     members(t, {
-      reason: stringOrNull('Why they wait; null until the reason is known, for about two seconds.'),
+      reason: stringOrNull('Why the missions wait; null for about two seconds, until the reason is known.'),
       labels: strings('Labels that a runtime must have to take them.'),
       runs: int('Number of missions.'),
       oldestWaitingAt: epochMs('When the oldest of them began to wait.'),
@@ -86,7 +86,7 @@ const Runtimes = builder.objectRef<RuntimesAnswer>('Runtimes').implement({
       data: typed([RuntimeType], 'The runtimes, the most recently seen first: at most 100.'),
       waiting: typed(
         [WaitingRuns],
-        `Missions that wait for a runtime, by reason and labels, most first: the ${maxWaitGroups} largest groups of the ${maxQueued} oldest missions.`,
+        `Missions that wait for a runtime, grouped by reason and labels, the largest group first. Only the ${maxWaitGroups} largest groups of the ${maxQueued} oldest missions are listed.`,
         { complexity: { field: 1, multiplier: maxWaitGroups } },
       ),
     }),

@@ -103,7 +103,7 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
           complexity: weightOf(stepText.message.max),
         },
       ),
-      author: string('The name of the person when they sent it.'),
+      author: string('The name of the person at the time of the message or decision.'),
       authorUserId: stringOrNull('The id of the person; null once the account is deleted.'),
       sandboxId: stringOrNull('The sandbox whose agent asked; null unless this is an answer.'),
       fragmentSeq: intOrNull('The position of the question; null unless this is an answer.'),

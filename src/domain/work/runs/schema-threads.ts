@@ -45,7 +45,9 @@ export const HostThreadType = builder.objectRef<PullRequestThread>('HostThread')
       resolvedBy: stringOrNull(
         'The login of the person who resolved it; null while it is open or when the host does not say.',
       ),
-      commentId: stringOrNull('The comment of a review here that began the thread; null when it began at the host.'),
+      commentId: stringOrNull(
+        'The review comment of this service that began the thread; null for a thread that began at the host.',
+      ),
       comments: typed([HostComment], `The comments, oldest first: at most ${threadBounds.comments}.`),
     }),
 });

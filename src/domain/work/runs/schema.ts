@@ -62,7 +62,8 @@ export const RunType = runType('Run').implement({
         'When a person interrupted the agent of the run; null while no interruption is in effect.',
       ),
       budgetUsd: floatOrNull(
-        'Budget of the mission in US dollars: a mission whose next model call or minute would exceed it waits until a person raises it. Null means that only the plan and the credits of the organization limit the mission.',
+        'Budget of the mission in US dollars. If the next model call or minute would exceed the budget, the mission waits until a ' +
+          'person raises the budget. Null means that only the plan and the credits of the organization limit the mission.',
       ),
       agentChoice: typedOrNull(
         AgentChoiceType,
@@ -135,7 +136,9 @@ const filterArguments = () =>
     status: t.field({ type: RunStatus.type, description: 'Only runs in this status.' }),
     search: t.string({
       description:
-        'Only runs with all of these words, or words that begin with them, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count.',
+        'Only runs that contain all of these words, or words that begin with them. The search covers title, prompt and messages and, ' +
+        'if the caller has the scope `sandboxes:read`, the transcript and logs of the last 14 days. 1 to 200 characters, of which the ' +
+        'first 10 words count.',
       validate: { schema: boundedText({ min: 1, max: 200 }) },
     }),
     needsPerson: t.boolean({
@@ -156,9 +159,12 @@ const filterArguments = () =>
     }),
     createdFrom: t.field({
       ...time,
-      description: 'Only runs that were created at this time or later, to the year 9999.',
+      description: 'Only runs that were created at this time or later; the year is at most 9999.',
     }),
-    createdBefore: t.field({ ...time, description: 'Only runs that were created before this time, to the year 9999.' }),
+    createdBefore: t.field({
+      ...time,
+      description: 'Only runs that were created before this time; the year is at most 9999.',
+    }),
   }));
 
 export const Grouping = wordSet('RunGrouping', runGroupings, 'The value by which runs are grouped.', {

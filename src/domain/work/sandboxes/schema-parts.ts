@@ -56,13 +56,13 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       content: string('The newest content, or an older piece by `cursor`: at most 1,048,576 bytes.', {
         complexity: weightOf(bytes.logContent),
       }),
-      bytes: safeInt('Length of the whole part, not only of `content`.'),
+      bytes: safeInt('Length of the whole log in bytes, not only of `content`.'),
       deletedAt: epochMsOrNull(
         'When the log was deleted after the organization’s retention period, which leaves it empty; null while it is kept.',
       ),
       promptScope: stringOrNull(
         'Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
-          '`mixed`; null in the other parts and while it is empty.',
+          '`mixed`; null if `part` is not `prompt`, and while the prompt is empty.',
       ),
       promptSpans: typed([PromptSpanType], 'The spans of the prompt; empty if `part` is not `prompt`.', {
         complexity: { field: 1, multiplier: 1 },

@@ -73,7 +73,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
         SandboxStatus.type,
         'Status of the sandbox; `stale` when it is running but has stopped sending heartbeats.',
       ),
-      terminationReason: stringOrNull('Reason for the end, such as `killed`.'),
+      terminationReason: stringOrNull('Reason why the sandbox ended, such as `killed`.'),
       instanceType: typed(InstanceType.type, 'The size of the sandbox.'),
       createdAt: epochMs('When the runtime registered the sandbox.'),
       timeoutAt: epochMsOrNull('Deadline at which a running sandbox is ended; null without a timeout.'),
@@ -211,8 +211,8 @@ builder.queryFields((t) => ({
       after: t.arg({
         type: 'SafeInt',
         description:
-          'Only the content after this number of bytes: with the `bytes` of the last answer, what was added since. Also sent with the cursor ' +
-          'of an older piece. Absent means the whole log.',
+          'Number of bytes to skip. If you send the `bytes` of the last response, you get only what was added since. Send the same ' +
+          'number with the cursor of an older piece. Absent means the whole log.',
         validate: { schema: z.int().min(0) },
       }),
     },

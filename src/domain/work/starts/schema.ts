@@ -56,7 +56,8 @@ builder.mutationField('startMission', (t) =>
       agentId: t.arg.string({
         ...reference,
         description:
-          'The only agent that may work on the mission. Absent means any agent that has a model; 409 without one. An agent with the harness `shell`, ' +
+          'The only agent that may work on the mission. Absent means any agent that has a model; if there is none, the response is a ' +
+          '409. An agent with the harness `shell`, ' +
           'such as `agn_builtin_shell`, runs the prompt as a POSIX shell script.',
       }),
       issue: t.arg.string({
@@ -71,7 +72,9 @@ builder.mutationField('startMission', (t) =>
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission in US dollars, 0.01 to 10,000: a mission whose next model call or minute would exceed it waits until a person raises it. Absent means that only the plan and the credits of the organization limit the mission.',
+          'Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission ' +
+          'waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the ' +
+          'mission.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
       instanceType: t.arg({

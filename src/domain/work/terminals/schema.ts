@@ -28,12 +28,12 @@ const TerminalType = builder.objectRef<TerminalState>('Terminal').implement({
       author: string('The name of the person.'),
       status: typed(TerminalStatus.type, 'Status of the terminal.'),
       hasDevice: booleanOrNull(
-        'Whether the shell has a terminal device: without one it has no line editing and no signals. Null until it was started.',
+        'Whether the shell has a terminal device: without one it has no line editing and no signals. Null until the shell has started.',
       ),
       width: int('Characters per line.'),
       height: int('Number of lines.'),
       reason: stringOrNull('Why the terminal has ended; null while it has not.'),
-      createdAt: epochMs('When it was requested.'),
+      createdAt: epochMs('When the terminal was requested.'),
     }),
 });
 const TerminalUpdateType = builder.objectRef<TerminalUpdate>('TerminalUpdate').implement({
