@@ -225,7 +225,7 @@ function local(value: unknown): unknown {
 
 /** The HTTP status of each error code. The client chooses the class of an error by it, because GraphQL answers with 200. */
 const errorStatuses = (): string =>
-  `/** The HTTP status of each code, even where GraphQL answers with it. */\nexport const errorStatuses = {\n${Object.entries(
+  `/** The HTTP status of each code. In GraphQL, the response with the code has the status 200. */\nexport const errorStatuses = {\n${Object.entries(
     problemCodes,
   )
     .map(([code, { status }]) => `  ${code}: ${status},`)
@@ -257,5 +257,5 @@ function listings(operations: Operation[], definitions: Record<string, Json>): s
     const records = Object.entries(page).filter(([, { type }]) => type === 'array');
     return takesCursor && 'nextCursor' in page ? [`  ${name}: '${records[0]![0]}',`] : [];
   });
-  return `/** The member of a page that holds its records, for each operation that answers a page. */\nexport const listings = {\n${members.join('\n')}\n} as const;\n`;
+  return `/** The member of a page that holds its records, for each operation that returns a page. */\nexport const listings = {\n${members.join('\n')}\n} as const;\n`;
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { build, type RolldownOutput } from 'rolldown';
 import { isFresh, output, root } from './output.ts';
 
-/** Libraries loaded from node_modules, because they have their own files or threads. */
+/** Libraries that are not bundled but loaded from node_modules, because they have their own files or threads. */
 const apart = ['pino', 'pino-pretty'];
 /** Drivers that knex and pg would load and that are not installed. */
 const absent = /^(pg-native|pg-query-stream|better-sqlite3|mariadb|mysql2?|oracledb|sqlite3|tedious)(\/|$)/;

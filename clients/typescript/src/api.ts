@@ -3072,9 +3072,9 @@ export interface McpBinding {
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /** The authentication method, which follows from the declaration and the credentials. */
   authKind: 'none' | 'bearer' | 'headers' | 'oauth';
-  /** The URL at which the server was bound; requests go to no other URL. */
+  /** The URL of the server at the time of binding; requests go to no other URL. */
   pinnedUrl: string | null;
-  /** The package when the server was bound. */
+  /** The package at the time of binding, as `name@version`; null for a server without a package. */
   packageSpec: string | null;
   /** Hosts that may get requests in addition to the host of `pinnedUrl`. */
   allowedEgressHosts: string[];
@@ -5479,7 +5479,7 @@ export interface Terminal {
   author: string;
   /** Status of the terminal. */
   status: 'requested' | 'open' | 'ended';
-  /** Whether the shell has a terminal device: without one it has no line editing and no signals. Null until the shell has started. */
+  /** Whether the shell has a terminal device. Without one, it has no line editing and no signals. Null until the shell has started. */
   hasDevice: boolean | null;
   /** Characters per line. */
   width: number;
@@ -6241,7 +6241,7 @@ export interface WithdrawalResponse {
 export interface WriteTerminalParameters {
   /** The id of a terminal that the caller has opened. */
   terminalId: string;
-  /** Number of the piece, from 0 without a gap; a repeated piece changes nothing. Ignored without text. */
+  /** Number of the piece, from 0 without a gap; a repeated piece changes nothing. The number is ignored if `text` is empty. */
   seq: number;
   /** The input, at most 4096 characters. */
   text: string;
@@ -6283,7 +6283,7 @@ export type ErrorCode =
   | 'upstream_unavailable'
   | 'upstream_timeout';
 
-/** The HTTP status of each code, even where GraphQL answers with it. */
+/** The HTTP status of each code. In GraphQL, the response with the code has the status 200. */
 export const errorStatuses = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -6328,7 +6328,7 @@ export interface Operations {
   createMembership: { input: CreateMembershipParameters & CreateMembershipRequest; output: Membership };
   /** The organizations that the caller belongs to. Requires the scope `organizations:read`. */
   organizations: { input: {}; output: OrganizationList };
-  /** Creates an organization for the person of the caller, who becomes its owner; any role in the current one suffices. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
+  /** Creates an organization. The person of the caller becomes its owner; any role in the current organization suffices. A token remains valid only for its own organization; the response says where a person can create a token for the new one. Requires the scope `organizations:write`. */
   createOrganization: { input: CreateOrganizationRequest; output: Organization };
   /** An organization of the caller by its id. Requires the scope `organizations:read`. */
   organization: { input: OrganizationParameters; output: Organization };
@@ -6336,7 +6336,7 @@ export interface Operations {
   updateOrganization: { input: UpdateOrganizationParameters & UpdateOrganizationRequest; output: Organization };
   /** The slug that an organization of this name would get now. Requires the scope `organizations:read`. */
   slugPreview: { input: SlugPreviewParameters; output: SlugPreviewResponse };
-  /** Whether a slug is free, and the nearest free one otherwise. Requires the scope `organizations:read`. */
+  /** Whether a slug is free; if it is not, also the nearest free slug. Requires the scope `organizations:read`. */
   slugAvailability: { input: SlugAvailabilityParameters; output: SlugAvailabilityResponse };
   /** All invites of the organization, newest first. Requires the scope `members:read`. */
   invites: { input: {}; output: InviteList };
@@ -6394,9 +6394,9 @@ export interface Operations {
   scheduledTaskTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** One scheduled task. Requires the scope `scheduled-tasks:read`. */
   scheduledTask: { input: ScheduledTaskParameters; output: ScheduledTask };
-  /** Changes a scheduled task. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
+  /** Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
   updateScheduledTask: { input: UpdateScheduledTaskParameters & UpdateScheduledTaskRequest; output: ScheduledTask };
-  /** Deletes a scheduled task and cancels its runs that wait; running missions continue. Requires the scope `scheduled-tasks:write`. */
+  /** Deletes a scheduled task and cancels its waiting runs; running missions continue. Requires the scope `scheduled-tasks:write`. */
   deleteScheduledTask: { input: DeleteScheduledTaskParameters; output: DeleteScheduledTaskResponse };
   /** The runs of a scheduled task, newest first. Requires the scope `scheduled-tasks:read`. */
   scheduledTaskRuns: { input: ScheduledTaskRunsParameters; output: ScheduledTaskRunPage };
@@ -6408,13 +6408,13 @@ export interface Operations {
   automationTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** An automation by its id. Requires the scope `automations:read`. */
   automation: { input: AutomationParameters; output: Automation };
-  /** Changes an automation. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
+  /** Changes an automation. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
   updateAutomation: { input: UpdateAutomationParameters & UpdateScheduledTaskRequest; output: Automation };
-  /** Deletes an automation and cancels its runs that wait; running missions continue. Requires the scope `automations:write`. */
+  /** Deletes an automation and cancels its waiting runs; running missions continue. Requires the scope `automations:write`. */
   deleteAutomation: { input: DeleteAutomationParameters; output: DeleteAutomationResponse };
   /** The runs of an automation, newest first. Requires the scope `automations:read`. */
   automationRuns: { input: AutomationRunsParameters; output: AutomationRunPage };
-  /** Secrets and variables by name, newest first; without their values. Requires the scope `secrets:read`. */
+  /** The secrets and variables, newest first, without their values. Requires the scope `secrets:read`. */
   secrets: { input: SecretsParameters; output: SecretPage };
   /** Creates a secret or variable, which missions get from their next step on. Requires the scope `secrets:write`. */
   createSecret: { input: CreateSecretRequest; output: Secret };
@@ -6438,17 +6438,17 @@ export interface Operations {
   inboundDeliveries: { input: InboundDeliveriesParameters; output: InboundDeliveryPage };
   /** A delivery by its id. Requires the scope `integrations:read`. */
   inboundDelivery: { input: InboundDeliveryParameters; output: InboundDelivery };
-  /** The orchestrator of the organization, its daily cost cap and the cost of today. Requires the scope `orchestrator:read`. */
+  /** The orchestrator of the organization, its daily cost cap and the cost so far today. Requires the scope `orchestrator:read`. */
   orchestrator: { input: {}; output: Orchestrator };
   /** Changes the orchestrator. Omitted members stay unchanged; null restores the default. Requires the scope `orchestrator:write`. */
   updateOrchestrator: { input: UpdateOrchestratorRequest; output: Orchestrator };
   /** The budgets of the organization, its projects and its people, newest first. Requires the scope `orchestrator:read`. */
   budgets: { input: BudgetsParameters; output: BudgetPage };
-  /** Creates a budget. Costs of its current period count at once: a mission whose next model call would exceed it waits until somebody raises the budget or the next period begins, and no mission starts once the budget is used up. Requires the scope `orchestrator:write`. */
+  /** Creates a budget. Earlier costs of the current period count too. A mission whose next model call would exceed the budget waits until somebody raises the budget or the next period begins, and no mission starts once the budget is used up. Requires the scope `orchestrator:write`. */
   createBudget: { input: CreateBudgetRequest; output: Budget };
   /** A budget by its id. Requires the scope `orchestrator:read`. */
   budget: { input: BudgetParameters; output: Budget };
-  /** Changes the amount of a budget, including that of the current period. Requires the scope `orchestrator:write`. */
+  /** Changes the amount of a budget, even for the current period. Requires the scope `orchestrator:write`. */
   updateBudget: { input: UpdateBudgetParameters & UpdateBudgetRequest; output: Budget };
   /** Deletes a budget: missions that wait for it continue. Requires the scope `orchestrator:write`. */
   deleteBudget: { input: DeleteBudgetParameters; output: DeleteBudgetResponse };
@@ -6466,7 +6466,7 @@ export interface Operations {
   destroyEnvironment: { input: DestroyEnvironmentParameters; output: DestroyEnvironmentResponse };
   /** The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person to act. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
-  /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
+  /** Starts a mission in a project, without a scheduled task or an automation. If the tracker fails, the issue of the mission is created later. Requires the scope `missions:run`. */
   startMission: { input: StartMissionRequest; output: Run };
   /** One run, with its sandboxes and artifacts. Requires the scope `missions:read`. */
   run: { input: RunParameters; output: Run };
@@ -6476,19 +6476,19 @@ export interface Operations {
   artifact: { input: ArtifactParameters; output: Artifact };
   /** Missions that need a runtime, for an autoscaler: in the organization of the token or, with a token for all organizations, in all of them. Requires the scope `runtime:report`. */
   runtimeDemand: { input: RuntimeDemandParameters; output: RuntimeDemand };
-  /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
+  /** The steps of a run in their order: the agent of each step, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
   runSteps: { input: RunStepsParameters; output: RunSteps };
-  /** Messages to the agents of a run and decisions of people about it, in order. Requires the scope `missions:read`. */
+  /** Messages to the agents of a run, and decisions of people about the run, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
   /** Sends a message to the agent of a run. The agent reads it in its current turn, within about two seconds, or when its step begins. A message that is still unread when the work is done starts one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
-  /** Figures of quality of ended missions, by group: the 100 groups with the most missions. Requires the scope `missions:read`. */
+  /** Figures of quality of ended missions by group. Only the 100 groups with the most missions are listed. Requires the scope `missions:read`. */
   qualityFigures: { input: QualityFiguresParameters; output: QualityReport };
   /** The recording of a run; 404 without one. Requires the scope `artifacts:read`. */
   recording: { input: RecordingParameters; output: Recording };
   /** The hosts that a run tried to connect to, and the results. Requires the scope `missions:read`. */
   runConnections: { input: RunConnectionsParameters; output: ConnectionList };
-  /** The calls of a run to models, tools and hosts, which the attestations of its commits count. Requires the scope `missions:read`. */
+  /** The calls of a run to models, tools and hosts: the leaves of the Merkle tree in the attestations of its commits. Requires the scope `missions:read`. */
   runCalls: { input: RunCallsParameters; output: RunCallPage };
   /** The signed statement about a commit of a mission. Requires the scope `missions:read`. */
   attestation: { input: AttestationParameters; output: Attestation };
@@ -6504,7 +6504,7 @@ export interface Operations {
   setup: { input: {}; output: SetupProgress };
   /** Everything that waits for the caller: plans, questions, tool calls, limits, events, reviews and failures that its scopes let it act on. Urgent items come first, then the oldest. Failures are listed for 14 days, and changes to review for 30; a later run of the same task replaces an earlier one. Requires the scope `missions:read`. */
   inbox: { input: InboxParameters; output: InboxPage };
-  /** Notices for the caller, within its scopes. Each notice ends with its cause. Requires the scope `setup:read`. */
+  /** Notices for the caller, within its scopes. A notice disappears once its cause is gone. Requires the scope `setup:read`. */
   notices: { input: {}; output: ListNoticesResponse };
   /** Changes of the credits that the organization owns, newest first. Requires the scope `billing:read`. */
   billingLedger: { input: BillingLedgerParameters; output: ListLedgerResponse };
@@ -6542,7 +6542,7 @@ export interface Operations {
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
   /** Changes the role of a member, which also applies to their existing credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
   updateMembership: { input: UpdateMembershipParameters & UpdateMembershipRequest; output: Membership };
-  /** Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays. Requires the scope `members:write`. */
+  /** Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that are billed to them are disabled. Only an owner removes an owner, and the last owner stays. Requires the scope `members:write`. */
   deleteMembership: { input: DeleteMembershipParameters; output: DeleteMembershipResponse };
   /** Runs a scheduled task now, even a disabled one. Requires the scope `missions:run`. */
   runScheduledTask: { input: RunScheduledTaskParameters; output: RunNowResponse };
@@ -6560,25 +6560,25 @@ export interface Operations {
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
   cancelRun: { input: CancelRunParameters; output: Run };
-  /** Answers a question of the agent of a run, or decides about a tool call that needs approval. A question is answered once. The field `questions` of a run lists the waiting ones. Requires the scope `missions:run`. */
+  /** Answers a question of the agent of a run, or decides about a tool call that needs approval. A question is answered once. The field `questions` of a run lists the open questions. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
-  /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
+  /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds. The plan of the organization limits the cost of a mission in addition. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
   /** Sets limits of an open run; absent limits are unchanged. A run that waits for a higher limit (`needs`) continues within seconds. Requires the scope `missions:run`. */
   setRunLimits: { input: SetRunLimitsParameters & SetRunLimitsRequest; output: Run };
   /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
   approvePlan: { input: ApprovePlanParameters; output: Run };
-  /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that has not begun waits until it is resumed. Requires the scope `missions:run`. */
+  /** Interrupts the agent of a run in the middle of its turn. The agent keeps its session until the run is resumed. A run that has not begun waits until it is resumed. Requires the scope `missions:run`. */
   interruptRun: { input: InterruptRunParameters; output: Run };
   /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
   resumeRun: { input: ResumeRunParameters; output: Run };
-  /** Starts the mission of a run again, from its beginning: its scheduled task or automation, else a mission with the same prompt, agent and limits. While the run that it started is open, a repeated request returns that run. Requires the scope `missions:run`. */
+  /** Repeats the mission of a run from its beginning. Runs its scheduled task or automation, or else a mission with the same prompt, agent and limits. While the new run is open, a repeated request returns that run. Requires the scope `missions:run`. */
   rerunMission: { input: RerunMissionParameters; output: Run };
   /** Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no cost; at that call, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
   forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in template, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
-  /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what happened so far. Requires the scope `missions:run`. */
+  /** Starts a new run that continues a run that has ended, with the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
   /** Binds an MCP server as currently declared, or changes its binding. Requires the scope `mcp:write`. */
   putMcpBinding: { input: PutMcpBindingParameters & PutMcpBindingRequest; output: McpBinding };
@@ -6602,7 +6602,7 @@ export interface Operations {
   createCreditRequest: { input: CreateCreditRequest; output: CreditRequestResponse };
   /** Starts a purchase and returns the page on which a person pays. Requires the scope `billing:write`. */
   createCheckoutSession: { input: CreateCheckoutSessionRequest; output: CheckoutSessionResponse };
-  /** Changes the plan from the next period on, or cancels the subscription at its end. Requires the scope `billing:write`. */
+  /** Changes the plan from the next period on, or cancels the subscription at the end of the current period. Requires the scope `billing:write`. */
   updateSubscription: { input: UpdateSubscriptionRequest; output: SubscriptionResponse };
   /** Withdraws from an order within 14 days: unspent credits are taken back and refunded. Requires the scope `billing:write`. */
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
@@ -6614,7 +6614,7 @@ export interface Operations {
   testWebhookEndpoint: { input: TestWebhookEndpointParameters; output: WebhookDelivery };
   /** Sends an event again, as a new delivery with the same `webhook-id`. Requires the scope `webhooks:write`. */
   resendWebhookDelivery: { input: ResendWebhookDeliveryParameters; output: WebhookDelivery };
-  /** Sends the events of a period again, each as a new delivery with the same `webhook-id`. An endpoint can have at most 1000 waiting deliveries: more are a 409, and nothing is sent. Requires the scope `webhooks:write`. */
+  /** Sends the events of a period again, each as a new delivery with the same `webhook-id`. An endpoint can have at most 1000 waiting deliveries. A request that would exceed this gets a 409, and nothing is sent. Requires the scope `webhooks:write`. */
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
   /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
@@ -6636,13 +6636,13 @@ export interface Operations {
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
   /** Comments on an issue of the built-in tracker. Requires the scope `missions:read`. */
   issueComments: { input: IssueCommentsParameters; output: IssueCommentPage };
-  /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
+  /** The next occurrence of each scheduled task and automation, soonest first. Automations are included only with the scope `automations:read`. Requires the scope `scheduled-tasks:read`. */
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
   /** The versions of an agent of the organization, newest first: the last 1,000. A built-in agent has none. Requires the scope `agents:read`. */
   agentVersions: { input: AgentVersionsParameters; output: AgentVersionPage };
   /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
-  /** The groups of the runs that match, largest first, at most 100. The newest 10,000 runs that match are counted. Requires the scope `missions:read`. */
+  /** The groups of the matching runs, largest first, at most 100. Only the newest 10,000 matching runs are counted. Requires the scope `missions:read`. */
   runGroups: { input: RunGroupsParameters; output: RunGroups };
   /** The runtimes that work for the organization and were seen within the last day: at most 100, the most recently seen first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
   runtimes: { input: {}; output: Runtimes };
@@ -6660,7 +6660,7 @@ export interface Operations {
   runShares: { input: RunSharesParameters; output: RunShares };
   /** Whether the organization records its missions, and for how long. Requires the scope `organizations:read`. */
   recordingSettings: { input: {}; output: RecordingSettings };
-  /** The model calls in the recording of a run: a fork can begin with each of them; 404 without a recording. Requires the scope `artifacts:read`. */
+  /** The model calls in the recording of a run: a fork can begin with any of them. 404 without a recording. Requires the scope `artifacts:read`. */
   recordedModelCalls: { input: RecordedModelCallsParameters; output: RecordedModelCalls };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
@@ -6684,7 +6684,7 @@ export interface Operations {
   auditStream: { input: {}; output: AuditStreaming };
   /** Sets the networks from which the organization accepts its credentials: sessions of its members, tokens, and open subscriptions. The change takes effect with the next request. Requires the scope `sign-in:write`. */
   setAllowedNetworks: { input: SetAllowedNetworksParameters; output: AllowedNetworks };
-  /** Sets the role that a group gives to its members; it applies at once. A user in several groups gets the highest of their roles, and without such a role the role `member`; owners keep their role. Only an owner may do this. Requires the scope `members:write`. */
+  /** Sets the role that a group gives to its members; it applies at once. A user in several groups gets the highest of their roles, or the role `member` if none of the groups gives a role. Owners keep their role. Only an owner may do this. Requires the scope `members:write`. */
   setDirectoryGroupRole: { input: SetDirectoryGroupRoleParameters; output: ChangedDirectoryGroup };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
@@ -6726,7 +6726,7 @@ export interface Operations {
   deleteSignInDomain: { input: DeleteSignInDomainParameters; output: DeleteSignInDomainResponse };
   /** Gives an agent the settings of an earlier version, as its next version. Requires the scope `agents:write`. */
   restoreAgentVersion: { input: RestoreAgentVersionParameters; output: Agent };
-  /** Lets a share of the missions of an agent work with another version, in place of an earlier trial: with an existing one by its number, or with a new one that has changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
+  /** Starts a trial, which replaces an earlier one: a share of the missions of an agent work with another version. This is an existing version, named by its number, or a new one with changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
   startAgentTrial: { input: StartAgentTrialParameters; output: Agent };
   /** Ends the trial of an agent. Requires the scope `agents:write`. */
   endAgentTrial: { input: EndAgentTrialParameters; output: Agent };
@@ -6748,7 +6748,7 @@ export interface Operations {
   updateMissionView: { input: UpdateMissionViewParameters; output: MissionView };
   /** Deletes a view of the caller. Requires the scope `missions:read`. */
   deleteMissionView: { input: DeleteMissionViewParameters; output: DeleteMissionViewResponse };
-  /** Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. All attempts at one task, and runs that continue it, are followed too. The person responsible for a run gets them without following it. Requires the scope `missions:read`. */
+  /** Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. The other attempts at the same task, and runs that continue the run, are followed too. The person responsible for a run gets its news and items without following it. Requires the scope `missions:read`. */
   followRun: { input: FollowRunParameters; output: Run };
   /** Makes the caller unfollow a run and the other attempts at its task. Requires the scope `missions:read`. */
   unfollowRun: { input: UnfollowRunParameters; output: Run };
@@ -6768,9 +6768,9 @@ export interface Operations {
   updateIssue: { input: UpdateIssueParameters; output: Issue };
   /** Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the previous agent is canceled. Repeating the assignment changes nothing while the agent works on the issue. Requires the scope `missions:run`. */
   assignIssue: { input: AssignIssueParameters; output: Issue };
-  /** Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the limits of the project; on a closed issue only if it mentions `@agent`. Requires the scope `missions:run`. */
+  /** Comments on an issue of the built-in tracker. An agent that works on the issue receives the comment as a message. After the end of its mission, the comment continues that mission within the limits of the project; on a closed issue, only a comment that mentions `@agent` does. Requires the scope `missions:run`. */
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
-  /** Deletes your own comment, and returns it. An agent that has received the comment keeps it; a mission that it was to continue is not continued. Requires the scope `missions:run`. */
+  /** Deletes your own comment, and returns it. An agent that has received the comment keeps it. A mission that the comment has not continued yet is not continued. Requires the scope `missions:run`. */
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
@@ -6780,7 +6780,7 @@ export interface Operations {
   setProjectConnectors: { input: SetProjectConnectorsParameters; output: Project };
   /** Opens a shell in the sandbox of a running mission, beside its agent, for the calling person. The runtime starts it within seconds. It ends with the step, when nobody is connected for a minute, or with `closeTerminal`. Requires the scope `missions:run`. */
   openTerminal: { input: OpenTerminalParameters; output: Terminal };
-  /** Sends input to the shell of a terminal. Send it at least every 30 seconds, empty if need be, to stay connected. Requires the scope `missions:run`. */
+  /** Sends input to the shell of a terminal. To stay connected, send input at least every 30 seconds, even if it is empty. Requires the scope `missions:run`. */
   writeTerminal: { input: WriteTerminalParameters; output: Terminal };
   /** Sets the size of a terminal. Requires the scope `missions:run`. */
   resizeTerminal: { input: ResizeTerminalParameters; output: Terminal };
@@ -6788,7 +6788,7 @@ export interface Operations {
   closeTerminal: { input: CloseTerminalParameters; output: Terminal };
   /** Creates an upload URL for local changes to a run that has ended. Requires the scope `missions:run`. */
   createCheckpointUpload: { input: CreateCheckpointUploadParameters; output: CheckpointUpload };
-  /** Replaces the newest checkpoint of a run that has ended with uploaded local changes: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or is continued already. Requires the scope `missions:run`. */
+  /** Uploaded local changes replace the newest checkpoint of a run that has ended: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or has already been continued. Requires the scope `missions:run`. */
   pushCheckpoint: { input: PushCheckpointParameters; output: Run };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
@@ -6806,15 +6806,15 @@ export interface Operations {
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
   /** Hands a run over to another member, who gets its news, questions and inbox items from then on; the costs are still charged to the same person. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };
-  /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of other people. Requires the scope `missions:read`. */
+  /** Hides an item from your inbox until something new happens to it, or until the given time. Nothing else changes: it stays in the inbox of other people. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };
-  /** Returns an item to your inbox that you have marked as done or snoozed. Requires the scope `missions:read`. */
+  /** Puts an item that you marked as done, or snoozed, back into your inbox. Requires the scope `missions:read`. */
   restoreInboxItem: { input: RestoreInboxItemParameters; output: InboxItem };
   /** Connects a workspace of a chat, once per organization, and creates the hook for its events. Credentials that the vendor rejects are refused. Requires the scope `integrations:write`. */
   connectChat: { input: ConnectChatParameters; output: ChatConnection };
   /** Replaces the token, the signing secret or both. Requests signed with the earlier secret are refused. Requires the scope `integrations:write`. */
   rotateChat: { input: RotateChatParameters; output: ChatConnection };
-  /** Binds a channel to a project, or rebinds it to another: missions that start in the channel work in it. At most 500 per organization; a channel belongs to one organization. The app has to be in the channel if it is private. Requires the scope `integrations:write`. */
+  /** Binds a channel to a project, or rebinds it to another: missions that start in the channel work in it. At most 500 per organization; a channel belongs to one organization. If the channel is private, the app has to be a member of it. Requires the scope `integrations:write`. */
   bindChatChannel: { input: BindChatChannelParameters; output: ChatChannel };
   /** Ends the binding of a channel: requests in the channel must then name a project. Requires the scope `integrations:write`. */
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
@@ -6834,7 +6834,7 @@ export interface Operations {
 
 /** Each subscription with its input and the type of its events. */
 export interface Subscriptions {
-  /** The sandbox, then each change as it happens, also each piece of a log (read it with `sandboxLog`, `after`); completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
+  /** The sandbox, then each change as it happens. A new piece of a log also causes an event; read the piece with `sandboxLog` and `after`. Completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
   /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };
@@ -7113,7 +7113,7 @@ export const documents = {
   inboxUpdated: 'subscription inboxUpdated{inboxUpdated{count}}',
 } as const;
 
-/** The member of a page that holds its records, for each operation that answers a page. */
+/** The member of a page that holds its records, for each operation that returns a page. */
 export const listings = {
   sandboxTemplates: 'data',
   projects: 'data',

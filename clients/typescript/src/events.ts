@@ -29,8 +29,8 @@ export function dataOf({ data, errors }: GraphQLAnswer, response: Response): Rec
 }
 
 /**
- * The events of a subscription until the service completes it. A lost connection is opened again, with the current
- * variables, until more than `retries` failures in a row.
+ * The events of a subscription until the service completes it. A lost connection is opened again, with the current variables, until more
+ * than `retries` attempts in a row have failed.
  */
 export async function* subscribe(
   transport: Transport,

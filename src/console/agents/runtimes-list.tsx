@@ -91,7 +91,7 @@ const RuntimeRow = ({
   </li>
 );
 
-/** Missions that wait for a runtime, by the reason. */
+/** Missions that wait for a runtime, grouped by the reason for the wait. */
 export const WaitingMissions = ({ waiting }: { waiting: RuntimesQuery['runtimes']['waiting'] }) => (
   <Card title="Waiting missions" aside={`${waiting.reduce((sum, { runs }) => sum + runs, 0)}`}>
     <ul class="rows">

@@ -1,4 +1,5 @@
-// The audit log: who changed what, with the difference of each change. Filters are in the URL, so that other pages link to histories.
+// The audit log: who changed what, with the difference of each change. Filters are in the URL, so that other pages can link to the history
+// of a record.
 import { deviceName } from '../../surfaces/console/device.ts';
 import { type AuditEventsQuery, auditEvents } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';

@@ -12,7 +12,7 @@ export interface DiffLine {
 }
 
 export interface Hunk {
-  /** The text after the second `@@`: git's guess of the function. */
+  /** The text after the second `@@`: git's guess at the enclosing function. */
   section: string;
   lines: DiffLine[];
 }

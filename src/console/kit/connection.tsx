@@ -28,7 +28,9 @@ async function connected(): Promise<void> {
   wait(-1);
 }
 
-/** Imports a module of the console. If the import fails although the service answers, a newer release is running: the page is reloaded. */
+/**
+ * Imports a module of the console. If the import fails although the service answers, a newer release is running, so the page is reloaded.
+ */
 export const loaded = <Part,>(load: () => Promise<Part>): Promise<Part> =>
   load().catch(async () => {
     await connected();

@@ -1,4 +1,4 @@
-// Shows the request of the page for programs: curl, GraphQL, the typed client, the command line.
+// Shows how a program makes the request of the page: with curl, GraphQL, the typed client or the command line.
 import { useRef, useState } from 'preact/hooks';
 import { api } from './page.ts';
 

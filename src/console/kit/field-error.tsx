@@ -1,4 +1,4 @@
-// The message of a field that the service refused; a field names it in `aria-describedby` by its id.
+// The error message of a field whose value the service refused. The field refers to the message by its id, in `aria-describedby`.
 
 export const FieldError = ({ id, text }: { id?: string; text: string | null | undefined }) =>
   text ? (

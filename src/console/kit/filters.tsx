@@ -32,7 +32,7 @@ export function FilterChoice({ name, label, any = 'Any', options }: ChoiceProper
 /** The values of an API enum as options. */
 export const asOptions = (words: readonly string[]) => words.map((word) => [word, word] as const);
 
-/** The value of a parameter in the URL; null unless it is one of the words. */
+/** The value of a parameter in the URL; null unless it is one of `words`. */
 export function useWord<W extends string>(name: string, words: readonly W[]): W | null {
   const [value] = useFilter(name);
   return words.find((word) => word === value) ?? null;

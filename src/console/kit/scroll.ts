@@ -2,7 +2,7 @@
 
 const placeOf = (): string => `scroll ${location.pathname}${location.search}`;
 
-/** Milliseconds that a page has to grow to its earlier length. */
+/** Time limit, in milliseconds, for a page to grow to its earlier length. */
 const giveUpMs = 5_000;
 let stop: (() => void) | null = null;
 

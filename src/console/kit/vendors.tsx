@@ -83,7 +83,7 @@ export const offers: Readonly<Record<string, Offer>> = {
   },
 };
 
-/** Offers that `?connect=` in the URL of the page selects. */
+/** The connection that the page offers, by the value of `?connect=` in its URL. */
 export const askedOffers: Readonly<Record<string, string>> = {
   model: 'Anthropic: language models',
   repository: 'GitHub: repositories',

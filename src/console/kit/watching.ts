@@ -41,7 +41,7 @@ export function useSandbox(sandboxId: string, charts: boolean): Watched {
           },
         };
       });
-      // The end of a sandbox also ends the steps of an earlier plan, so the fragments are read again.
+      // When a sandbox ends, the service also ends the open steps of the plan in its fragments, so they are read again.
       const hasPlan = detail?.liveFragments.some(({ kind }) => kind === 'plan');
       if (!isFirst && hasPlan && !isAlive({ sandbox: itself })) read();
     },

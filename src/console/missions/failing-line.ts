@@ -7,7 +7,7 @@ const words = /\b(?:not ok|error|errors|failed|failure|fatal|panic|exception|tra
 /** Matches summaries without a failure, such as `0 errors`. */
 const clean = /\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?):? 0\b/i;
 
-/** The first line of the last group of red lines, or else of lines with words of failure; -1 if there is none. */
+/** The first line of the last group of red lines, or else of the last group of lines with a word such as `failed`; -1 if there is none. */
 export function failingLine(lines: readonly string[]): number {
   const isRed = (line: string) => red.test(line) && plain(line).trim() !== '';
   const isFailure = (line: string) => words.test(plain(line)) && !clean.test(plain(line));

@@ -37,7 +37,7 @@ export function Forks({ runId }: { runId: string }) {
   );
 }
 
-/** The recorded calls of models, each with a button that continues the mission from it. */
+/** The recorded model calls, each with a button that continues the mission from that call. */
 export function ForkableCalls({ runId }: { runId: string }) {
   const [isShown, setShown] = useState(false);
   if (!may('missions:run')) return null;

@@ -20,7 +20,7 @@ export const limitsOf = (limits: Limits): Partial<Record<keyof Limits, number>> 
 
 export function MissionLimits<V extends Limits>({ form }: { form: Form<V> }) {
   const bounds = useReading(missionBounds, {}).data?.agentCatalog.missionBounds;
-  // Values of an earlier visit are shown; a field that is emptied stays visible.
+  // The fields are unfolded at first if there are values of an earlier visit. Emptying a field does not fold them.
   const [isOpen] = useState(() => limitFields.some(([name]) => form.values[name] !== ''));
   const hasError = limitFields.some(([name]) => form.errorOf(name));
   return (

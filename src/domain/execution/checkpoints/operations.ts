@@ -121,8 +121,8 @@ export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Pro
   Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
 
 /**
- * The checkpoint that a step begins from: the latest of this step and the earlier ones, else the checkpoint that the whole run continues
- * from.
+ * The checkpoint that a step begins from: the latest checkpoint of this step or an earlier one, else the checkpoint that the whole run
+ * continues from.
  */
 export async function checkpointFor(trx: Transaction, run: Run, step: RunStep): Promise<Checkpoint | undefined> {
   const steps = await stepsOf(trx, run.id);

@@ -55,7 +55,7 @@ builder.mutationFields((t) => ({
   }),
   pushCheckpoint: t.field({
     description:
-      'Replaces the newest checkpoint of a run that has ended with uploaded local changes: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or is continued already.',
+      'Uploaded local changes replace the newest checkpoint of a run that has ended: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or has already been continued.',
     scope: 'missions:run',
     type: RunType,
     args: { input: t.arg({ type: PushCheckpointRequest, required: true, description: 'The changes.' }) },

@@ -48,7 +48,7 @@ builder.objectField(RunType, 'continuesStep', (t) =>
 builder.mutationField('continueRun', (t) =>
   t.field({
     description:
-      'Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch ' +
+      'Starts a new run that continues a run that has ended, with the same agents and issue. The new run begins from a checkpoint, on a branch ' +
       'of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what ' +
       'happened so far.',
     scope: 'missions:run',

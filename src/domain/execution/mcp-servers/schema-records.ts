@@ -141,8 +141,10 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
   fields: (t) =>
     members(t, {
       ...bindingFields(t),
-      pinnedUrl: stringOrNull('The URL at which the server was bound; requests go to no other URL.'),
-      packageSpec: stringOrNull('The package when the server was bound.'),
+      pinnedUrl: stringOrNull('The URL of the server at the time of binding; requests go to no other URL.'),
+      packageSpec: stringOrNull(
+        'The package at the time of binding, as `name@version`; null for a server without a package.',
+      ),
       allowedEgressHosts: strings('Hosts that may get requests in addition to the host of `pinnedUrl`.'),
       credentialFields: strings('Names of the credentials that the binding has.'),
       toolSnapshot: typed([ToolType], 'The tools as they were last read from the server.'),

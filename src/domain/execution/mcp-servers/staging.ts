@@ -36,7 +36,7 @@ export const callIsStaged = async (calling: Calling, tool: string): Promise<bool
 const note =
   'Calls of this tool wait for a person’s approval: the result says so, and the effect comes later or never.';
 
-/** The tools as described to an agent: the description of a tool whose calls are staged says so, and its output schema is omitted. */
+/** The tools as described to an agent: if the calls of a tool are staged, its description says so, and its output schema is omitted. */
 export async function describeStaging(calling: Calling, tools: readonly ToolDefinition[]): Promise<ToolDefinition[]> {
   const isStaged = await readPolicy(calling);
   return tools.map((tool) => {

@@ -64,7 +64,7 @@ async function resolveAtHost({ project, run, thread }: Place, { author, isResolv
   await recordThreads(project, run, await pullRequests.threads(project, run.prNumber));
 }
 
-/** Records that the thread is resolved or reopened, and so is the comment from which it was created. */
+/** Records that the thread is resolved or reopened. The comment from which the thread was created gets the same state. */
 async function recordResolution(trx: Transaction, { thread, run }: Place, resolvedBy: string | null): Promise<void> {
   const { projectId, commentId } = thread;
   const isResolved = resolvedBy !== null;

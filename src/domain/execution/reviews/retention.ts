@@ -1,4 +1,4 @@
-// Deletes the texts of reviews with the details of their runs; the verdicts are kept.
+// Deletes the texts of reviews together with the details of their runs; the verdicts are kept.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 const statements = [

@@ -171,7 +171,7 @@ function answerOf({ runs, sandboxes, environments }: Heartbeat, known: Known): H
   };
 }
 
-/** Records the messages that agents have read, and returns the unread ones. */
+/** Marks the messages that agents have read, and returns the unread messages. */
 async function exchangeMessages(
   trx: Transaction,
   runs: readonly RunReport[],

@@ -103,7 +103,7 @@ export async function neededPriceOf(trx: Transaction, run: Run, model: string): 
 
 /**
  * The model connectors for the present step of the run.
- * @throws 404, or 409: `lease_lost`, even for a canceled run, or for credentials that cannot be read
+ * @throws 404; 409 `lease_lost`, also for a canceled run; 409 for credentials that cannot be read
  */
 export async function modelsOfRun(caller: Caller, held: { runId: string; leaseId: string }): Promise<RunModels> {
   const { revision, serving } = await transaction(async (trx) => {

@@ -1,4 +1,4 @@
-// Columns and filters about owners, common to the operator's lists of credentials.
+// Columns and filters about owners, shared by the operator's lists of credentials.
 import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { joinPersonSql } from '../../organization/people/join.ts';
 

@@ -1,4 +1,4 @@
-// Operations on identity providers: list, connect, change, delete; and the provider of an email address.
+// Operations on identity providers: list, connect, change, delete, and find the provider for an email address.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';

@@ -1,4 +1,4 @@
-// Problems with the sign-in of an organization that its admins should know about: domains whose TXT record is missing, and providers whose
+// Problems with an organization's sign-in that its admins should know about: domains whose TXT record is missing, and providers whose
 // certificates expire or whose metadata is unusable.
 import { X509Certificate } from 'node:crypto';
 import type { Id } from '#foundation/ids.ts';

@@ -39,7 +39,7 @@ interface DocumentClient {
 
 const pending = new Map<string, Promise<ClientDocument>>();
 
-/** The client of a document, which is fetched unless it is fresh. @throws invalid_client, and the errors of `beforeFetch` */
+/** The client of a document, which is fetched unless the cached copy is fresh. @throws invalid_client, and the errors of `beforeFetch` */
 export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
   const violation = addressError(url);
   if (violation) throw invalidClient(`client_id: ${violation}.`);

@@ -114,7 +114,7 @@ const refused = (error: unknown): Effect => {
   return { status: 'ignored', reason, activity: thought(reason) };
 };
 
-/** Answers the question or approval that the mission waits for, or sends its agent a message. @throws 409 */
+/** Answers the question or makes the decision that the mission waits for; otherwise sends its agent a message. @throws 409 */
 async function effectOf({ event, thread, run }: SessionMessage, member: ChatMember, text: string): Promise<Effect> {
   const key = event.session!.messageId;
   const wait = isOpen(run) ? await findWait(run.id) : null;

@@ -1,4 +1,4 @@
-// Former members of an organization, and their erasure in all APIs.
+// Former members of an organization and the erasure of their personal data, in all APIs.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, epochMsOrNull, int, members, string, stringOrNull, typed } from '#graph/members.ts';

@@ -1,4 +1,4 @@
-// The destination to which the audit log is sent in all APIs.
+// The destination of the audit log, in all APIs.
 import { z } from 'zod';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

@@ -112,7 +112,7 @@ export const askersOf = (userIds: readonly string[]): Promise<Person[]> => peopl
 /** Midnight UTC of the first day of the month. */
 const monthOf = (at: number): number => Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth(), 1);
 
-/** Advises the largest plan whose monthly credits the organization has already spent this month; null when there is none. */
+/** Recommends the largest plan whose monthly credits the organization has already spent this month; null when there is none. */
 function adviceFor(spent: number): BillingSummary['advice'] {
   const fitting = teamPlans.filter((plan) => spent >= plan.credits).at(-1);
   if (!fitting) return null;

@@ -95,7 +95,7 @@ builder.mutationFields((t) => ({
   bindChatChannel: t.field({
     description:
       `Binds a channel to a project, or rebinds it to another: missions that start in the channel work in it. At most ${maxChannels} per ` +
-      'organization; a channel belongs to one organization. The app has to be in the channel if it is private.',
+      'organization; a channel belongs to one organization. If the channel is private, the app has to be a member of it.',
     scope,
     tool: { name: 'bind_chat_channel', idempotent: true, openWorld: true },
     type: ChatChannelType,

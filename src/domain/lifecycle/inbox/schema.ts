@@ -118,7 +118,7 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   markInboxItemDone: t.field({
     description:
-      'Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of other people.',
+      'Hides an item from your inbox until something new happens to it, or until the given time. Nothing else changes: it stays in the inbox of other people.',
     scope,
     tool: { name: 'mark_inbox_item_done', idempotent: true },
     type: InboxItemType,
@@ -133,7 +133,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => operations.markDone(caller, args.itemId, args.until ?? null),
   }),
   restoreInboxItem: t.field({
-    description: 'Returns an item to your inbox that you have marked as done or snoozed.',
+    description: 'Puts an item that you marked as done, or snoozed, back into your inbox.',
     scope,
     tool: { name: 'restore_inbox_item', idempotent: true },
     type: InboxItemType,

@@ -55,7 +55,7 @@ const NoticeDismissalType = builder.modelType(NoticeDismissal, 'NoticeDismissal'
 
 builder.queryField('notices', (t) =>
   t.field({
-    description: 'Notices for the caller, within its scopes. Each notice ends with its cause.',
+    description: 'Notices for the caller, within its scopes. A notice disappears once its cause is gone.',
     scope: 'setup:read',
     rest: 'GET /notices',
     tool: 'list_notices',

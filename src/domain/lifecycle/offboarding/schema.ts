@@ -31,7 +31,7 @@ builder.mutationFields((t) => ({
   }),
   deleteMembership: t.field({
     description:
-      'Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays.',
+      'Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that are billed to them are disabled. Only an owner removes an owner, and the last owner stays.',
     scope: 'members:write',
     rest: { route: 'DELETE /organizations/{orgId}/memberships/{userId}', errors: [409] },
     tool: { name: 'delete_membership', destructive: true, idempotent: true },

@@ -134,7 +134,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => deliveries.resend(caller, args.endpointId, args.webhookDeliveryId),
   }),
   resendWebhookDeliveries: t.field({
-    description: `Sends the events of a period again, each as a new delivery with the same \`webhook-id\`. An endpoint can have at most ${webhookCounts.waiting} waiting deliveries: more are a 409, and nothing is sent.`,
+    description: `Sends the events of a period again, each as a new delivery with the same \`webhook-id\`. An endpoint can have at most ${webhookCounts.waiting} waiting deliveries. A request that would exceed this gets a 409, and nothing is sent.`,
     scope: 'webhooks:write',
     rest: 'POST /webhook-endpoints/{endpointId}/resend',
     type: ResentType,

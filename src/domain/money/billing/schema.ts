@@ -130,7 +130,8 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => inOwnOrganization(caller, input.orgId, () => createCheckout(caller, input)),
   }),
   updateSubscription: t.field({
-    description: 'Changes the plan from the next period on, or cancels the subscription at its end.',
+    description:
+      'Changes the plan from the next period on, or cancels the subscription at the end of the current period.',
     scope: 'billing:write',
     rest: { route: 'PATCH /billing/subscription', errors: [404, 409, 502] },
     type: answers.SubscriptionResponse,

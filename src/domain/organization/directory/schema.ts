@@ -102,7 +102,7 @@ builder.mutationField('setDirectoryGroupRole', (t) =>
   t.field({
     description:
       'Sets the role that a group gives to its members; it applies at once. A user in several groups gets the highest of ' +
-      'their roles, and without such a role the role `member`; owners keep their role. Only an owner may do this.',
+      'their roles, or the role `member` if none of the groups gives a role. Owners keep their role. Only an owner may do this.',
     scope: 'members:write',
     type: ChangedDirectoryGroup,
     args: {

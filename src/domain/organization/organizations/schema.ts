@@ -132,7 +132,7 @@ builder.queryFields((t) => ({
     resolve: async (_, args) => ({ slug: await operations.slugFor(args.name) }),
   }),
   slugAvailability: t.field({
-    description: 'Whether a slug is free, and the nearest free one otherwise.',
+    description: 'Whether a slug is free; if it is not, also the nearest free slug.',
     scope: 'organizations:read',
     rest: 'GET /organizations/slug-availability',
     type: SlugAvailabilityResponse,
@@ -151,8 +151,8 @@ const tokenPageLink = {
 builder.mutationFields((t) => ({
   createOrganization: t.field({
     description:
-      'Creates an organization for the person of the caller, who becomes its owner; any role in the current one suffices. A token ' +
-      'stays with its own organization; the answer says where a person creates one for the new organization.',
+      'Creates an organization. The person of the caller becomes its owner; any role in the current organization suffices. A token ' +
+      'remains valid only for its own organization; the response says where a person can create a token for the new one.',
     scope: 'organizations:write',
     rest: { route: 'POST /organizations', status: 201, errors: [409], link: tokenPageLink },
     type: OrganizationType,

@@ -102,8 +102,8 @@ builder.mutationFields((t) => ({
   }),
   startAgentTrial: t.field({
     description:
-      'Lets a share of the missions of an agent work with another version, in place of an earlier trial: with an existing one by its ' +
-      'number, or with a new one that has changed settings. All runs on one branch have the same version. A mission whose runtime ' +
+      'Starts a trial, which replaces an earlier one: a share of the missions of an agent work with another version. This is an existing ' +
+      'version, named by its number, or a new one with changed settings. All runs on one branch have the same version. A mission whose runtime ' +
       'cannot run the harness or model of the trial works with the agent’s own version.',
     scope: 'agents:write',
     tool: { name: 'start_agent_trial', idempotent: true },

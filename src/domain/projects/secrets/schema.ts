@@ -104,7 +104,7 @@ const UpdateSecretRequest = request(
 
 builder.queryFields((t) => ({
   secrets: t.field({
-    description: 'Secrets and variables by name, newest first; without their values.',
+    description: 'The secrets and variables, newest first, without their values.',
     scope: 'secrets:read',
     rest: 'GET /secrets',
     tool: 'list_secrets',

@@ -115,7 +115,7 @@ builder.mutationFields((t) => ({
   }),
   updateAutomation: t.field({
     description:
-      'Changes an automation. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or ' +
+      'Changes an automation. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'automations:write',
     rest: { route: 'PATCH /automations/{automationId}', without: ['ifUpdatedAt'] },
@@ -130,7 +130,7 @@ builder.mutationFields((t) => ({
       operations.change(caller, automationId, input, seen),
   }),
   deleteAutomation: t.field({
-    description: 'Deletes an automation and cancels its runs that wait; running missions continue.',
+    description: 'Deletes an automation and cancels its waiting runs; running missions continue.',
     scope: 'automations:write',
     rest: 'DELETE /automations/{automationId}',
     tool: { name: 'delete_automation', destructive: true, idempotent: true },

@@ -113,7 +113,7 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createBudget: t.field({
     description:
-      'Creates a budget. Costs of its current period count at once: a mission whose next model call would exceed it waits until ' +
+      'Creates a budget. Earlier costs of the current period count too. A mission whose next model call would exceed the budget waits until ' +
       'somebody raises the budget or the next period begins, and no mission starts once the budget is used up.',
     scope: 'orchestrator:write',
     rest: { route: 'POST /budgets', status: 201, errors: [404, 409] },
@@ -123,7 +123,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createBudget(caller, input),
   }),
   updateBudget: t.field({
-    description: 'Changes the amount of a budget, including that of the current period.',
+    description: 'Changes the amount of a budget, even for the current period.',
     scope: 'orchestrator:write',
     rest: 'PATCH /budgets/{budgetId}',
     tool: { name: 'update_budget', idempotent: true },

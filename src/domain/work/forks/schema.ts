@@ -87,7 +87,7 @@ const RecordedModelCalls = builder
 builder.queryField('recordedModelCalls', (t) =>
   t.field({
     description:
-      'The model calls in the recording of a run: a fork can begin with each of them; 404 without a recording.',
+      'The model calls in the recording of a run: a fork can begin with any of them. 404 without a recording.',
     scope: 'artifacts:read',
     complexity: forkBounds.readingCost,
     type: RecordedModelCalls,

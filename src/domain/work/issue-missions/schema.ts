@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
   }),
   commentOnIssue: t.field({
     description:
-      'Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the limits of the project; on a closed issue only if it mentions `@agent`.',
+      'Comments on an issue of the built-in tracker. An agent that works on the issue receives the comment as a message. After the end of its mission, the comment continues that mission within the limits of the project; on a closed issue, only a comment that mentions `@agent` does.',
     scope: 'missions:run',
     tool: { name: 'comment_on_issue', openWorld: true },
     type: IssueCommentType,
@@ -111,7 +111,7 @@ builder.mutationFields((t) => ({
   }),
   deleteIssueComment: t.field({
     description:
-      'Deletes your own comment, and returns it. An agent that has received the comment keeps it; a mission that it was to continue is not continued.',
+      'Deletes your own comment, and returns it. An agent that has received the comment keeps it. A mission that the comment has not continued yet is not continued.',
     scope: 'missions:run',
     tool: { name: 'delete_issue_comment', destructive: true },
     type: IssueCommentType,

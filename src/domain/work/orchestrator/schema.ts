@@ -138,7 +138,7 @@ const UpdateOrchestratorRequest = request(
 
 builder.queryField('orchestrator', (t) =>
   t.field({
-    description: 'The orchestrator of the organization, its daily cost cap and the cost of today.',
+    description: 'The orchestrator of the organization, its daily cost cap and the cost so far today.',
     scope: 'orchestrator:read',
     rest: 'GET /orchestrator',
     tool: 'get_orchestrator',

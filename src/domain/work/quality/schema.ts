@@ -194,7 +194,7 @@ const filters = builder.args((t) => ({
 
 builder.queryFields((t) => ({
   qualityFigures: t.field({
-    description: `Figures of quality of ended missions, by group: the ${groupsShown} groups with the most missions.`,
+    description: `Figures of quality of ended missions by group. Only the ${groupsShown} groups with the most missions are listed.`,
     scope: 'missions:read',
     rest: 'GET /quality-figures',
     tool: 'get_quality_figures',

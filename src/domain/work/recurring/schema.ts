@@ -43,7 +43,7 @@ const UpcomingOccurrenceList = builder.objectRef<{ data: Occurrence[] }>('Upcomi
 builder.queryField('upcomingOccurrences', (t) =>
   t.field({
     description:
-      'The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`.',
+      'The next occurrence of each scheduled task and automation, soonest first. Automations are included only with the scope `automations:read`.',
     scope: 'scheduled-tasks:read',
     type: UpcomingOccurrenceList,
     args: {

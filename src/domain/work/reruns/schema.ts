@@ -7,8 +7,8 @@ import * as operations from './operations.ts';
 builder.mutationField('rerunMission', (t) =>
   t.field({
     description:
-      'Starts the mission of a run again, from its beginning: its scheduled task or automation, else a mission with the same prompt, ' +
-      'agent and limits. While the run that it started is open, a repeated request returns that run.',
+      'Repeats the mission of a run from its beginning. Runs its scheduled task or automation, or else a mission with the same prompt, ' +
+      'agent and limits. While the new run is open, a repeated request returns that run.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/rerun', status: 201, errors: [402, 409] },
     tool: { name: 'rerun_mission', openWorld: true, startsRun: true },

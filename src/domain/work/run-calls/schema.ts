@@ -29,7 +29,8 @@ const RunCallType = builder.modelType(RunCall, 'RunCall').implement({
 
 builder.queryField('runCalls', (t) =>
   t.field({
-    description: 'The calls of a run to models, tools and hosts, which the attestations of its commits count.',
+    description:
+      'The calls of a run to models, tools and hosts: the leaves of the Merkle tree in the attestations of its commits.',
     scope: 'missions:read',
     rest: 'GET /runs/{runId}/calls',
     type: pageOf('RunCallPage', RunCallType, 'Oldest first.'),

@@ -20,7 +20,7 @@ const ofRun = { ...pathId, description: 'The id of the run.' };
 builder.mutationFields((t) => ({
   followRun: t.field({
     description:
-      'Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. All attempts at one task, and runs that continue it, are followed too. The person responsible for a run gets them without following it.',
+      'Makes the caller follow somebody else’s run: the caller gets its later news, and its items in the inbox. The other attempts at the same task, and runs that continue the run, are followed too. The person responsible for a run gets its news and items without following it.',
     scope: 'missions:read',
     tool: { name: 'follow_run', idempotent: true },
     type: RunType,

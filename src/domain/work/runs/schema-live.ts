@@ -55,7 +55,8 @@ const RunHistory = builder.objectRef<{ data: RunMessage[] }>('RunHistory').imple
 
 builder.queryFields((t) => ({
   runSteps: t.field({
-    description: 'The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost.',
+    description:
+      'The steps of a run in their order: the agent of each step, the plan, reviews and tests, tokens and cost.',
     scope: 'missions:read',
     rest: 'GET /runs/{runId}/steps',
     tool: 'list_run_steps',
@@ -64,7 +65,7 @@ builder.queryFields((t) => ({
     resolve: async (_, args, { caller }) => ({ data: await operations.listSteps(caller, args.runId) }),
   }),
   runMessages: t.field({
-    description: 'Messages to the agents of a run and decisions of people about it, in order.',
+    description: 'Messages to the agents of a run, and decisions of people about the run, in order.',
     scope: 'missions:read',
     rest: 'GET /runs/{runId}/messages',
     tool: 'list_run_messages',
@@ -96,7 +97,7 @@ builder.mutationFields((t) => ({
   answerElicitation: t.field({
     description:
       'Answers a question of the agent of a run, or decides about a tool call that needs approval. A question is answered ' +
-      'once. The field `questions` of a run lists the waiting ones.',
+      'once. The field `questions` of a run lists the open questions.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/answer', body: 'AnswerElicitationRequest', status: 201 },
     tool: { name: 'answer_elicitation', idempotent: true },
@@ -127,8 +128,8 @@ builder.mutationFields((t) => ({
   }),
   setRunBudget: t.field({
     description:
-      'Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that ' +
-      'the plan of the organization lets a mission cost.',
+      'Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds. The plan of the ' +
+      'organization limits the cost of a mission in addition.',
     scope: 'missions:run',
     rest: { route: 'PUT /runs/{runId}/budget', body: 'SetRunBudgetRequest', errors: [409] },
     tool: { name: 'set_run_budget', idempotent: true },
@@ -169,7 +170,7 @@ builder.mutationFields((t) => ({
   }),
   interruptRun: t.field({
     description:
-      'Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that has not begun ' +
+      'Interrupts the agent of a run in the middle of its turn. The agent keeps its session until the run is resumed. A run that has not begun ' +
       'waits until it is resumed.',
     scope: 'missions:run',
     rest: 'POST /runs/{runId}/interruption',

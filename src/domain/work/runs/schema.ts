@@ -205,7 +205,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listRuns(caller, args),
   }),
   runGroups: t.field({
-    description: `The groups of the runs that match, largest first, at most ${maxGroups}. The newest ${groupedRuns.toLocaleString('en-GB')} runs that match are counted.`,
+    description: `The groups of the matching runs, largest first, at most ${maxGroups}. Only the newest ${groupedRuns.toLocaleString('en-GB')} matching runs are counted.`,
     scope: 'missions:read',
     complexity: 100,
     type: RunGroupsType,

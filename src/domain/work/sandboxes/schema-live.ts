@@ -30,7 +30,7 @@ const after = z.int().min(0).max(report.fragmentsPerSandbox);
 builder.subscriptionField('sandboxUpdated', (t) =>
   t.field({
     description:
-      'The sandbox, then each change as it happens, also each piece of a log (read it with `sandboxLog`, `after`); completes when the sandbox has ended and every change was sent.',
+      'The sandbox, then each change as it happens. A new piece of a log also causes an event; read the piece with `sandboxLog` and `after`. Completes when the sandbox has ended and every change was sent.',
     scope: 'sandboxes:read',
     type: SandboxUpdateType,
     args: {

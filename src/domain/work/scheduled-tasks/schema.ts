@@ -120,7 +120,7 @@ builder.mutationFields((t) => ({
   }),
   updateScheduledTask: t.field({
     description:
-      'Changes a scheduled task. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or ' +
+      'Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'] },
@@ -134,7 +134,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { id, input, ifUpdatedAt: seen }, { caller }) => operations.change(caller, id, input, seen),
   }),
   deleteScheduledTask: t.field({
-    description: 'Deletes a scheduled task and cancels its runs that wait; running missions continue.',
+    description: 'Deletes a scheduled task and cancels its waiting runs; running missions continue.',
     scope: 'scheduled-tasks:write',
     rest: 'DELETE /scheduled-tasks/{id}',
     tool: { name: 'delete_scheduled_task', destructive: true, idempotent: true },

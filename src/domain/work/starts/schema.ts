@@ -34,7 +34,7 @@ const NewAttempt = request(
 builder.mutationField('startMission', (t) =>
   t.field({
     description:
-      'Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue ' +
+      'Starts a mission in a project, without a scheduled task or an automation. If the tracker fails, the issue of the mission ' +
       'is created later.',
     scope: 'missions:run',
     rest: {

@@ -28,7 +28,7 @@ const TerminalType = builder.objectRef<TerminalState>('Terminal').implement({
       author: string('The name of the person.'),
       status: typed(TerminalStatus.type, 'Status of the terminal.'),
       hasDevice: booleanOrNull(
-        'Whether the shell has a terminal device: without one it has no line editing and no signals. Null until the shell has started.',
+        'Whether the shell has a terminal device. Without one, it has no line editing and no signals. Null until the shell has started.',
       ),
       width: int('Characters per line.'),
       height: int('Number of lines.'),
@@ -80,7 +80,7 @@ builder.mutationFields((t) => ({
   }),
   writeTerminal: t.field({
     description:
-      'Sends input to the shell of a terminal. Send it at least every 30 seconds, empty if need be, to stay connected.',
+      'Sends input to the shell of a terminal. To stay connected, send input at least every 30 seconds, even if it is empty.',
     scope,
     type: TerminalType,
     args: {
@@ -88,7 +88,7 @@ builder.mutationFields((t) => ({
       seq: t.arg.int({
         required: true,
         description:
-          'Number of the piece, from 0 without a gap; a repeated piece changes nothing. Ignored without text.',
+          'Number of the piece, from 0 without a gap; a repeated piece changes nothing. The number is ignored if `text` is empty.',
         validate: size({ min: 0, max: pieces }),
       }),
       text: t.arg.string({

@@ -81,7 +81,7 @@ async function erase(
   orgId: Id<'organization'>,
   { personId, account, address, subjects }: Erased,
 ): Promise<PersonErasure> {
-  // Rows of other tables are locked before the counter, in the same order as by every other writer.
+  // Rows of other tables are locked before the counter, as every other writer does.
   const invites = await deleteInvitesTo(trx, orgId, address);
   const directoryUsers = await deleteInactiveUser(trx, orgId, address);
   const recordings = account ? await deleteRecordings(trx, orgId, account.id) : 0;

@@ -135,7 +135,7 @@ async function personalTexts(orgId: string, events: readonly AuditEvent[]): Prom
 const checkpointsSql = `select hour, note, key_id from audit_checkpoints
   where org_id = $1 and hour > $2 and size <= $3 order by hour limit ${maxCheckpoints}`;
 
-/** The checkpoints after `hour` as lines, but only those that sign no entry after `number`: the destination already has these entries. */
+/** The checkpoints after `hour` as lines, except checkpoints that sign entries after `number`, which the destination does not have yet. */
 async function readCheckpoints(orgId: string, hour: number, number: number): Promise<{ hour: number; line: string }[]> {
   const found = await sql<{ hour: number; note: string; keyId: string }>(checkpointsSql, [orgId, hour, number]);
   if (found.length === 0) return [];
