@@ -1,6 +1,6 @@
-// Emails about notices that need action, to the people who can act: owners and admins; for an expiring token, its owner; for a mission that
-// waits for a person to act, everybody who may run missions. The row and the mail are written in one transaction, so that each person gets
-// the mail about a notice once, even with several processes.
+// Emails about notices that need action, to the people who can act. These are owners and admins, the owner of an expiring token, and
+// everybody who may run missions if a mission waits for a person to act. The row and the mail are written in one transaction, so that each
+// person gets the mail about a notice only once, even with several processes.
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';

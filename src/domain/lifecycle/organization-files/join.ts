@@ -35,9 +35,9 @@ export interface Joined {
 }
 
 /**
- * Imports the organization in a file. A failed import changes nothing. @param settle Runs at the end of its transaction
- * @throws OrganizationFileError for a file that is damaged, has another schema or was encrypted with another secret, and for an
- * organization that this installation already has
+ * Imports the organization in a file. A failed import changes nothing. @param settle Runs at the end of the import's transaction @throws
+ * OrganizationFileError for a file that is damaged, has another schema or was encrypted with another secret, and for an organization that
+ * this installation already has
  */
 export async function joinOrganization(
   source: AsyncIterable<Uint8Array>,

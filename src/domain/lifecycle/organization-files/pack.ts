@@ -58,7 +58,7 @@ type Emit = (chunk: Buffer) => Promise<void>;
 export async function packOrganization(orgId: Id<'organization'>, secret: string, write: Emit): Promise<Packed> {
   const id = randomBytes(16).toString('hex');
   const { key, header: keyHeader } = await createFileKey(id, secret);
-  // Numbers the changes first, so that only changes of requests that are still running are missing from the log in the file.
+  // Changes are numbered before the snapshot, so that the log in the file lacks only changes of requests that are still running.
   await numberChanges(orgId);
   await growTree(orgId);
   return streamingTransaction('isolation level repeatable read, read only', async (trx) => {

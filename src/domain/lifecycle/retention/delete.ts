@@ -1,5 +1,5 @@
-// Deletes details, logs, sandboxes and artifacts of ended missions after the retention of their organization. Batches start with the
-// oldest, so that the next call continues an interrupted one. Results, costs, attestations and the audit log stay.
+// Deletes details, logs, sandboxes and artifacts of ended missions after the retention of their organization. Each batch starts with the
+// oldest records, so that the next call continues after an interruption. Results, costs, attestations and the audit log stay.
 import { now } from '#foundation/clock.ts';
 import { artifactsOfStepsSql, runsOfCheckpointSql } from '../../execution/checkpoints/retention.ts';
 import { deleteArtifactsUntil } from '../../work/artifacts/retention.ts';

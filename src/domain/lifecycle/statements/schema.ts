@@ -1,4 +1,4 @@
-// Attestations for runtimes, which attach them to their commits as git notes; in GraphQL only.
+// Attestations for runtimes, which attach the attestations to commits as git notes; in GraphQL only.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

@@ -1,6 +1,6 @@
-// Sends due deliveries. Each endpoint has one worker among all processes, which holds it by a lease, so endpoints do not wait for each
-// other. A process has a bounded number of workers. One organization can use only a part of them, and so can all failing endpoints together
-// (docs/decisions/0071-webhooks-have-a-queue-per-endpoint.md).
+// Sends due deliveries. At most one worker among all processes holds the lease on an endpoint and sends its deliveries, so endpoints do not
+// wait for each other. A process has a bounded number of workers. One organization can use only a part of them, and so can all failing
+// endpoints together (docs/decisions/0071-webhooks-have-a-queue-per-endpoint.md).
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';

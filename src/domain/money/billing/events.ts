@@ -88,7 +88,7 @@ export async function insertOrder(
   await closeCreditRequest(trx, order.orgId);
 }
 
-/** A payment for an organization that has been closed adds no credits: the provider refunds it. */
+/** A payment for an organization that has been closed adds no credits; the provider refunds the payment. */
 const refundedInFull = ({ amountCents, createdAt }: Pick<BillingOrder, 'amountCents' | 'createdAt'>) => ({
   status: 'withdrawn' as const,
   withdrawnAt: createdAt,
@@ -178,7 +178,7 @@ const dueSql = `select id from billing_subscriptions
   where status <> 'canceled' and current_period_end <= $1 and provider = 'builtin'
     and ${isWritableSql('billing_subscriptions.org_id')} order by current_period_end limit 50`;
 
-/** Renews subscriptions of the built-in provider whose period has ended, or ends them if they were canceled. */
+/** Renews the subscriptions of the built-in provider when their period has ended, or ends them if they were canceled. */
 export async function renewTestSubscriptions(): Promise<void> {
   const due = await sql<Pick<BillingSubscription, 'id'>>(dueSql, [now()]);
   for (const { id } of due) await transaction((trx) => renewOne(trx, id));

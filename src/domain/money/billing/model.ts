@@ -65,7 +65,7 @@ export class BillingSubscription extends table('billing_subscriptions', {
   provider: column<string>(),
   /** The provider's id of the subscription. */
   reference: column<string>(),
-  /** The time of the newest provider event: an older one changes nothing. */
+  /** The time of the newest provider event; an older event changes nothing. */
   eventAt: column<number>(),
   createdAt: column<number>(),
 }) {

@@ -11,8 +11,8 @@ import { forgetExhausted, recordExhausted, reviewExhausted } from './reviews.ts'
 const ahead = credits.reserved * credit;
 
 /**
- * The number of missions that the organization may start now. Locks its ledger until the transaction ends, unless `held` is false; without
- * the lock, another transaction may spend the credits first.
+ * The number of missions that the organization may start now. Locks the organization's ledger until the transaction ends, unless `held` is
+ * false; without the lock, another transaction may spend the credits first.
  */
 export async function startableMissions(trx: Transaction, orgId: string, held = true): Promise<number> {
   return Math.ceil(sumOf(await (held ? openBook : readSpendable)(trx, orgId)) / ahead);
@@ -64,8 +64,8 @@ interface Held {
 export const readReserved = (runId: string, trx?: Transaction): Promise<Held[]> => sql<Held>(reservedSql, [runId], trx);
 
 /**
- * Reserves credits so that the run can cost up to `needed` in total, in millionths. Requires the lock on the ledger. Returns how much it
- * can cost: less than `needed` when there are no more credits.
+ * Reserves credits so that the run can cost up to `needed` in total, in millionths. Requires the lock on the ledger. Returns how much the
+ * run can cost, which is less than `needed` when the credits do not suffice.
  */
 export async function reserveCreditsUpTo(
   trx: Transaction,

@@ -105,7 +105,7 @@ const removeOthersSql = `delete from directory_group_members where org_id = $1 a
 
 /**
  * Changes the members, and the roles of the users who were added or removed. Returns the ids of these users. @throws 400 for an unknown
- * user, 409 at the limit
+ * user, 409 beyond the maximum number of members
  */
 async function changeMembers(
   trx: Transaction,

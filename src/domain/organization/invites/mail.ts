@@ -18,7 +18,10 @@ If you do not know ${name}, ignore this mail.
   };
 }
 
-/** The name in quotation marks, with `example.com` as `example[.]com` and `://` as `[:]//`, which mail programs would turn into links. */
+/**
+ * The name in quotation marks. Mail programs would turn domains and URLs into links, so `example.com` becomes `example[.]com`, and `://`
+ * becomes `[:]//`.
+ */
 const quoted = (name: string): string =>
   `"${name
     .replaceAll('"', "'")

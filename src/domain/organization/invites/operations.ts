@@ -155,7 +155,7 @@ export async function acceptInviteTo(
   return invite?.role;
 }
 
-/** Adds the invited person as a member, once. @throws 404 for an invite to another address, 409 for an invite that is no longer pending */
+/** Accepts an invite; the person becomes a member. @throws 404 for an invite to another address, 409 for an invite that is no longer pending */
 export async function acceptInvite(
   person: Pick<Person, 'id' | 'email'>,
   inviteId: string,

@@ -104,8 +104,8 @@ export const isOffered = (harness: string, vendor: string, orgId: string, since:
     and ${isConnected(orgId, since)} and ${hasLabels('h.labels', labels)})`;
 
 /**
- * SQL expression: the labels that no connected runtime has. If every label has a runtime but no runtime has all of them, all labels; null
- * otherwise.
+ * SQL expression: the labels that no connected runtime has. If each label is on some connected runtime but no runtime has all of them, the
+ * expression lists all labels. Null when a connected runtime has all labels.
  */
 export const missingLabels = (labels: string, orgId: string, since: string): string =>
   `case when ${labels} <> '{}' and not exists (select from runtime_harnesses h

@@ -74,7 +74,10 @@ export async function recordVersion(
   return number;
 }
 
-/** Returns the agent, which is locked, with its version. Settings that an earlier release of the service wrote without a version get one. */
+/**
+ * Returns the locked agent with the number of its current version. Settings that an earlier release of the service wrote without a version
+ * are first stored as a version.
+ */
 export async function settleVersion(trx: Transaction, agent: Agent): Promise<Agent> {
   const version = await recordVersion(trx, null, agent, null);
   if (version !== agent.version) await Agent.patch(trx, { id: agent.id }, { version });

@@ -10,7 +10,7 @@ export type EffectKind = (typeof effectKinds)[number];
 export interface EffectPolicy {
   /** Kinds of effects that need a person's approval. */
   waits: EffectKind[];
-  /** Tools whose calls need no approval even if calls wait: `server` for all of its tools, or `server.tool`. */
+  /** Tools whose calls need no approval even if calls of other tools wait: `server` for all of its tools, or `server.tool`. */
   allowedTools: string[];
 }
 

@@ -76,7 +76,7 @@ const rejectSql = `update outside_effects set state = 'rejected', decided_at = $
 
 export type RejectedEffect = Pick<OutsideEffect, 'id' | 'runId' | 'kind' | 'payload'>;
 
-/** Rejects all waiting effects of these runs, because they were canceled or not chosen. */
+/** Rejects all waiting effects of these runs, because the runs were canceled or not chosen. */
 export async function rejectEffectsOf(trx: Transaction, runIds: readonly Id<'run'>[]): Promise<RejectedEffect[]> {
   if (runIds.length === 0) return [];
   const rejected = await sql<RejectedEffect>(rejectSql, [runIds, now()], trx);

@@ -31,8 +31,8 @@ const linkSql = `insert into host_accounts (org_id, user_id, vendor, host, accou
 
 /**
  * Links an account to a member, and replaces the member's earlier account at the host.
- * @throws 404 for an unknown member or connector, 400 for an unknown login, 409 for an account that is linked to another member; the host's
- * errors
+ * @throws 404 for an unknown member or connector, 400 for an unknown login, 409 for an account that is linked to another member, and the
+ * errors of the host
  */
 export async function linkAccount(
   caller: Caller,

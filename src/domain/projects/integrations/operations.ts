@@ -161,7 +161,7 @@ const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
 export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Integration[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
 
-/** Estimated number of model connectors per organization, for the size of reads. */
+/** Estimated number of model connectors per organization, for the argument `rows` of `lookUp`. */
 const modelListsEach = 10;
 const modelListsSql = `select id, org_id, updated_at, models from integrations
   where org_id = any($1) and vendor_kind = 'llm' and has_credentials order by created_at, id`;

@@ -35,7 +35,7 @@ export const templateOfProject = (projectId: string): string =>
 export class Project extends table('projects', {
   id: column<Id<'project'>>(),
   orgId: column<Id<'organization'>>(),
-  /** The slug, derived from the first name and unique in the organization; a rename does not change it. */
+  /** The slug, derived from the original name of the project and unique in the organization; a rename does not change it. */
   slug: column<string>(),
   name: column<string>(),
   status: column<ProjectStatus>(),

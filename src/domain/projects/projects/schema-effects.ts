@@ -1,4 +1,4 @@
-// The effect policy of a project as GraphQL field and tool.
+// The effect policy of a project as a GraphQL field and a tool.
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { EffectPolicyType, effectPolicy } from '../effects/schema-policy.ts';

@@ -1,4 +1,4 @@
-// The pull request loop of a project as GraphQL field and tool: within limits, feedback on a pull request continues its mission.
+// The pull request loop of a project as a GraphQL field and a tool: within limits, feedback on a pull request continues its mission.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

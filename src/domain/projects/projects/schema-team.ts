@@ -1,4 +1,4 @@
-// The team setting of a project as GraphQL field and tool.
+// The team setting of a project as a GraphQL field and a tool.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { updateProject } from './operations.ts';

@@ -1,4 +1,4 @@
-// The values of secrets and variables for the runtime that holds a run: the only place where they leave the service.
+// Delivers the values of secrets and variables to the runtime that holds a run. The values leave the service only through this module.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';

@@ -31,7 +31,7 @@ export interface Reply {
   value: unknown;
   /** Reason why the value is missing; null when it is present. */
   failure: string | null;
-  /** Used tokens; null when the vendor did not report them: it may have charged for an answer that did not arrive. */
+  /** Used tokens; null when the vendor did not report them. The vendor may then have charged for an answer that did not arrive. */
   tokens: UsedTokens | null;
 }
 

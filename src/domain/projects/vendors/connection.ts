@@ -166,5 +166,5 @@ export function refusedBy(connection: VendorConnection, what: string, words?: st
   return conflict(`${connection.name} rejected ${what}${said ? `: ${said}` : '.'}`);
 }
 
-/** Whether repeating the call would fail again: an error that is not retryable. */
+/** Whether the error is not retryable, so that a repeated call would fail again. */
 export const isFinal = (error: unknown): error is Problem => error instanceof Problem && !error.body.retryable;

@@ -43,8 +43,8 @@ export interface NewConnector {
 
 /**
  * Connects a vendor to the organization, and to its projects without such a connector. The credentials are checked; when the vendor is
- * unreachable, the connector is created with that failure.
- * @throws 400 for credentials that the vendor rejects, a URL that is not public, or invalid models (`checkModels`); 409 at the limit
+ * unreachable, the connector is created with that failure. @throws 400 for credentials that the vendor rejects, a URL that is not public,
+ * or invalid models (`checkModels`); 409 beyond the maximum number of connectors
  */
 export async function connect(caller: Caller, input: NewConnector): Promise<Integration> {
   beyondOneProject(caller);

@@ -41,7 +41,10 @@ export function shareCall<T>(key: string, work: () => Promise<T>): Promise<T> {
 
 const waiting = new Map<string, Promise<void>>();
 
-/** Runs calls with the same key one after the other, over all processes, so that a later call finds the comment that an earlier call has written. */
+/**
+ * Runs calls with the same key one after the other, across all processes, so that a later call finds the comment that an earlier call has
+ * written.
+ */
 export function queueCall(key: string, work: () => Promise<void>): Promise<void> {
   const before = waiting.get(key)?.catch(() => {}) ?? Promise.resolve();
   const begun = before
@@ -53,7 +56,10 @@ export function queueCall(key: string, work: () => Promise<void>): Promise<void>
   return begun;
 }
 
-/** A process reserves a key for `leaseMs`, longer than an operation takes; the reservation of a process that has died then expires. */
+/**
+ * A process reserves a key for `leaseMs`, which is longer than an operation takes. The reservation of a process that has died expires after
+ * that time.
+ */
 const turns = { leaseMs: minutes(1), askAgainMs: 200, asks: 50 } as const;
 const takeTurnSql = `insert into vendor_turns (key, holder, expires_at) values ($1, $2, $3)
   on conflict (key) do update set holder = $2, expires_at = $3 where vendor_turns.expires_at <= $4 returning key`;

@@ -13,8 +13,8 @@ function knownId({ scmRepositoryKey }: Project, connector: Integration | null): 
 }
 
 /**
- * The repository with the stored id, even if another repository has its former name now; if it was deleted, the repository with the stored
- * name. @param named The repository with the stored name. @param read Reads a repository by its id.
+ * The repository with the stored id, even if another repository has its former name now. If the repository with that id was deleted, the
+ * repository with the stored name. @param named The repository with the stored name. @param read Reads a repository by its id.
  */
 export async function knownRepository<T extends { id: number }>(
   { connector }: VendorConnection,

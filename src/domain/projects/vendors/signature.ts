@@ -1,5 +1,5 @@
-// Signatures of events over the raw body: HMAC-SHA256 and Standard Webhooks. A signature is computed while the body arrives, so that even
-// the sender of a body that is too large to store is known.
+// Signatures of events over the raw body: HMAC-SHA256 and Standard Webhooks. A signature is computed while the body arrives, so that the
+// sender is verified even if the body is too large to store.
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { now, seconds } from '#foundation/clock.ts';

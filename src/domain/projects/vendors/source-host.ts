@@ -121,7 +121,7 @@ export interface CommitCheck {
 
 /** Operations on pull requests. Each throws the problems of `Repository.readFile`. */
 export interface PullRequests {
-  /** Opens a pull request, or updates the open one of the branch with this title and text. */
+  /** Opens a pull request with this title and text, or updates the open pull request of the branch. */
   open(project: Project, wanted: NewPullRequest): Promise<PullRequest>;
   read(project: Project, number: number): Promise<PullRequest>;
   /** Reads the comments of people since a time, at most 100 of each kind, oldest first. */
@@ -137,8 +137,8 @@ export interface PullRequests {
   /** Sets the mission's status of a commit; it replaces an earlier status of the mission. */
   setStatus(project: Project, sha: string, status: CommitStatus): Promise<void>;
   /**
-   * Shows the mission as a check of the commit, one per run. Returns false when the credentials cannot create checks: a status is set
-   * instead.
+   * Shows the mission as a check of the commit, one per run. Returns false when the credentials cannot create checks; the caller then sets
+   * a status instead.
    */
   setCheck?(project: Project, sha: string, check: CommitCheck): Promise<boolean>;
   /**

@@ -28,7 +28,7 @@ export interface IssueOutcome {
   comment: string | null;
 }
 
-/** Each operation takes less than a fifth of a dispatcher's lease and is idempotent: another process may repeat it. */
+/** Each operation takes less than a fifth of a dispatcher's lease, and is idempotent, because another process may repeat it. */
 export interface Tracker {
   /**
    * Creates the issue of a run. A repeated call for the same `runId` returns the same issue.

@@ -72,7 +72,7 @@ export async function savePushConfig(
   await requirePublicAddress(url);
   const sealed = seal(pushPurpose(runId, id), JSON.stringify(secrets));
   await transaction(async (trx) => {
-    // The lock makes concurrent calls count one after the other, so that the maximum holds.
+    // The lock serializes concurrent calls, so that the maximum is not exceeded.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`a2a-push ${runId}`]);
     const others = await sql('select id from a2a_push_configs where run_id = $1 and id <> $2', [runId, id], trx);
     if (others.length >= configsPerTask) {
@@ -101,7 +101,7 @@ export async function listPushConfigs(caller: Caller, runId: string): Promise<Pu
   return (await sql<Stored>(text, [runId])).map(configOf);
 }
 
-/** Deletes a configuration; an unknown one changes nothing. @throws 404 for an unknown task */
+/** Deletes a configuration; does nothing for an unknown configuration. @throws 404 for an unknown task */
 export async function deletePushConfig(caller: Caller, runId: string, id: string): Promise<void> {
   await findRun(caller, runId);
   await sql('delete from a2a_push_configs where run_id = $1 and id = $2', [runId, id]);
@@ -143,7 +143,7 @@ interface Notification {
 
 /**
  * Sends the status of a task to one URL. Does nothing when the configuration was deleted or its creator has left the organization.
- * @throws when the receiver does not answer 2xx: the background job is retried
+ * @throws when the receiver does not answer with 2xx; the background job is then retried
  */
 export async function deliverPush({ runId, id, status, inputRequired = false }: Notification): Promise<void> {
   const [stored] = await sql<Stored>(`select ${columns} from a2a_push_configs where run_id = $1 and id = $2`, [

@@ -64,9 +64,9 @@ interface Hold {
 }
 
 /**
- * Streams content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. One of several
- * concurrent uploads proceeds; an upload that stalled until another one began fails. @throws 404 when the content is unknown, 409 when it
- * is complete or another upload is in progress, 413
+ * Streams content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. Only one of
+ * several concurrent uploads proceeds. If an upload stalls and another one begins, the stalled upload fails. @throws 404 when the content
+ * is unknown, 409 when it is complete or another upload is in progress, 413
  */
 export async function receiveContent(key: string, content: AsyncIterable<Uint8Array>): Promise<number> {
   const hold: Hold = { key, until: now() + holdMs };
@@ -103,7 +103,7 @@ async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): Async
     if (hold.until - now() <= holdMs - holdRenewalMs) await renew(hold);
     yield chunk;
   }
-  // The last bytes may have arrived slowly: an upload that has lost its hold must not overwrite the content of a later one.
+  // The last bytes may have arrived slowly. An upload that has lost its hold must not overwrite the content of a later upload.
   await renew(hold);
 }
 
@@ -114,7 +114,7 @@ async function renew(hold: Hold): Promise<void> {
 }
 
 /**
- * The size of uploaded content of a runtime of the organization, which stays locked until `trx` ends.
+ * Returns the size of content that a runtime of the organization has uploaded. The content stays locked until `trx` ends.
  * @throws 404 when the content is unknown or of another organization, 409 when it is incomplete or used by another artifact
  */
 export async function claimContent(

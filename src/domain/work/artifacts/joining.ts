@@ -26,7 +26,10 @@ const lockSql = `select key from stored_contents
 const deleteSql =
   'delete from stored_contents where key = any($1) and org_id is null and size_bytes is null returning key';
 
-/** Transfers received contents to their archives by deleting their rows. Returns the keys of contents that were not received. */
+/**
+ * Transfers received contents to the archives that use them, by deleting the rows of the contents. Returns the keys of contents that were
+ * not received.
+ */
 export async function adoptJoinedContents(trx: Transaction, keys: readonly string[]): Promise<string[]> {
   const adopted = new Set((await sql<{ key: string }>(deleteSql, [keys], trx)).map(({ key }) => key));
   return keys.filter((key) => !adopted.has(key));

@@ -1,4 +1,4 @@
-// A group of attempts: runs that work on one task at once. A person chooses one attempt, and the other attempts are closed
+// A group of attempts: runs that work on one task at the same time. A person chooses one attempt, and the other attempts are closed
 // (docs/decisions/0058-attempts-share-a-budget.md).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -18,7 +18,7 @@ export class AttemptGroup extends table('attempt_groups', {
   state: column<AttemptGroupState>(),
   chosenRunId: column<Run['id'] | null>(),
   decidedByUserId: column<Id<'person'> | null>(),
-  /** The name of the person when they decided. */
+  /** The person's name at the time of the decision. */
   decidedBy: column<string | null>(),
   decidedAt: column<number | null>(),
   createdAt: column<number>(),

@@ -17,7 +17,7 @@ function unquoted(name: string): string {
   return /[\x80-\xff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString('utf8') : bytes;
 }
 
-/** The name in `diff --git a/NAME b/NAME`, for changes without further headers, whose names are equal. */
+/** The name in `diff --git a/NAME b/NAME` if both names are equal, as in changes without further headers; null otherwise. */
 function nameOfBoth(line: string): string | null {
   const names = line.slice('diff --git '.length);
   const half = (names.length - 1) / 2;

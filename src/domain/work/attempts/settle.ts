@@ -1,5 +1,5 @@
 // The effects of a decision at the source host, in the background: the pull request of the chosen attempt is opened, and the branches of
-// the other attempts are deleted. Each may be repeated.
+// the other attempts are deleted. Each effect can be repeated.
 
 import { transaction } from '#foundation/postgres/database.ts';
 import { waitsFor } from '../../projects/effects/policy.ts';
@@ -16,7 +16,7 @@ import { stageDraft } from '../runs/stage-branch.ts';
 
 /**
  * Carries out the effects of the decision. A permanent error of the source host is recorded on the run that it concerns.
- * @throws an error after which another attempt may succeed, once all effects were tried
+ * @throws after all effects were tried, if one of them failed with an error that may be temporary
  */
 export async function settleAttempts({ groupId }: { groupId: string }): Promise<void> {
   const decided = await decidedAttempts(groupId);

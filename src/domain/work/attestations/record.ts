@@ -10,7 +10,7 @@ import type { SignedAttestation } from './operations.ts';
 
 /** Maximum number of commits per report: the newest of a branch. */
 export const commitsPerReport = 200;
-/** Maximum number of commits of a run that are attested; further ones are not recorded, and its attestations say so. */
+/** Maximum number of commits of a run that are attested. Further commits are not recorded, and the attestations of the run say so. */
 export const commitsPerRun = 500;
 
 export interface NewCommit {

@@ -42,7 +42,7 @@ async function limitOfAttempts(trx: Transaction, { attemptGroupId, budgetUsd }: 
 }
 
 /**
- * Computes the amount that the tightest limit leaves, and reserves credits for `amount` as far as there are any. Requires the lock on the
+ * Computes the amount that the tightest limit leaves, and reserves credits for `amount`, as far as credits remain. Requires the lock on the
  * organization's ledger.
  */
 export async function readMoneyLeft(trx: Transaction, run: Run, amount: number): Promise<MoneyLeft> {

@@ -58,7 +58,7 @@ export async function admitEvent(
   plain.text = textFor(match.trigger.template ? event : await withLogs(match.project, event), match.trigger);
   plain.sandboxTemplateId = await outsiderTemplateOf(event, match, member);
   if (!event.issue || match.project.tracker !== vendor) return plain;
-  // The event of an agent session already contains the issue with its context, so the tracker is not called: people wait for the first
+  // The event of an agent session already contains the issue with its context. The tracker is not called, because people wait for the first
   // answer.
   if (event.session) return { ...plain, issue: event.issue };
   try {

@@ -38,10 +38,10 @@ function isSameRepository({ scmOwner, scmRepo, scmRepositoryKey: own }: Project,
 type HookVendor = InboundHook['vendor'];
 
 /**
- * Returns a function that decides whether events of a vendor concern a project, because two hosts may have repositories of the same name. A
- * project without a source host, or with a repository in a folder, accepts events of any host. An event from a server belongs to the
- * connector with that server's URL. If there is none, the event is accepted, because the server may have another name inside its own
- * network.
+ * Returns a function that decides whether events of a vendor concern a project. The name of the repository does not suffice, because two
+ * hosts may have repositories of the same name. A project without a source host, or with a repository in a folder, accepts events of any
+ * host. An event from a server belongs to the connector with that server's URL. If there is no such connector, the event is accepted,
+ * because the server may have another name inside its own network.
  */
 export async function openHostFilter(
   orgId: string,

@@ -1,5 +1,5 @@
 // Processes a stored event: finds the scheduled tasks and automations with a matching trigger, and starts their missions. The outcome is
-// written in the transaction that writes the runs: however often the job runs, an event starts each of them once.
+// written in the transaction that writes the runs, so that an event starts each mission only once, however often the job runs.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';

@@ -1,5 +1,5 @@
-// Reacts to the issue or comment of an event that has started or continued a mission, so that its author sees within seconds that it was
-// received.
+// Reacts to the issue or comment of an event that has started or continued a mission, so that the author sees within seconds that the event
+// was received.
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { notingProblem } from './answer.ts';
 import { findEvent } from './events/read.ts';

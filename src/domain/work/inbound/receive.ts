@@ -42,7 +42,7 @@ export async function receiveEvent(hookId: string, { headers, type, read }: Rece
     signature?.verifyPayload?.(membersOf(payload));
     return await store(hook, headers, { payload, json, digest });
   } catch (error) {
-    // A payload with an old time (401) is not stored: another sender may have repeated it.
+    // A payload with an old time (401) is not stored, because another sender may have repeated it.
     if (error instanceof Problem && error.status !== 401) {
       const sent = { event: nameWithoutPayload(hook, headers), externalId: digest, payload: null };
       await storeDelivery(hook, sent, headers, error.message);

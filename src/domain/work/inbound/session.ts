@@ -1,5 +1,5 @@
-// The effects of an event about an agent session, written in one transaction with the message that the session shows. Its missions report
-// later (../../lifecycle/agent-sessions).
+// The effects of an event about an agent session, written in one transaction with the message that the session shows. The missions of the
+// event report later (../../lifecycle/agent-sessions).
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';

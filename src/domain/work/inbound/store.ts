@@ -71,7 +71,7 @@ export async function storeDelivery(
   return { deliveryId: id, isNew };
 }
 
-/** The headers without those that authorize a request, so that people may read them. */
+/** The headers without those that authorize a request, because people can read the stored headers. */
 function headersToKeep(hook: InboundHook, headers: IncomingHttpHeaders): Record<string, string> {
   const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature']);
   for (const vendor of vendorNames) {

@@ -83,8 +83,8 @@ async function remark(
 }
 
 /**
- * Deletes the caller's own comment. If the comment was to continue a mission, it no longer does; an agent that has already received it
- * keeps it. @throws 403 for another person's comment, 404
+ * Deletes the caller's own comment. If the comment was to continue a mission, the mission is no longer continued. An agent that has already
+ * received the comment keeps it. @throws 403 for another person's comment, 404
  */
 export const deleteComment = (caller: Caller, commentId: string): Promise<IssueComment> =>
   transaction(async (trx) => {

@@ -26,7 +26,7 @@ export async function openRunOf(trx: Transaction, { id, projectId }: Issue): Pro
 
 /**
  * Starts a mission of the agent on the issue, billed to the caller.
- * @throws 400 for an agent that runs scripts, 404 for an unknown agent, and as the start of any mission
+ * @throws 400 for an agent that runs scripts, 404 for an unknown agent, and the errors of starting any mission
  */
 export async function startOnIssue(trx: Transaction, caller: Caller, issue: Issue, agentId: string): Promise<void> {
   const { id, orgId, projectId, key, title, body } = issue;

@@ -40,7 +40,8 @@ type Found = ChosenIssue & ({ refusal: string } | Awaited<ReturnType<typeof find
 const readAtOnce = 8;
 
 /**
- * Starts as many of the missions as possible, and reports why the other missions could not start: an issue has at most one open mission.
+ * Starts as many of the missions as possible, and reports why the other missions could not start. For example, an issue can have only one
+ * open mission.
  * @throws 400 for an agent that runs scripts and for limits above their maximum, 404 for an unknown agent or project; then no mission
  * starts
  */

@@ -8,8 +8,8 @@ import { deleteArchive, lastArchiveSql } from '../sandboxes/archives.ts';
 const requeueSql = 'insert into unarchived_runs (org_id, run_id, ended_at) values ($1, $2, $3) on conflict do nothing';
 
 /**
- * Restores all archives, the newest runs first, each in its own transaction: an interrupted call continues with the next one. Returns how
- * many were restored. @throws 502 for a damaged archive
+ * Restores all archives, the newest runs first, each archive in its own transaction, so that a repeated call continues after an
+ * interruption. Returns the number of restored archives. @throws 502 for a damaged archive
  */
 export async function restoreLogs(): Promise<{ archives: number }> {
   for (let archives = 0; ; archives++) {

@@ -6,7 +6,7 @@ import { days } from '#foundation/clock.ts';
 export const costCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 } as const;
 
 /**
- * Maximum that scripts of a mission without a budget can add to the ledger, regardless of their reports
+ * Maximum amount that scripts of a mission without a budget can add to the ledger, whatever amounts they report
  * (docs/decisions/0037-scripts-charge-up-to-a-bound.md).
  */
 export const scriptCostUsd = 10;

@@ -26,7 +26,7 @@ export interface ReportedCost {
 }
 
 export interface CountedCost extends ReportedCost {
-  /** Whether a script reported the cost: the run shows the full cost, and the ledger counts it up to a bound. */
+  /** Whether a script reported the cost. The run shows such a cost in full, but the ledger counts it only up to a bound. */
   isClaim?: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
   const { usd, role, sessionId } = cost;
   const sandboxId = cost.sandboxId ? await sandboxOfRun(trx, runId, cost.sandboxId) : null;
   const id = derivedId('missionCost', runId, cost.costId);
-  // Costs of several attempts count one after the other against their budget.
+  // Costs of several attempts count one after the other against their shared budget.
   if (run.attemptGroupId !== null) await lockGroup(trx, run.attemptGroupId);
   const charged = cost.isClaim ? Math.min(usd, await claimableUsd(trx, run)) : usd;
   const isNew = await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId, usd: charged, at: now() });
@@ -59,7 +59,7 @@ const claimableUsd = async (trx: Transaction, { id, budgetUsd, attemptGroupId }:
         1_000_000,
   );
 
-/** Ends a run that has reached its budget. A metered run continues: its next model call is refused instead. */
+/** Ends a run that has reached its budget. A metered run continues, but its next model call is refused. */
 async function endAtBudget(
   trx: Transaction,
   { id, budgetUsd, isMetered, attemptGroupId }: Run,

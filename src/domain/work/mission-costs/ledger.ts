@@ -15,7 +15,7 @@ export async function recordMissionCost(trx: Transaction, cost: MissionCost): Pr
   return isNew;
 }
 
-/** The cost of a run so far, in millionths of a US dollar: costs are kept to a millionth. */
+/** The cost of a run so far, in millionths of a US dollar, which is the precision of recorded costs. */
 export async function costOfRun(trx: Transaction, runId: string): Promise<number> {
   const [row] = await sql<{ cost: number }>(
     'select (coalesce(sum(usd), 0) * 1000000)::bigint as cost from mission_costs where run_id = $1',

@@ -10,7 +10,7 @@ export class MissionCost extends table('mission_costs', {
   runId: column<string | null>(),
   sandboxId: column<string | null>(),
   usd: column<number>(),
-  /** Time of the cost in epoch milliseconds; decides the UTC day to which the cost counts. */
+  /** Time of the cost in epoch milliseconds; the cost counts for the UTC day of this time. */
   at: column<number>(),
 }) {
   static override noun = 'mission cost';

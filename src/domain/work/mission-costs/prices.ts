@@ -62,7 +62,10 @@ export function priceThrough(
   return named ? fromConnector(named) : priceOf(model);
 }
 
-/** The most that a call with these tokens costs, in millionths of a US dollar: prices per million tokens are millionths per token. */
+/**
+ * The most that a call with these tokens costs, in millionths of a US dollar. A price in US dollars per million tokens equals a price in
+ * millionths of a US dollar per token.
+ */
 export const highestPrice = (price: TokenPrice, inputTokens: number, outputTokens: number): number =>
   Math.ceil(inputTokens * Math.max(price.input, price.cachedInput, price.cacheWrite)) +
   Math.ceil(outputTokens * price.output);

@@ -20,7 +20,7 @@ function ofCaller(caller: Caller) {
 /** The caller's own views, oldest first. */
 export const listViews = async (caller: Caller): Promise<MissionView[]> => MissionView.findAll(ofCaller(caller));
 
-/** Creates a view. @throws 409 for a name that the person already uses, and at the maximum number */
+/** Creates a view. @throws 409 for a name that the person already uses, and beyond the maximum number of views */
 export async function createView(caller: Caller, input: NewView): Promise<MissionView> {
   const own = ofCaller(caller);
   const at = now();

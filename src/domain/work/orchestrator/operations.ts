@@ -102,7 +102,8 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
   if (Object.keys(patch).length === 0) return findOrchestrator(caller);
   await transaction(async (trx) => {
     const { llmConnectorId: id } = patch;
-    // The connector is locked until the row is written: deleting it at the same time sets null instead of leaving a dangling id.
+    // The connector is locked until the row is written, so that a concurrent deletion of the connector sets the column to null and leaves
+    // no dangling id.
     if (id && !(await Integration.query(trx).findOne({ id, orgId, vendorKind: 'llm' }).forKeyShare())) {
       throw invalid.field('llmConnectorId', 'must be an integration of this organization with the kind llm');
     }

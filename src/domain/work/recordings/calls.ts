@@ -67,7 +67,7 @@ async function addLines(steps: Map<string, RecordedStep>, part: Buffer): Promise
 function addLine(steps: Map<string, RecordedStep>, line: Line): void {
   const { type, stepId } = line;
   const step = steps.get(stepId);
-  // Only the last attempt of a step counts: another runtime may have repeated the step.
+  // Only the last attempt of a step counts, because another runtime may have repeated the step.
   if (type === 'step') {
     const { agent, checkpoint } = line.order;
     steps.set(stepId, { stepId, role: agent.role, hasCheckpoint: checkpoint !== null, isEnded: false, calls: [] });

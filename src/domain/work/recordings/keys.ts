@@ -34,8 +34,8 @@ interface PartKey {
   /** The key of the part: 32 bytes. */
   key: Buffer;
   /**
-   * Name of the set of keys from which the part's key is derived. The name reveals no key, and differs once one of them was destroyed and
-   * created again.
+   * Name of the set of keys from which the part's key is derived. The name reveals no key, and is different after one of these keys was
+   * destroyed and created again.
    */
   keyId: string;
 }

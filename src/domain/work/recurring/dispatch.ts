@@ -68,9 +68,9 @@ async function startDue(): Promise<WaitingRun[]> {
 }
 
 /**
- * Starts a batch on the assumption that the budgets suffice. The ledgers are then locked last, because all batches of an organization wait
- * for that lock.
- * @throws when a budget does not suffice, or on an error of one mission; the caller then starts the batch without the assumption
+ * Starts a batch on the assumption that the budgets suffice. The ledgers are then locked last, because all other batches of an organization
+ * wait while its ledger is locked. @throws when a budget does not suffice, or on an error of one mission; the caller then starts the batch
+ * without the assumption
  */
 async function startWithinBudget(
   trx: Transaction,
@@ -128,8 +128,9 @@ interface Start {
 }
 
 /**
- * Writes a run for each of the missions, a skipped one for a mission whose start is blocked. The caller has to deliver the started runs,
- * and to record on the missions when they last ran. The missions must be locked. A project that is being deleted gets no run.
+ * Writes a run for each of the missions; if the start of a mission is blocked, its run has the status `skipped`. The caller has to deliver
+ * the started runs, and to record on the missions when they last ran. The missions must be locked. A project that is being deleted gets no
+ * run.
  */
 export async function startRuns(
   trx: Transaction,
@@ -171,8 +172,8 @@ export async function planRuns(
 }
 
 /**
- * The projects of the missions, locked until the transaction ends. A project that is being deleted is omitted: its deletion waits for the
- * locks of this transaction, which must not wait for the deletion.
+ * The projects of the missions, locked until the transaction ends. A project that is being deleted is omitted, because its deletion waits
+ * for the locks of this transaction, which must not wait for the deletion.
  */
 async function lockProjects(trx: Transaction, missions: readonly RecurringMission[]): Promise<Map<string, Project>> {
   const ids = [...new Set(missions.map(({ projectId }) => projectId))];

@@ -75,7 +75,7 @@ export class RecurringMission extends table('recurring_missions', {
   createdByUserId: column<Id<'person'>>(),
   /**
    * The person who last changed the task, project, agent or schedule; null while nobody but the creator has changed them. Scheduled runs
-   * are billed to them.
+   * are billed to this person.
    */
   updatedByUserId: column<Id<'person'> | null>(),
   createdAt: column<number>(),

@@ -1,7 +1,7 @@
 // The next occurrence of a mission: a wall time in an IANA zone (docs/decisions/0030-schedules-are-wall-times.md). The functions use
-// neither the database nor the clock. Clock changes follow Temporal's disambiguation `compatible`: a skipped time runs later by the length
-// of the gap, a repeated time runs at its first occurrence (TC39 Temporal, DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the
-// same).
+// neither the database nor the clock. Clock changes follow Temporal's disambiguation `compatible`: the occurrence at a skipped time is
+// later by the length of the gap, and the occurrence at a repeated time is the first of the two instants (TC39 Temporal,
+// DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the same).
 import { Temporal } from 'temporal-polyfill';
 
 export const intervals = ['daily', 'weekly', 'monthly'] as const;

@@ -76,8 +76,8 @@ const word = boundedText(inboundText.word);
 const expression = checked(inboundText.expression, expressionError);
 
 /**
- * Members of a trigger that depend on its kind; all kinds also have `hookId`, `from`, `filter`, `key`, `template` and `outsiderTemplateId`.
- * For `comment`, the first member is required.
+ * Fields of a trigger that depend on its kind; all kinds also have `hookId`, `from`, `filter`, `key`, `template` and `outsiderTemplateId`.
+ * For `comment`, `mention` is required.
  */
 const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],

@@ -1,5 +1,5 @@
-// Blockers of recurring missions: the blockers of every mission, a deleted agent, or an open earlier run. Read while the missions are
-// locked, so that of two concurrent starts the second sees the run of the first.
+// Blockers of recurring missions: the blockers of every mission, a deleted agent, or an open earlier run. They are read while the missions
+// are locked, so that the second of two concurrent starts sees the run of the first start.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { isNoAgent } from '../../projects/agents/runnable.ts';
@@ -71,7 +71,7 @@ async function readBudgets(
   return budgets;
 }
 
-/** Thrown when a budget does not suffice after all: the blockers are then found again, with the ledgers locked. */
+/** Thrown when a budget does not suffice after all. The blockers are then determined again, with the ledgers locked. */
 class BudgetExceeded extends Error {}
 
 /** Locks the ledgers of runs that were written on the assumption that their organizations' budgets suffice. @throws when they do not */

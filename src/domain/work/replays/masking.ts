@@ -5,7 +5,7 @@ type Mask = (text: string) => string;
 
 const patterns: readonly [pattern: RegExp, mark: string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[secret]'],
-  // Tokens of vendors and of this service, by their prefixes; JSON Web Tokens; keys of AWS.
+  // Tokens of vendors and of this service, recognized by their prefixes; JSON Web Tokens; keys of AWS.
   [
     /\b(?:gh[opusr]_|github_pat_|glpat-|sk-|sk_live_|rk_live_|xox[abprs]-|lin_api_|pat_|svc_|act_|npm_)[\w-]{12,}/g,
     '[secret]',

@@ -9,7 +9,7 @@ export class RunShare extends table('run_shares', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
   runId: column<Run['id']>(),
-  /** The name of the person when they created the link. */
+  /** The person's name at the time when the link was created. */
   createdBy: column<string>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),

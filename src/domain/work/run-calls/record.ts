@@ -5,7 +5,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Run } from '../runs/model.ts';
 import type { CallKind, RunCall } from './model.ts';
 
-/** Maximum number of calls of a run that are kept; further ones are not in its tree, and its attestations say so. */
+/** Maximum number of calls of a run that are kept. Further calls are not in the run's tree, and the attestations of the run say so. */
 export const callsPerRun = 50_000;
 
 const insertSql = `insert into run_calls (org_id, run_id, number, project_id, key, kind, entry)

@@ -17,7 +17,7 @@ export const mission = {
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;
 
-/** Minimum output tokens to which a model call is shortened by a limit: an even shorter answer is useless to an agent. */
+/** Minimum number of output tokens to which a limit shortens a model call; an even shorter answer is useless to an agent. */
 export const minOutputTokens = 1_024;
 
 /** Minimum and maximum lengths of texts, in characters. A step's output is JSON. */

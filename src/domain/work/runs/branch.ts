@@ -70,7 +70,7 @@ export async function recordBranch(run: Run, pushed: PushedBranch): Promise<Pull
   const pullRequestDraft = withheld ? { title, body } : null;
   await transaction(async (trx) => {
     await recordPushed(trx, run.id, { ...reported, pullRequestDraft }, pullRequest);
-    // A person may have decided about the attempt before this report: the effects of the decision are repeated for the pushed branch.
+    // A person may have decided about the attempt before this report, so the effects of the decision are repeated for the pushed branch.
     if (withheld) await repeatDecision(trx, run.id);
   });
   return pullRequest;

@@ -82,9 +82,9 @@ export interface LeaseRequest {
 }
 
 /**
- * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A runtime that serves
- * all organizations begins with the organization that has the fewest running runs on such runtimes. The shell agent works only on runs that
- * name it.
+ * Of the runs that the runtime can execute, claims the one that has waited longest; the run is then `running` under the lease. A runtime
+ * that serves all organizations begins with the organization that has the fewest running runs on such runtimes. The shell agent works only
+ * on runs that name it.
  */
 export async function claimLongestWaitingRun(
   trx: Transaction,

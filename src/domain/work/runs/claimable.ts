@@ -11,7 +11,7 @@ import { templateOfProject } from '../../projects/projects/model.ts';
 import { labelsOfTemplate } from '../../projects/sandbox-templates/labels.ts';
 import { waitsForRuntime } from './states.ts';
 
-// Before the first step of a run that names no agent, the template of its project counts: the agents are chosen at the first claim.
+// Before the first step of a run that names no agent, the template of its project counts, because the agents are chosen at the first claim.
 const templateOfRun = (run: string): string =>
   `coalesce(${run}.next_template_id, ${run}.sandbox_template_id, ${templateOfAgent(`${run}.agent_id`)}, ${templateOfProject(`${run}.project_id`)})`;
 

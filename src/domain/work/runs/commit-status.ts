@@ -11,9 +11,8 @@ import { Run } from './model.ts';
 import { isOpen, isWithheld } from './states.ts';
 
 /**
- * Reports the state of the mission at its newest commit. A refusal by the host is ignored: the token may lack the permission, and the pull
- * request shows the outcome too.
- * @throws an error after which another attempt may succeed
+ * Reports the state of the mission at its newest commit. A refusal by the host is ignored, because the token may lack the permission, and
+ * the pull request shows the outcome too. @throws an error after which another attempt may succeed
  */
 export async function reportStatus({ runId }: { runId: string }): Promise<void> {
   const run = await Run.query().findById(runId);

@@ -73,8 +73,8 @@ const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, s
   on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**
- * Writes runs, and reserves credits for those that start. Returns the written runs: an occurrence that already has a run gets no second
- * one. The caller has to deliver the runs that start.
+ * Writes runs, and reserves credits for those that start. Returns the runs that were written; an occurrence that already has a run gets no
+ * second one. The caller has to deliver the runs that start.
  */
 export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> =>
   trx

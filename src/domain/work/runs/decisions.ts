@@ -125,7 +125,7 @@ export const markMetered = async (trx: Transaction, { id, isMetered }: Run): Pro
   if (!isMetered) await Run.patch(trx, { id }, { isMetered: true });
 };
 
-/** Parks the run: its next model call or minute waits until the limit is raised. A repeated refusal keeps the time of the first. */
+/** Parks the run: its next model call or minute waits until the limit is raised. A repeated refusal keeps the time of the first refusal. */
 export async function parkRun(trx: Transaction, run: Run, parkedBy: ParkingLimit, parkedReason: string): Promise<void> {
   if (run.parkedBy === parkedBy && run.parkedReason === parkedReason) return;
   await Run.patch(trx, { id: run.id }, { parkedBy, parkedReason, parkedAt: run.parkedAt ?? now() });

@@ -1,6 +1,6 @@
 // Creates the issue of each new run in its project's tracker, by any number of processes at once
-// (docs/decisions/0030-schedules-are-wall-times.md). A process holds a run by a lease while it calls the tracker; when the process
-// dies, another takes the run over after the lease has expired. A tracker creates one issue per run, however often it is called.
+// (docs/decisions/0030-schedules-are-wall-times.md). A process has a lease on a run while it calls the tracker. When the process dies,
+// another process takes over the run after the lease has expired. A tracker creates one issue per run, however often it is called.
 import { hostname } from 'node:os';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
@@ -95,8 +95,8 @@ async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
 }
 
 /**
- * Reads the data for delivering the runs. Runs whose mission or project was deleted in the meantime are omitted: they are canceled or
- * deleted too.
+ * Reads the data for delivering the runs. Runs whose mission or project was deleted in the meantime are omitted, because they are canceled
+ * or deleted too.
  */
 async function readDeliveries(
   runs: readonly WaitingRun[],
@@ -116,8 +116,8 @@ async function readDeliveries(
   });
 }
 
-// Recording the issue changes the state, which depends on `issue_id`. The issue is also recorded for a run that was canceled meanwhile, so
-// that its page links to the issue, and for all attempts at the task.
+// Recording the issue changes the state, which depends on `issue_id`. The issue is also recorded for all attempts at the task, and for a
+// run that was canceled meanwhile, so that the run's page links to the issue.
 const isSameTask = 'r.attempt_group_id = (select l.attempt_group_id from runs l where l.id = $1)';
 const recordIssueSql =
   announcing(`update runs r set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,
@@ -129,7 +129,7 @@ async function createIssue({ run, project, issue }: Delivery): Promise<void> {
   await sql(recordIssueSql, [run.id, id, url, now()]);
 }
 
-// The statement compares `attempts`: a process that has taken over the run in the meantime records its own failure.
+// The statement compares `attempts`, because a process that has taken over the run in the meantime records its own failure.
 const failDispatchSql = announcing(
   moveRunsSql('failed', {
     from: ['waitingForIssue'],

@@ -1,5 +1,6 @@
-// Reports a run to its tracker, in the background: one comment, which links to the run while it is open and then contains the outcome. The
-// issue is closed when the run is completed and its pull request, if any, is merged. The runs of a mission share the comment.
+// Reports a run to its tracker, in the background, with one comment. The comment links to the run while the run is open, and then contains
+// the outcome. The issue is closed when the run is completed and its pull request, if any, is merged. The runs of a mission share the
+// comment.
 
 import { isHeldBack } from '../../projects/effects/staging.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -32,7 +33,7 @@ export async function finishIssue(
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
   const { issueId, status } = run;
-  // If there is a pull request, the issue is closed when it is merged.
+  // If there is a pull request, the issue is closed when the pull request is merged.
   const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged' && !(await isHeldBack(run));
   const tracker = trackerOf(project);
   const title = first.missionTitle;

@@ -103,7 +103,8 @@ export async function handBackRun(
     pausesAt: null,
     missionProgress: null,
     missionActivity: `Handed back: ${reason}`,
-    // Each claim is added to `claims`, which counts claims whose runtime was lost. This claim ends otherwise, so it is subtracted.
+    // Every claim increments `claims`, which must count only the claims whose runtime was lost. This claim ends in another way, so it is
+    // subtracted.
     claims: raw('claims - 1'),
   };
   const handedBack = await moveRuns(trx, 'waitingForRuntime', { id }, changes, heldStates);
@@ -149,7 +150,7 @@ export async function pauseRun(
   );
 }
 
-/** Cancels the runs that match and are in one of these states, and returns how many. Their runtimes stop at their next heartbeat. */
+/** Cancels the runs that match and are in one of these states, and returns their number. Their runtimes stop at their next heartbeat. */
 export async function cancelRuns(
   trx: Transaction,
   where: Key<Run>,

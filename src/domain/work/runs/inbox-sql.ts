@@ -45,7 +45,7 @@ const within = `r.org_id = $1 and ($2::text is null or r.project_id = $2)`;
 /** Limits that only people with other scopes can raise. All runs that wait for the same limit share one item. */
 const sharedLimits = `'credits', 'cap', 'shared_budget'`;
 
-// The wait for a plan's approval is dated to the end of the planning step, because an interruption may end the wait and begin it again.
+// The wait for a plan's approval counts from the end of the planning step, because an interruption may end the wait and begin it again.
 const plansSql = `${itemSql({
   ...ofRun,
   id: `'approval-' || r.id`,

@@ -16,7 +16,7 @@ export function requireDetails({ kept }: Pick<Run, 'kept'>): void {
     );
 }
 
-/** SQL expressions for the figures that are computed from the details before these are deleted, by member. */
+/** SQL expressions for the figures, by name. The figures are computed from the details before the details are deleted. */
 const computed: Record<Exclude<keyof KeptFigures, 'deletedAt' | 'retentionDays'>, string> = {
   steps: 'steps.count',
   inputTokens: 'steps.input_tokens',

@@ -45,7 +45,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
 export const findByKey = async (trx: Transaction, runId: Run['id'], key: string): Promise<RunMessage | undefined> =>
   RunMessage.query(trx).findOne({ runId, key });
 
-/** Whether the run has a message with this id of its sender. */
+/** Whether the run has a message to which its sender has given this id. */
 export const wasSent = async (runId: Run['id'], key: string): Promise<boolean> =>
   (await RunMessage.query().select('id').findOne({ runId, key })) !== undefined;
 

@@ -96,7 +96,7 @@ export class Run extends table('runs', {
   prompt: column<string | null>(),
   /** The only agent that may work on the run, possibly a built-in one; null means any. */
   agentId: column<string | null>(),
-  /** The branch that the runtime has pushed, or that the run continues, and its base branch; null before. */
+  /** The branch that the runtime has pushed, or that the run continues, and its base branch; null while the run has no branch. */
   branch: column<string | null>(),
   baseBranch: column<string | null>(),
   /** The newest commit that the branch shares with its base branch; null when it is unknown. */
@@ -106,8 +106,8 @@ export class Run extends table('runs', {
   /** Whether a runtime has opened the project's repository for the run. */
   openedRepository: column<boolean>(),
   /**
-   * Changes on the branch relative to its base, in this and the next three columns; null before the first report, and from runtimes that do
-   * not count.
+   * Changes on the branch relative to its base, in this and the next three columns; null before the first report, and when the runtime does
+   * not count changes.
    */
   commits: column<number | null>(),
   changedFiles: column<number | null>(),

@@ -12,7 +12,7 @@ import {
 import { findLastDirectoryToken } from '../../../identity/tokens/directory-tokens.ts';
 import { type Condition, inQuotes } from '../model.ts';
 
-/** Days before an expiry at which a notice appears; of several that apply, only the smallest counts. */
+/** Numbers of days before an expiry at which a notice appears. If several numbers apply, only the smallest counts. */
 const daysLeft = [7, 30] as const;
 
 export const missingDomainRecords = async (caller: Caller): Promise<Condition[]> =>

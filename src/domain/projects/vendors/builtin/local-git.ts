@@ -1,5 +1,5 @@
-// A git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not. Read with the
-// git program. A caller's ref and path are passed on standard input only, and nothing outside the folder is opened.
+// A git repository on this machine, read with the git program. The connector's `externalOrgId` is a folder that holds `<owner>/<repo>`,
+// bare or not. A caller's ref and path are passed on standard input only, and nothing outside the folder is opened.
 
 import { execFile } from 'node:child_process';
 import { readFile, realpath, stat } from 'node:fs/promises';

@@ -14,7 +14,7 @@ const CheckRuns = z.object({ check_runs: z.array(CheckRun) });
 const conclusions = { success: 'success', failure: 'failure', canceled: 'cancelled' } as const;
 const maxSummaryCharacters = 60_000;
 
-/** GitHub has no idempotency key: the check of the run is looked up among the checks of the commit. */
+/** GitHub has no idempotency key, so the check of the run is looked up among the checks of the commit. */
 export async function setCheck(
   project: Project,
   sha: string,

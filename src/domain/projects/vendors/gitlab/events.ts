@@ -181,8 +181,8 @@ export const gitlabEvents: EventSource = {
     return standardSignature(secret, headers);
   },
   secretHeaders: ['x-gitlab-token'],
-  // `X-Gitlab-Event-UUID` is shared by the events of one request to GitLab. Versions before 17.4 send no key: the digest of the body is
-  // used.
+  // `X-Gitlab-Event-UUID` is shared by the events of one request to GitLab. Versions before 17.4 send no key; the digest of the body is
+  // used instead.
   idHeader: 'idempotency-key',
 
   nameOf(headers, payload) {

@@ -122,8 +122,8 @@ export const mergeRequests: PullRequests = {
     const connection = await connectVendor(project, 'scm', 'gitlab');
     const path = `${projectPath(project)}/merge_requests/${number}/merge`;
     const answered = await callGitLab(connection, path, { method: 'PUT', json: { sha } });
-    // 401 means that the token is not allowed to merge, 405 and 422 that it cannot be merged, 409 that its head has moved. The next read of
-    // the merge request shows its state.
+    // 401 means that the token is not allowed to merge, 405 and 422 that the merge request cannot be merged, 409 that its head has moved.
+    // The next read of the merge request shows its state.
     if (![200, 401, 405, 409, 422].includes(answered.status)) throw gitlabRefusal(connection, path, answered);
     return answered.status === 200 ? null : (wordsOf(answered) ?? `status ${answered.status}`).slice(0, 300);
   },

@@ -1,4 +1,4 @@
-// Issues of the project at GitLab. GitLab has no idempotency key: an invisible mark in the text shows whether an issue or note exists
+// Issues of the project at GitLab. GitLab has no idempotency key, so an invisible mark in the text shows whether an issue or note exists
 // already.
 import { z } from 'zod';
 import { hours, isoTime } from '#foundation/clock.ts';

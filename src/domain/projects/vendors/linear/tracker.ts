@@ -1,5 +1,5 @@
-// Issues of the project's team at Linear, with ids derived from the run. Linear rejects an existing id ("conflict on insert"); the
-// existing issue is then read, the existing comment changed.
+// Issues of the project's team at Linear, with ids derived from the run. Linear rejects an id that already exists ("conflict on insert").
+// An existing issue is then read, and an existing comment is changed.
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';
 import { connectVendor, unexpectedAnswer, type VendorConnection } from '../connection.ts';
@@ -110,7 +110,7 @@ async function teamAndLabels(connection: VendorConnection, keyOrId: string, labe
   return { teamId: found.id, labelIds: issueLabels?.nodes.map(({ id }) => id) ?? [] };
 }
 
-/** Moves the issue to the team's first completed state. An issue that a person has completed or canceled is unchanged. */
+/** Moves the issue to the team's first completed state. An issue that a person has completed or canceled stays unchanged. */
 async function close(connection: VendorConnection, id: string): Promise<void> {
   const { type, first } = await readState(connection, id, 'completed');
   if (type === 'completed' || type === 'canceled') return;

@@ -46,7 +46,7 @@ const replyTimeoutMs = seconds(10);
 const placeArguments = ({ channel, thread }: ChatPlace) => ({ channel, thread_ts: thread });
 const slackTime = (milliseconds: number): string => (milliseconds / 1_000).toFixed(6);
 
-/** Whether the conversation is a direct message: the first letter of the id is the kind. */
+/** Whether the conversation is a direct message; the first letter of the id shows the kind of conversation. */
 const isDirectMessage = (channel: string): boolean => channel.startsWith('D');
 
 /** Reads messages of a thread or, without one, of the channel. */

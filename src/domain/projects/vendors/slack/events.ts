@@ -60,7 +60,7 @@ function readMessage(name: 'app_mention' | 'message', payload: unknown, { botUse
   if (!byPeople.includes(subtype)) return { reason: `Messages of the kind ${subtype} are not read.`, title };
   if (isAlone) {
     if (thread_ts === null) return { reason: 'The message is not in the thread of a mission.', title };
-    // Slack reports a message that mentions the bot twice: as a message and as a mention.
+    // If a message mentions the bot, Slack reports it twice: as a message and as a mention.
     if (text.includes(`<@${botUserId}`)) return { reason: 'The message is handled as a mention.', title };
   }
   return {
