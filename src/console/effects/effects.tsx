@@ -113,7 +113,7 @@ const withPush = (effect: Effect, waiting: readonly Effect[]): readonly Effect[]
 
 interface RowProperties {
   effect: Effect;
-  /** Whether the buttons for all effects apply to the effect. */
+  /** Whether the buttons that act on all effects include this effect. */
   isAlone: boolean;
   approve(key: string): Promise<void>;
   reject(key: string): Promise<void>;

@@ -153,7 +153,7 @@ function Body({ item }: { item: Item }) {
   );
 }
 
-/** The end of the log, at the line that failed. */
+/** The end of the log, scrolled to the line that reports the failure. */
 function Failure({ runId }: { runId: string }) {
   const { data } = useReading(failedSandbox, { runId });
   const sandbox = data?.run.sandboxes[0];

@@ -1,4 +1,4 @@
-// An icon next to a word, which names it.
+// An icon next to a word. The word is the name of the icon.
 import { type IconName, icons } from '../../surfaces/console/icons.ts';
 
 export const Icon = ({ name }: { name: IconName }) => (

@@ -174,7 +174,7 @@ export const listFrom = <Data, Row>(
   loadMore: read,
 });
 
-/** Changes filters in the URL of the page together. */
+/** Changes several filters in the URL of the page at once. */
 export function useFilters(): (changes: Record<string, string | null>) => void {
   const { path, route } = useLocation();
   return (changes) => {

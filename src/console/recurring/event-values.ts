@@ -31,7 +31,7 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
   webhook: 'Any event of a hook',
 };
 
-/** Members of rules that depend on the kind, by kind. */
+/** Members that only rules of a certain kind have, by kind. */
 export const conditions: Readonly<Record<EventKind, readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],
   comment: ['mention'],

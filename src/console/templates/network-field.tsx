@@ -72,7 +72,7 @@ export function NetworkField({ form, name, legend }: Properties) {
   );
 }
 
-/** The public registries by name, with their hosts on request. */
+/** The public registries by name. Their hosts are shown on request. */
 export function Registries() {
   const { data } = useReading(packageRegistries, {});
   const registries = data?.agentCatalog.packageRegistries;

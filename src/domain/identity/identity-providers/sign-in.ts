@@ -59,7 +59,7 @@ export async function startSignIn(provider: SealedProvider, { browser, returnTo,
   return address;
 }
 
-/** Begins with an underscore, as ids in XML do. */
+/** A random state, which is also the id of a SAML request. An id in XML must not begin with a digit, so it begins with an underscore. */
 const newState = (): string => `_${randomBytes(32).toString('base64url')}`;
 
 /** A started sign-in whose browser has returned with a response. */

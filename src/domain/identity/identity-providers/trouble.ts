@@ -17,7 +17,7 @@ const missingSql = `select id, domain, verified_at, missing_since from sign_in_d
 export const listMissingDomains = (orgId: string): Promise<MissingDomain[]> => sql<MissingDomain>(missingSql, [orgId]);
 
 export interface ExpiringProvider extends Pick<IdentityProvider, 'id' | 'name' | 'metadataUrl'> {
-  /** When its last certificate expires. */
+  /** When the provider's last certificate expires. */
   expiresAt: number;
 }
 

@@ -1,11 +1,12 @@
-// Requests of a move to the other cell.
+// Requests about a move, sent to the other cell.
 import { minutes } from '#foundation/clock.ts';
 import { askCell } from '#foundation/http/cells.ts';
 import { MoveError } from './lock.ts';
 
 /**
- * Sends a request of a move to the other cell. @param refusal Describes a refusal, as the predicate of a sentence about the cell @throws
- * MoveError when the cell refuses, 503
+ * Sends a request about a move to the other cell.
+ * @param refusal Describes a refusal, as the predicate of a sentence about the cell
+ * @throws MoveError when the cell refuses, 503
  */
 export async function askAboutMove(
   cell: string,
