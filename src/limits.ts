@@ -243,7 +243,7 @@ export const rates = {
   paymentEventsPerMinute: 600,
   /** Metadata documents of OAuth clients that are fetched because of requests from one client address. */
   clientDocumentsPerMinute: 120,
-  /** Requests of a credential, of an organization, of a runtime (about five a second per mission), of all runtimes of an organization. */
+  /** Requests: of a credential, an organization, a runtime (about five a second per mission), and all runtimes of an organization. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
   requestsPerMinuteRuntime: 24_000,

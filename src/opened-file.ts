@@ -1,5 +1,5 @@
-// `open FILE`: shows the organization of a file in the console of this machine. It joins an embedded database in a temporary folder, which is
-// removed at the end; nothing can be changed, and no job, mail or request to other systems is sent.
+// `open FILE`: shows the organization of a file in the console of this machine. The file is imported into an embedded database in a
+// temporary folder, which is removed at the end; nothing can be changed, and no job, mail or request to other systems is sent.
 import { chmodSync, createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -1,5 +1,5 @@
-// Every V8 flag that the process sets; V8 guarantees none of them: `V8_FLAGS=off` in the environment disables them. Imported first,
-// because the first flag concerns the memory of the start. The figures are in bench/README.md.
+// Every V8 flag that the process sets; V8 guarantees none of them: `V8_FLAGS=off` in the environment disables them. Imported first, because
+// the first flag limits the memory that the start uses. The figures are in bench/README.md.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -16,9 +16,9 @@ if (process.env.V8_FLAGS !== 'off') {
 }
 
 /**
- * The garbage of loading would make V8's young generation grow to 32 MB, so it must not grow while the process starts. After the start, the
- * remaining garbage is collected once, in about a tenth of a second, with the compiled code of all functions, most of which ran only
- * once.
+ * The garbage of loading modules would make V8's young generation grow to 32 MB, so it must not grow while the process starts. After the
+ * start, the remaining garbage is collected once, in about a tenth of a second, with the compiled code of all functions, most of which ran
+ * only once.
  */
 function keepStartSmall(): void {
   const growBy = (factor: number) => setFlagsFromString(`--semi-space-growth-factor=${factor}`);

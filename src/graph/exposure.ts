@@ -146,7 +146,7 @@ const audited =
     const { caller } = context as Context;
     return withOrigin(
       () => originOfChanges(caller, caller.source, name),
-      // `carryOrigin` is for calls with an Idempotency-Key, whose transaction has begun before.
+      // `carryOrigin` is for calls with an Idempotency-Key, whose transaction has already begun.
       async () => {
         requireWritable();
         await carryOrigin();

@@ -71,7 +71,7 @@ async function prepare(
   }
 
   async function restored(): Promise<boolean> {
-    // No entry is restored for an environment with services: its setup may also have filled a database of the mission.
+    // No files are restored for an environment with services: its setup may also have filled a database of the mission.
     if (hasServices) return false;
     const begun = Date.now();
     const found = await prepared.restore(orgId, key, place);
@@ -148,7 +148,7 @@ async function keep(
   seconds: number,
 ): Promise<number> {
   const { plan, place, checkout, interception } = runPlace;
-  // No entry is stored for an environment with services: its setup may also have filled a database of the mission.
+  // No files are stored for an environment with services: its setup may also have filled a database of the mission.
   if (plan.template.services.length > 0) return 0;
   // A checkout with changes of an agent is only for the mission of that agent.
   if (!checkout.isUntouched) throw new Error('this mission continues the work of an agent.');

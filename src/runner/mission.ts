@@ -1,4 +1,4 @@
-// One mission, from its claim to its end: its steps, one after the other, as ordered by the platform.
+// One mission, from its claim to its end: its steps, one after the other, as the platform assigns them.
 import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
 import {
   type Ending,

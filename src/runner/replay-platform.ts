@@ -1,4 +1,4 @@
-// The platform of a replay: orders the recorded steps one after the other, and keeps nothing of what is reported.
+// The platform of a replay: assigns the recorded steps, one after the other, and keeps nothing of what is reported.
 import type { Claimed, Step } from './contract.ts';
 import {
   appendFragments,

@@ -68,7 +68,7 @@ if (process.argv[2] === 'mission' || process.argv[2] === 'preflight') {
   await runInPod(process.argv[2], limits, pace, stopping.signal).catch((error) => quit(error.message));
   process.exit();
 }
-/** Clones of customers' repositories are removed at the end. */
+/** Clones of customers' repositories are removed when the runner ends. */
 const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
 const mirrors = ownMirrors?.folder ?? process.env.MIRRORS_DIR ?? '';
 if (process.argv[2] === 'replay') {

@@ -82,7 +82,8 @@ export async function work(
     await saveLast(context, journal, usage.isOverDisk(), ended);
     const failure = ended === runnerStopped ? ended : (context.replay?.result().difference ?? ended);
     await Promise.all([journal.close(), context.meter?.settled(), reportConnectionsOf(platform, lease, context)]);
-    // The commits of a failed step are pushed too, because another step continues from them; they are attested with the calls so far.
+    // The commits of a failed step are pushed too, because another step continues from them; they are attested with the calls that were
+    // made so far.
     if (hasEndedAsRecorded(context)) await context.deliver(session);
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();

@@ -1,5 +1,5 @@
-// HTTP caching: entity tags and If-None-Match of responses (RFC 9110 §8.8.3, §13.1.2), and the lifetime of cached requests to others (RFC
-// 9111 §5.2.2).
+// HTTP caching: entity tags and If-None-Match of responses (RFC 9110 §8.8.3, §13.1.2), and the lifetime of cached responses of other
+// services (RFC 9111 §5.2.2).
 import { hash } from 'node:crypto';
 import { seconds } from '../clock.ts';
 import type { Exchange } from './http.ts';

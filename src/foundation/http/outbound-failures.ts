@@ -1,7 +1,7 @@
 // Failures of outbound requests: how long an answer asks the sender to wait, and reasons that a tenant may read.
 import { seconds } from '../clock.ts';
 
-/** `Retry-After` in milliseconds, as seconds or as a date (RFC 9110 §10.2.3). */
+/** The delay in milliseconds that `Retry-After` asks for; the header contains seconds or a date (RFC 9110 §10.2.3). */
 export function delayOf(value: string | undefined, at: number): number | undefined {
   if (value === undefined) return undefined;
   const delay = /^\d{1,9}$/.test(value) ? seconds(Number(value)) : Date.parse(value) - at;

@@ -58,7 +58,7 @@ export interface KeyedRequest {
 
 /**
  * Runs `work` once per key and credential in its organization, or returns the recorded response. All writes of `work` and its response are
- * one transaction; work that needs several begins with `firstStep`.
+ * one transaction; work that needs several transactions begins with `firstStep`.
  * @throws 400 for a malformed key, 409 while the first call runs, 422 for another body, 503 while the organization has too many open calls
  */
 export async function once(

@@ -33,7 +33,7 @@ export async function sendPlain<Row>(
     return results;
   } catch (error) {
     if (isStalePlan(error)) for (const { text } of statements) forgetName(text);
-    // After a timeout the caller cuts the connection: a rollback would wait for the statement.
+    // After a timeout the caller closes the connection: a rollback would wait for the statement.
     if (isOwn && (error as { code?: string }).code) await client.query('rollback').catch(() => {});
     throw error;
   }

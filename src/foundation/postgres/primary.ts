@@ -7,7 +7,7 @@ import pg from 'pg';
 
 /** Time limit of a server's response, milliseconds. */
 const serverTimeoutMs = 1_000;
-/** Consecutive searches without a primary before unresponsive connections are cut. */
+/** Number of consecutive searches without a primary after which unresponsive connections are closed. */
 const failuresBeforeCut = 3;
 /** SQLSTATE of a server that has no free connection: the server is alive, and may still be the primary. */
 const tooManyConnections = '53300';
@@ -142,7 +142,9 @@ async function timelineOf(connectionString: string): Promise<number> {
   }
 }
 
-/** Connection settings for knex: searches for the primary again when its address is in doubt, and then renews every connection. */
+/**
+ * Connection settings for knex. When the address of the primary is in doubt, they search for the primary again, and renew every connection.
+ */
 export const connectionTo = (primary: Primary, options: pg.ClientConfig) => async () => {
   const connectionString = await primary.address();
   return { connectionString, ...options, expirationChecker: () => !primary.isKnown(connectionString) };

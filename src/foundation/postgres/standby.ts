@@ -12,7 +12,9 @@ const timing = { interval: 250, connect: 1_000, answer: 500, catchUp: 20, pause:
 const lateIntervals = 4;
 const inUse = 'reads go to the replica';
 
-/** A position in the primary's WAL. A promotion begins a new timeline, whose positions are not comparable with the old one's. */
+/**
+ * A position in the primary's WAL. A promotion begins a new timeline, whose positions are not comparable with those of the old timeline.
+ */
 export interface Position {
   timeline: number;
   /** Number of bytes since the beginning of the WAL. */
@@ -162,7 +164,7 @@ function watchLag(look: () => Promise<void>, replayed: () => number | null, say:
   };
 }
 
-/** One connection that asks for the position, reopened when it is lost. Concurrent callers share one answer. */
+/** Queries the position on one connection, which is reopened when it is lost. Concurrent callers share one answer. */
 function askStandby(connectionString: string, onLost: (reason: string) => void, onAnswer: (answer: Answer) => void) {
   let client: pg.Client | null = null;
   let asking: Promise<void> | null = null;

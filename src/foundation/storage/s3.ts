@@ -1,6 +1,6 @@
 // The storage in a bucket of Amazon S3 or a compatible server. The AWS client finds credentials in its standard places (AWS_ACCESS_KEY_ID
-// …, a profile, the machine's role) and is loaded with the first content. Permissions: s3:GetObject, PutObject, DeleteObject, ListBucket,
-// AbortMultipartUpload, ListBucketMultipartUploads.
+// …, a profile, the machine's role) and is loaded when the storage is first used. Permissions: s3:GetObject, PutObject, DeleteObject,
+// ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
 import { Readable } from 'node:stream';
 import type { ListObjectsV2Output } from '@aws-sdk/client-s3';
 import { minutes, seconds } from '../clock.ts';

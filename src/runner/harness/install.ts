@@ -40,7 +40,7 @@ export async function install(installation: Installation): Promise<string> {
   const { folder, pinned, check, signal } = installation;
   const program = programIn(folder, pinned);
   try {
-    // The users of cells must be able to read the folder.
+    // Cells run as other users, who must be able to read the folder.
     if (await mkdir(folder, { recursive: true })) await chmod(folder, 0o755);
     return await withFolderLock(folder, signal, async () => {
       await sweep(folder, (name) => name.startsWith(draftPrefix));

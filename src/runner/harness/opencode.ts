@@ -28,7 +28,7 @@ export function opencode(task: Task, on: Listener): Harness {
     err: (line) => on({ log: logLine(line) }),
   });
   const { pid, ended, isRunning, end } = process;
-  // A call before the server reports that it listens would be accepted, but never answered.
+  // A call that is sent before the server reports that it listens would be accepted, but never answered.
   const connected = port.then((at) => openConnection({ port: at, socket: server.socket }, password, task.cwd));
 
   async function send(text: string): Promise<'steered' | 'begun'> {
@@ -52,7 +52,7 @@ export function opencode(task: Task, on: Listener): Harness {
   async function open(): Promise<void> {
     const { call, listen } = await connected;
     await listen(events.take);
-    // Sets a title, or OpenCode would ask a model for one.
+    // Sets a title, because OpenCode would otherwise ask a model for one.
     await events.begin(resume ?? (await call('POST', '/session', { title: 'mission' })).id);
     await send(task.prompt);
   }

@@ -1,5 +1,5 @@
-// A scripted model on loopback for self-tests of harnesses: it requests one command, and gives its final answer after the result. It speaks
-// the streams of Anthropic Messages and OpenAI Responses.
+// A scripted model on loopback for self-tests of harnesses: it requests one command, and gives its final answer after the result. It
+// answers with streams in the formats of Anthropic Messages and OpenAI Responses.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Json, parsed } from './fragments.ts';

@@ -80,7 +80,7 @@ async function inNewContainer(
   }
 }
 
-/** Arguments with which the watchdog ends the container. A pod ends with its runner. */
+/** Arguments with which the watchdog ends the container. Empty in a pod, which ends with its runner. */
 export const watchdogArguments = ({ program, pod }: Containers, { name }: Container): string =>
   pod ? '' : `${program} ${name}`;
 

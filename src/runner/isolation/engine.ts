@@ -73,7 +73,8 @@ export const boundsOf = (program: string, { cpus, memoryBytes, processes }: Omit
     : [];
 
 /**
- * User namespace of a container. Without root, Podman maps its user to another one, who could not write in the folders of a mission.
+ * User namespace of a container. Without root, Podman would map the user of the container to another user, who could not write in the
+ * folders of a mission.
  * @param network The network of another container: it can be used only in that container's user namespace.
  */
 export const userNamespace = (program: string, network?: string): string[] =>

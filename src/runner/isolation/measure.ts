@@ -15,7 +15,7 @@ export interface ProcessSample {
 const megabyte = 1024 * 1024;
 const run = promisify(execFile);
 
-/** Processor time is counted in hundredths of a second: a rate over a shorter time is noise. */
+/** Processor time is counted in hundredths of a second: a rate over less than half a second is noise. */
 const shortestMs = 500;
 
 /**

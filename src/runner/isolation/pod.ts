@@ -23,7 +23,7 @@ export const starterSocket = (folder: string, name: PodContainer): string => `${
 /** Time limit for sending a signal to a program. */
 const signalMs = 5_000;
 
-/** Maximum answer of a starter to a signal, characters. Programs of a container can replace its socket. */
+/** Maximum number of characters of a starter's answer to a signal. Programs of a container can replace the socket of its starter. */
 const maxAnswer = 1_000;
 
 /** Sends a signal through the starter. Returns whether the program has exceeded its memory; false when the container has ended. */

@@ -46,7 +46,7 @@ export type Pools = ReturnType<typeof openPools>;
 export function openPools(api: Api, workloads: Workloads, settings: ClusterSettings, tokens: MissionTokens) {
   const keepMs = 1_000 * settings.warmKeepSeconds;
   const pause = Math.min(freshMs, keepMs / 4);
-  /** Templates that this runner has applied, by name: when, and whether they have warm pods. */
+  /** Templates that this runner has applied, by name: the time, and whether they have warm pods. */
   const applied = new Map<string, { at: number; isWarm: boolean }>();
 
   /** Applies the template of missions of this kind, and its pool. Returns their name. */

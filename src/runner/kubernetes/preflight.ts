@@ -116,7 +116,7 @@ async function outcome(workloads: Workloads, name: string, startMs: number, stop
   const refused = async (): Promise<string> => {
     for (const until = Date.now() + startMs; Date.now() < until && !signal.aborted; ) {
       await wait(pauseMs, undefined, { signal }).catch(() => {});
-      // Warnings about a Job or claim come from its controller, which cannot create the pod.
+      // A warning about a Job or claim means that its controller cannot create the pod.
       const why = await workloads.warning(name);
       if (why) return why;
     }

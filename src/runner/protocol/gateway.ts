@@ -213,7 +213,7 @@ function watchSending(onward: ClientRequest): () => boolean {
   return () => isSent;
 }
 
-/** Ends a model call whose vendor is silent: harnesses wait for days, because a call may wait for a person's answer. */
+/** Ends a model call whose vendor is silent. The harness would wait for days, because a call may also wait for a person's answer. */
 function endWhenSilent(onward: ClientRequest): void {
   onward.setTimeout(vendorSilenceMs, () =>
     onward.destroy(new Error(`the vendor has sent nothing for ${vendorSilenceMs / 60_000} minutes`)),

@@ -1,5 +1,5 @@
-// Journal of a mission: log pieces and live fragments, each with its sequence number, and costs. Sent in batches, so that a verbose
-// script makes few calls; a script that is faster than the platform blocks.
+// Journal of a mission: log pieces and live fragments, each with its sequence number, and costs. Sent in batches, so that a verbose script
+// makes few calls; a script that is faster than the platform has to wait.
 import type { Fragment, RunLease, Session } from '../contract.ts';
 import { appendFragments, appendLog, reportCost, reportUsage } from '../generated/operations.ts';
 import type { Usage } from '../harness/port.ts';

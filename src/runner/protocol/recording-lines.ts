@@ -8,7 +8,7 @@ export interface RecordedStep {
   /** When the step began, epoch milliseconds. */
   at: number;
   run: { runId: string; orgId: string };
-  /** The step as the platform has ordered it, without secrets. */
+  /** The step as the platform has assigned it, without secrets. */
   order: Step;
   harness: { harness: string; version: string };
   /** The repository and the commit that the mission began from; null without a repository. */

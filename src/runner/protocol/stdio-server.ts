@@ -5,7 +5,7 @@ import { type Json, parsed } from '../harness/fragments.ts';
 import { type Launch, type Process, startProcess } from '../isolation/process.ts';
 import { clip } from '../text.ts';
 
-/** Time limits in milliseconds: to be ready, for the list of tools, and for a call. */
+/** Time limits in milliseconds: for the start of the server, for the list of tools, and for a call. */
 const [startMs, listMs, callMs] = [30_000, 20_000, 120_000];
 /** Maximum bytes of a message, of output that answers no request, and of the log; maximum number of tools, pages and concurrent calls. */
 const limits = {

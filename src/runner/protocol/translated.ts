@@ -23,7 +23,7 @@ export function translated(body: string, replacements: readonly Replacement[]): 
 
 interface StreamedEvent {
   text: string;
-  /** The data; undefined when it is not JSON in one line. */
+  /** The data of the event; undefined when it is not JSON in one line. */
   value?: { data: unknown };
   write?: (data: string) => string;
 }

@@ -51,7 +51,7 @@ export const keysOf = (models: Pick<Upstreams, Vendor>): string[] =>
     Object.values(one?.headers ?? {}).map((value) => value.replace(/^Bearer /, '')),
   );
 
-/** The credentials of models from the environment. Null without a key and without a custom URL. */
+/** The credentials of models from the environment. Null for a vendor with neither a key nor a custom URL. */
 export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
   const of = (vendor: Vendor, address: string): Upstream | null => {
     const name = vendor.toUpperCase();

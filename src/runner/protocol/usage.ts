@@ -29,7 +29,7 @@ const usageIn = (event: Json): Json | undefined => event.usage ?? event.message?
 export interface UsageReader {
   read(bytes: Buffer): void;
   /**
-   * Tokens of the call; null when the answer contained no usage, or ended before the usage of its output.
+   * Tokens of the call; null when the answer contained no usage, or ended before it reported the output tokens.
    * @param isWhole Whether the answer has ended and was not interrupted.
    */
   result(maxOutputTokens: number, isWhole: boolean): Tokens | null;

@@ -73,7 +73,7 @@ export interface NewRunMessage {
   messageId?: string | null | undefined;
 }
 
-/** A message to the agent of the run, delivered during a step, in order and once. @throws 404, 409 */
+/** Writes a message to the agent of the run. The messages are delivered during a step, in order, and each once. @throws 404, 409 */
 export const sendMessage = (caller: Caller, { runId, text, messageId: key }: NewRunMessage): Promise<RunMessage> =>
   transaction(async (trx) => {
     const run = await lockRunInReach(trx, caller, runId);

@@ -1,4 +1,4 @@
-// Threads on lines of a pull request at its source host, as they were when it was last read.
+// Threads on lines of a pull request at its source host, as they were when the pull request was last read.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

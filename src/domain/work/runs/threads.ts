@@ -70,7 +70,7 @@ const ofPullRequestsSql = `${selectionOf(PullRequestThread)} where org_id = $1 a
   and (project_id, pr_number) in (select p.project, p.number from unnest($3::text[], $4::integer[]) p (project, number))
   order by ${PullRequestThread.order}`;
 
-/** The threads of pull requests, each named by `pullRequestKeyOf`, that the caller can reach. */
+/** The threads that the caller can reach, of the pull requests with these keys (`pullRequestKeyOf`). */
 export function threadsOf(keys: readonly string[], caller: Caller): Promise<PullRequestThread[]> {
   const { orgId, projectId = null } = withinReach(caller);
   return sql<PullRequestThread>(ofPullRequestsSql, [orgId, projectId, ...partsOf(keys)]);

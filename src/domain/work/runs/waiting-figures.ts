@@ -18,7 +18,7 @@ const kinds = {
 
 export interface WaitingGroup {
   waitsFor: keyof typeof kinds | 'a runtime';
-  /** The reason for the wait: the text that people of the organization see, or the limit that parks the runs. */
+  /** The reason for the wait: the text that people of the organization see, or the limit that stops the runs. */
   reason: string | null;
   runs: number;
   organizations: number;

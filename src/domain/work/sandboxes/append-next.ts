@@ -55,7 +55,10 @@ const fragmentsSql = (isRunHeld: string) => `with locked as (${lockSandboxSql('i
   where $4::int = (select coalesce(max(seq), -1) + 1 from sandbox_fragments where sandbox_id = $1)
   returning seq`;
 
-/** Questions are announced to more readers, and suggested answers do not fit into the arrays of the statement. */
+/**
+ * Whether the statement can append the fragment: questions must be announced to more readers, and suggested answers do not fit into its
+ * arrays.
+ */
 const isPlain = ({ kind, choices = [] }: Fragment): boolean => kind !== 'elicitation' && choices.length === 0;
 
 /** Appends fragments if they are the next ones. Returns whether it did. `isRunHeld` is an SQL condition on the sandbox `s`. */

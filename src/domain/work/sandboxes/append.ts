@@ -111,7 +111,7 @@ const lastPieceSql = `select max(seq) as seq from sandbox_log_parts
   where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4`;
 const lastFragmentSql = 'select max(seq) as seq from sandbox_fragments where sandbox_id = $1';
 
-/** The sequence number of the next entry. The statement selects the last entry. */
+/** The sequence number of the next entry. `lastSql` selects the number of the last entry. */
 async function nextSequence(trx: Transaction, lastSql: string, values: unknown[]): Promise<number> {
   const [last] = await sql<{ seq: number | null }>(lastSql, values, trx);
   return (last!.seq ?? -1) + 1;

@@ -66,7 +66,7 @@ export async function startEmbeddedDatabase({
   }
 }
 
-/** The running server of this folder, which any process may own: operator commands use it to reach the database of a running service. */
+/** The running server of this folder, whichever process owns it. Operator commands use it to reach the database of a running service. */
 export function findEmbeddedDatabase(home: string): { connection: DatabaseConnection; data: string } | undefined {
   if (!existsSync(home)) return undefined;
   const files = locateFiles(home);
