@@ -1,4 +1,4 @@
-// A copy of the database gives no access: every kind of secret is created, used, and then searched in every row of every table
+// A copy of the database gives no access: every kind of secret is created, used, and then searched for in every row of every table
 // (docs/contract.md#tokens-and-resources). The tests of OAuth and of agents search for their own secrets.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';

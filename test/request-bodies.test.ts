@@ -55,7 +55,7 @@ const bodyRoutes = bodyRoots.flatMap(({ route }): [method: string, path: string]
     : [],
 );
 
-/** Every sixth route. All routes read their body by the same function, so each is tried with some of the bodies, and each body on many. */
+/** Every sixth route. All routes read their body with the same function, so each body is sent to only a sixth of them. */
 const sixth = (n: number) => bodyRoutes.filter((_, i) => (i + n) % 6 === 0);
 
 describe('400 · a body that cannot be read', () => {

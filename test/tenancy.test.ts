@@ -90,7 +90,7 @@ function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { stat
   return `should have got ${wanted} ${code} ${words}, and got ${status} ${JSON.stringify(problem ?? data)}`;
 }
 
-/** Each root field. Fields with filters by records are asked a second time without the filters. */
+/** Each root field. Fields with filters by records are called a second time without the filters. */
 const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.flatMap((root) => {
   const all = (of: RootField) => argumentsOf(of, acme);
   const required = (of: RootField) =>

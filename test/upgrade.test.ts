@@ -145,7 +145,7 @@ describe('While the next release migrates', () => {
   it('200 · every call is answered, whichever table gets a column', { timeout: 240_000 }, async () => {
     expect(tables.length).toBeGreaterThan(30);
     expect(await callAll()).toEqual([]);
-    // Several tables at a time, each changed while calls run: the effect on a call is the same.
+    // Several tables are changed in a row while calls run: the effect on a call is the same as of a single change.
     for (let at = 0; at < tables.length; at += 6) {
       const names = tables.slice(at, at + 6);
       const failures = await underLoad(async () => {

@@ -58,7 +58,7 @@ export const framed =
     }
   };
 
-/** A handler that is opened for its first request: a process saves the memory of its libraries until then. */
+/** A handler that is opened only for its first request. Until then, the process does not load its libraries. */
 export function openedWhenUsed(open: () => Promise<Handler>): Handler {
   const opened = loadedOnce(open);
   return async (exchange) => (await opened())(exchange);

@@ -246,7 +246,7 @@ describe('missions with models of a connector', () => {
     const agentId = await agentWith();
     const { id } = (await start(agentId)).data.startMission;
     await name(compatible, []);
-    // Neither a runtime with keys of every vendor gets the run, nor one that reports no vendors.
+    // A runtime with keys of every vendor does not get the run, and neither does a runtime that reports no vendors.
     expect(await claim({ modelVendors: ['openai', 'anthropic'] })).toBeNull();
     expect(await claim({})).toBeNull();
     await explainWaits();

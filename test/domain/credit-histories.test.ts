@@ -177,7 +177,7 @@ describe('random histories of the credit ledger', () => {
         const ended = new Set<string>();
         let orders = 0;
         for (const one of steps) {
-          // Two lots of one moment are ordered by their ids, which the model does not know.
+          // Two lots created at the same moment are ordered by their ids, which the model does not know.
           world.clock.turn(1);
           model.expire();
           const runId = 'run' in one ? `run_${one.run}_${orgId}` : '';

@@ -5,7 +5,7 @@ import { seconds, setClock } from '#foundation/clock.ts';
 
 afterEach(() => setClock());
 
-/** Holds missions for some seconds, each of which sends a heartbeat whenever its interval is over. Returns the last interval. */
+/** Holds missions for a number of seconds. Each mission sends a heartbeat whenever its interval is over. Returns the last interval. */
 function hold(
   intervals: ReturnType<typeof createHeartbeatIntervals>,
   from: number,

@@ -1,4 +1,4 @@
-// The inbox: items that wait for people, in order, shown to everybody who may act on an item until one of them does.
+// The inbox: items that wait for people, in order. Everybody who may act on an item sees it until one person has acted.
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';

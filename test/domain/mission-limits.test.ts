@@ -63,7 +63,7 @@ const look = async (runId: string): Promise<Json> => {
   return (await world.graphql(query, { token: owner.token, variables: { runId } })).body.data.run;
 };
 const beat = async (held: Held): Promise<string> => (await runtime.beat(held)).desired;
-/** Heartbeats every ten seconds, as a runtime sends them. Returns the last response. */
+/** Sends a heartbeat every ten seconds, as a runtime does. Returns the last response. */
 async function beatFor(held: Held, lastsMs: number): Promise<string> {
   let desired = 'run';
   for (let passed = 0; passed < lastsMs && desired === 'run'; passed += seconds(10)) {

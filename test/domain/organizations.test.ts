@@ -1,4 +1,5 @@
-// Organizations: lists and reads agree, a read does not move the session, and a preview shows the slug that a creation would get.
+// Organizations: lists and reads agree, a read does not switch the organization of the session, and a preview shows the slug that a
+// creation would get.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { organizationsPerPerson } from '#domain/organization/organizations/bounds.ts';
 import { openWorld, type World } from '../support/world.ts';

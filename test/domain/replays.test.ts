@@ -23,7 +23,7 @@ let world: World;
 let callers: Callers;
 let shop: Place;
 let runId: `run_${string}`;
-/** The mission begins here; its events are whole minutes later. */
+/** The time at which the mission begins; its events are whole minutes later. */
 let begin: number;
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ beforeAll(async () => {
   await world.knex('change_versions').insert({
     ...{ runId, headSha: 'a'.repeat(40), ...shop, branch: 'mission', role: 'builder', artifactId, createdAt: at(7) },
   });
-  // The test gives a file of an agent the name of the diff, which must not be shown as the diff.
+  // An agent's file has the same name as the diff. It must not be shown as the diff.
   await leaveArtifact(shop, diff.replaceAll('a.ts', 'b.ts'), { ...described, createdAt: at(8) });
   world.clock.turn(minutes(10));
 });

@@ -1,4 +1,4 @@
-// The environment of a step as its runtime gets it, and what the runtime reports of it: connections and preparations.
+// The environment of a step as its runtime gets it, and what the runtime reports about it: connections and preparations.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { packageRegistries } from '#domain/projects/sandbox-templates/registries.ts';
 import { connectionsPerRun } from '#domain/work/connections/bounds.ts';

@@ -115,7 +115,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
     expect(reached.filter((name) => !excused.includes(name))).toEqual([]);
     for (const file of about.outside) expect(existsSync(file), file).toBe(false);
 
-    // The attacker's use of resources and its signals end only the mission itself.
+    // The resources that the attacker uses, and the signals that it sends, end only the mission itself.
     const [memory, disk, signals] = await Promise.all(
       [
         `node -e "const kept = Buffer.alloc(600 * 2 ** 20, 1); require('fs').writeFileSync(process.env.ARTIFACTS + '/all.txt', 'all'); setTimeout(() => kept, 6e5)"`,

@@ -54,7 +54,7 @@ it.skipIf(!engine)(
   'an image of the service is small, serves within seconds as an ordinary account on a read-only file system, and stops',
   { timeout: 1_200_000 },
   async () => {
-    // Settings and cache of npm, so that packages come from where this machine gets them.
+    // Settings and cache of npm, so that packages come from the registry or cache that this machine uses.
     const mounts = [
       [npmSetting('userconfig'), '/root/.npmrc:ro'],
       [npmSetting('cache'), '/root/.npm'],

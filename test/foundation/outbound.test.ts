@@ -1,4 +1,4 @@
-// Requests to URLs that strangers name: forbidden addresses, the connection to exactly the checked address, and limits of the response. The
+// Requests to URLs that strangers name: forbidden addresses, the connection to exactly the checked address, and limits on the response. The
 // servers are real; the name server is the test's own.
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,5 +1,5 @@
-// Private members of pg, pg-protocol and knex that the data layer relies on (src/foundation/postgres/README.md): an upgrade that
-// changes one fails here, by its name.
+// Private members of pg, pg-protocol and knex that the data layer relies on (src/foundation/postgres/README.md): an upgrade that changes a
+// member fails a test here, which names the member.
 import type { Socket } from 'node:net';
 import knexFactory, { type Knex } from 'knex';
 import { Parser } from 'pg-protocol/dist/parser.js';

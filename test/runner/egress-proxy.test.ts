@@ -44,7 +44,7 @@ afterAll(() => {
 });
 
 let count = 0;
-/** A proxy whose names all lead to this machine; the test's own services count as those of the operator. */
+/** A proxy for which all host names resolve to this machine. The services of the test count as services of the operator. */
 async function start(policy: NetworkPolicy, more: Partial<RouteSettings> = {}, headersTimeout?: number) {
   const socket = path.join(folder, String(++count));
   const seen: Connection[] = [];

@@ -1,4 +1,4 @@
-// The drivers of src/runner/harness with recorded programs: test/harnesses/record.ts records them with stand-in models.
+// The drivers of src/runner/harness with recorded events of the programs, which test/harnesses/record.ts records with stand-in models.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Metered model calls: the platform lets each through before the vendor is asked, and is told the tokens of the answer.
+// Metered model calls: the platform admits each call before it is sent to the vendor, and is told the number of tokens afterwards.
 import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';

@@ -1,5 +1,5 @@
-// A person in a terminal who uses `aep` against a service: the bundled program as a separate process where a command waits, reads or is
-// interrupted; other commands run in this process.
+// A person in a terminal who uses `aep` against a service: a command that waits, reads input or is interrupted runs the bundled program as
+// a separate process; other commands run in this process.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -132,7 +132,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     };
   }
 
-  /** A user of the provider whose first agent this person has confirmed. */
+  /** A user of the provider; this person has confirmed the first agent of the user. */
   async function linked(whom: Human, more: Claims = {}, choice: Choice = {}) {
     const claims = provider.claimsOf({ email: whom.person.email, ...more });
     const { body } = await present(provider.sign(claims));

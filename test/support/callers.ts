@@ -1,5 +1,5 @@
-// The callers that most tests need: the owner and a viewer of Acme, and a stranger, who owns another organization and to whom Acme's
-// records do not exist.
+// The callers that most tests need: the owner and a viewer of Acme, and a stranger, who owns another organization and does not find Acme's
+// records.
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';

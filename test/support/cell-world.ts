@@ -1,4 +1,5 @@
-// Two cells: installations with a database and a process each, `eu` (the directory) and `us`. The test uses the database of `eu`; it has created its records in the database of `us` before.
+// Two cells: installations with a database and a process each, `eu` (the directory) and `us`. The test uses the database of `eu`; before
+// that, it has created records in the database of `us`.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -10,7 +10,7 @@ export const movedByLooking: Record<string, string> = {
 
 const moved = Object.keys(movedByLooking).map((column) => `'${column}'`);
 
-/** A row: its table, the columns that count as JSON, and separately those that change on use. */
+/** A row: its table, its columns that count, as JSON, and separately its columns that change on use. */
 interface Row {
   text: string;
   moved: string;
@@ -86,8 +86,8 @@ async function contentsOf(knex: Knex, tables: string[]): Promise<(Row & { name: 
 export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex, 'withoutLog')).map(({ text }) => text);
 
 /**
- * Remembers every row. The returned function restores all of them, so that each test finds the state of the first; sequences and
- * files are not restored.
+ * Remembers every row. The returned function restores all rows, so that each test begins with the same state; sequences and files are not
+ * restored.
  */
 export async function keepRows(knex: Knex): Promise<() => Promise<void>> {
   const kept = await read(knex);

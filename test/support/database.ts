@@ -12,7 +12,7 @@ export interface FreshDatabase {
 
 let admin: pg.Pool | undefined;
 
-/** Sends a statement on the one connection that the files of a worker share for it: a new one takes 5 ms of CPU time. */
+/** Sends a statement on a connection that all test files of a worker share, because a new connection takes 5 ms of CPU time. */
 async function asAdmin(sql: string): Promise<void> {
   admin ??= new pg.Pool({ ...inject('testServer').connection, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
   await admin.query(sql);

@@ -9,7 +9,7 @@ import { argumentReader } from '#surfaces/rest/arguments.ts';
 import type { RestRoute } from '#surfaces/rest/routes.ts';
 import { type Arguments, bodyFor, documentOf, inputOf, type RootField, recordOf, type Surface } from './root-fields.ts';
 
-/** A function that computes its result once for each root field or route, and for each text beside it. */
+/** A function that computes its result once for each pair of a root field, or route, and a text. */
 function memoized<Of extends object, Result>(compute: (of: Of, text: string) => Result) {
   const results = new Map<Of, Map<string, Result>>();
   return (of: Of, text = ''): Result => {

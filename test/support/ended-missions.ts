@@ -1,4 +1,4 @@
-// Ended missions with all records that a retention deletes, and counts of the records that remain.
+// Ended missions with all records that are deleted after the retention period, and counts of the records that remain.
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { ChangeVersion } from '#domain/work/change-versions/model.ts';
 import { newId } from '#foundation/ids.ts';
@@ -26,7 +26,10 @@ export interface EndedMission {
   checkpointId: string;
 }
 
-/** A mission with a log, a fragment, two artifacts, one of a checkpoint, a cost and an attestation; it ends now unless it stays open. */
+/**
+ * A mission with a log, a fragment, two artifacts (one belongs to a checkpoint), a cost and an attestation; it ends now unless it stays
+ * open.
+ */
 export async function writeMission(
   world: World,
   place: Place,

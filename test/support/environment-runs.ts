@@ -129,7 +129,7 @@ require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHos
     };
   }
   let count = 0;
-  /** A run with one script, as a runner does it. */
+  /** Executes a run that has one script, as a runner does. */
   async function run(
     capabilities: RunnerCapabilities,
     environment: Environment,

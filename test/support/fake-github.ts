@@ -297,7 +297,7 @@ function checkHeaders({ headers, body }: Asked, operation: string, violate: Viol
   if (body !== undefined && headers['content-type'] !== 'application/json') violate('content-type');
 }
 
-/** Ids of comments count over all issues of a repository. */
+/** Comments are numbered across all issues of a repository. */
 const withId = (issues: readonly { comments: Comment[] }[], comment: Comment) => ({
   ...comment,
   id: issues.flatMap(({ comments }) => comments).indexOf(comment) + 1,

@@ -48,12 +48,12 @@ export interface ClusterState {
 const token = 'cluster-token';
 const refused = (code: number, reason: string, message: string): Refusal => ({ code, reason, message });
 
-/** @param pods Nodes, or the command of the image of the runner, for pods by bubblewrap */
+/** @param pods Nodes, or the command of the runner image for pods that run in bubblewrap */
 export async function startKubernetes(folder: string, pods: string[] | PodProcesses) {
   const objects = Object.fromEntries(plurals.map((one) => [one, new Map()])) as ClusterState['objects'];
   const history: { version: number; plural: Plural; type: string; object: Json }[] = [];
   const watches = new Set<{ plural: Plural; selector: string; response: ServerResponse }>();
-  /** Milliseconds from the creation of claims until a pod has their mission. */
+  /** Milliseconds from the creation of each claim until a pod has its mission. */
   const starts = { cold: [] as number[], warm: [] as number[] };
   const seen: { method: string; path: string; status: number }[] = [];
   /** Rights that requests needed, as `verb resource`. */

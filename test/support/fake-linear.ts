@@ -74,7 +74,7 @@ export async function openLinear(authorization: string) {
     const faults = validate(schema, parse(query));
     for (const { message } of faults) violate(message);
     const answer = await graphql({ schema, source: query, variableValues: variables, rootValue });
-    // An error of a variable that does not fit its type has no path.
+    // An error about a variable that does not fit its type has no path.
     for (const { path, message } of answer.errors ?? []) if (!path) violate(message);
     const body2 = { ...answer, errors: answer.errors?.map((error) => error.toJSON()) };
     return { status: answer.errors ? settings.statusOfErrors : 200, body: body2 };

@@ -29,7 +29,7 @@ export const labeled = (
   { action: 'labeled', issue: { number, html_url, title, body }, label: { name: label }, sender: person(by) },
 ];
 
-/** The first pull request of a repository whose issue has the number 1. */
+/** The first pull request of a repository in which an issue has the number 1. */
 const pullRequest = (more: object = {}) => ({
   number: 2,
   html_url: 'https://github.com/acme/shop/pull/2',

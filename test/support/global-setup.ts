@@ -48,7 +48,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     buildConsole(),
     buildService(),
     buildPrograms(),
-    // The browser is unpacked once, because otherwise each worker would unpack it. Tests that need it report a failure.
+    // The browser is unpacked once, because otherwise each worker would unpack it. If this fails, the tests that need the browser report
+    // the failure.
     unpackBrowser().catch(() => {}),
   ]);
   project.provide('testServer', { connection: server.connection, prefix, template });
@@ -76,7 +77,10 @@ async function openTemplate() {
   return { server, prefix, template };
 }
 
-/** Bundles the programs of tests that import the service: compiling each of its files again would take a process twice the time. */
+/**
+ * Bundles the programs of tests that import the service: without bundles, each process would compile every file again and take twice as
+ * long.
+ */
 async function buildPrograms(): Promise<void> {
   const folder = path.join(output, 'test');
   const names = readdirSync(import.meta.dirname).flatMap((name) => /^(.*-process)\.js$/.exec(name)?.[1] ?? []);

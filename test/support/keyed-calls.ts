@@ -90,7 +90,7 @@ export async function openKeyedCalls() {
     return id;
   }
   let webhook: { id: string; orgId: string } | undefined;
-  /** A delivery that was sent, and the query that finds its resending. */
+  /** A delivery that was sent, and the query that finds it when it is sent again. */
   async function sentWebhook() {
     const body = { name: 'Sent', url: 'https://192.0.78.9/' };
     webhook ??= (await write('/webhook-endpoints', body, undefined, { session })).body.endpoint;

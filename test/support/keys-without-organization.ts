@@ -1,6 +1,6 @@
-// The tables and keys without an organization, as exceptions of the rule that is tested in models.test.ts
-// (docs/decisions/0070-keys-contain-the-organization.md). An entry is removed together with its table or key; a new one needs a
-// reason here.
+// The tables and keys without an organization, as exceptions to the rule that is tested in models.test.ts
+// (docs/decisions/0070-keys-contain-the-organization.md). An entry is removed together with its table or key; a new one needs a reason
+// here.
 
 /** Tables without `org_id`, or whose `org_id` may be null, by reason. */
 export const tablesWithoutOrganization: Record<string, string[]> = {

@@ -58,7 +58,7 @@ const importsOf = (file: string, text: string): string[] =>
 /** The layer of a file: `domain` for src/domain/projects/projects/model.ts, `app.ts` for src/app.ts. */
 const layerOf = (file: string): string => file.split('/')[1]!;
 
-// Lowest first: a layer imports from the layers before it.
+// Layers, lowest first: each imports from the layers before it.
 const order = ['foundation', 'access', 'graph', 'domain', 'schema.ts', 'demo', 'surfaces', 'app.ts', 'main.ts'];
 // These files have the rank of another file. For example, services.ts has the rank of app.ts, because it connects the foundation for both
 // entry points.
@@ -150,7 +150,8 @@ export const theRunnerIsAProgramOfItsOwn: Rule = (tree) =>
     });
   });
 
-// Lowest first: a part imports from itself and the parts before it. Other files at the top, such as runner.ts, import all of them.
+// Parts of the runner, lowest first: each imports from itself and the parts before it. Other files at the top, such as runner.ts, import
+// all of them.
 const runnerParts = [
   ...['generated', 'contract.ts', 'text.ts', 'settings.ts', 'network', 'isolation', 'harness', 'protocol', 'workspace'],
   'kubernetes',
@@ -437,8 +438,8 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
 };
 
 /**
- * Folders whose statements name tables of other nouns, with the reason for each. The list only shrinks: a table that is no longer
- * named there is a violation.
+ * Folders whose statements name tables of other nouns, with the reason for each. The list only shrinks: an entry for a table that the
+ * folder no longer names is a violation.
  */
 const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> = {
   'src/domain/organization/memberships': {

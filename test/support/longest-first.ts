@@ -1,5 +1,5 @@
-// The order of the test files. The slowest start first, so that no slow file runs alone at the end while other workers are idle. One in
-// three mostly waits for processes or for time limits: several such files at once would leave the cores idle.
+// The order of the test files. The slowest files start first, so that no slow file runs alone at the end while other workers are idle.
+// Every third file is one that mostly waits for processes or time limits, because several such files at once would leave the cores idle.
 // Without lists the order would be by size, and short files that start processes would come last.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

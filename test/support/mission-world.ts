@@ -100,7 +100,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
     });
     return found as T;
   }
-  /** Fragments that the agents of the run have shown, of the latest sandbox first. */
+  /** Fragments that the agents of the run have shown, beginning with those of the latest sandbox. */
   async function shown(runId: string): Promise<string[]> {
     const { sandboxes } = await look(runId);
     const details = await Promise.all(sandboxes.map(({ sandboxId }: Json) => get(`/sandboxes/${sandboxId}`)));

@@ -1,4 +1,4 @@
-// Missions of the stand-in cluster, while its nodes, its runner with the relay, and its API server are killed in turn.
+// Missions of the stand-in cluster, while its nodes, its runner with the relay, and its API server are killed one after the other.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { startKubernetes } from './fake-kubernetes.ts';
 import type { LightNodes } from './light-nodes.ts';

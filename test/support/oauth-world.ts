@@ -43,7 +43,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
   const faults: unknown[] = [];
   serve();
 
-  /** Puts a surface with these settings in front of the app's own, and collects its reports. */
+  /** Puts an OAuth surface with these settings in front of the app, and collects the errors that it reports. */
   function serve(): void {
     const { registrationsPerHour = 1_000_000, trustedIssuers = [{ issuer: 'https://provider.example' }] } = settings;
     const report = (_exchange: unknown, error: unknown) => void faults.push(error);

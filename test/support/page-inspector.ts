@@ -1,6 +1,6 @@
-// Opens the pages of a world in a browser and inspects each in light on a desktop and in dark on a phone. It records all problems:
-// failed requests, requests to other machines, and serious findings of axe (WCAG 2.2). SCREENSHOTS=<folder> saves a picture of each
-// inspected page.
+// Opens the pages of a world in a browser and inspects each in light colors on a desktop and in dark colors on a phone. It records all
+// problems: failed requests, requests to other machines, and serious findings of axe (WCAG 2.2). SCREENSHOTS=<folder> saves a picture of
+// each inspected page.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -34,7 +34,10 @@ interface Found {
 
 export type PageInspector = ReturnType<typeof createPageInspector>;
 
-/** A window of the newest inspector that no test uses. The next inspector opens its page there, because a new process would compile all scripts again. */
+/**
+ * The window of the newest inspector, while no test uses the window. The next inspector opens its page there, because a new process would
+ * compile all scripts again.
+ */
 let idle: Page | null = null;
 
 export function createPageInspector(browser: Browser, baseURL: string) {
@@ -46,8 +49,9 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   idle = null;
 
   /**
-   * A browser window without cookies and stored data, signed in if there is a session. Tests share one after the other; a test that
-   * changes its window for good (scripts of all its documents, its clock) gets its own window by passing `options`, which may be empty.
+   * A browser window without cookies and stored data, signed in if there is a session. Tests use the same window one after the other. A
+   * test that changes its window for good (scripts of all its documents, its clock) gets its own window by passing `options`, which may be
+   * empty.
    */
   async function open(session: Session | null = null, options?: BrowserContextOptions): Promise<Page> {
     const page = !options && idle && idle === shared ? idle : await openWindow(options);
@@ -100,7 +104,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
     await page.evaluate('sessionStorage.clear(); localStorage.clear()');
   }
 
-  /** Inspects the page in each look: there is no serious problem, and nothing is wider than the screen. */
+  /** Inspects the page in each look, and expects no serious problem and nothing wider than the screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     const before = page.viewportSize();
     await loadAxe(page);
@@ -158,7 +162,7 @@ function withoutChangesForGood(page: Page): Page {
 async function loadAxe(page: Page): Promise<void> {
   const isLoaded = "typeof axe === 'object'";
   if (await page.evaluate(`${isLoaded} || (self.loadAxe?.(), ${isLoaded})`)) return;
-  // The session ends with the page: ending it earlier would remove the page's virtual authenticators.
+  // The debugging session ends with the page: ending it earlier would remove the page's virtual authenticators.
   const protocol = await page.context().newCDPSession(page);
   await protocol.send('Runtime.evaluate', { expression: axe });
 }

@@ -8,8 +8,8 @@ import fc from 'fast-check';
 
 export interface Fate {
   /**
-   * `late`: the answer comes after a time. `never`: no answer comes. `cut`: the stream ends in the middle. `refused`: an error, which costs
-   * nothing. `silent`: an answer without usage. `twice`: usage is sent twice. `more`: the answer is longer than allowed.
+   * `late`: the answer comes after a delay. `never`: no answer comes. `cut`: the stream ends in the middle. `refused`: an error, which
+   * costs nothing. `silent`: an answer without usage. `twice`: usage is sent twice. `more`: the answer is longer than allowed.
    */
   answer: 'whole' | 'late' | 'never' | 'cut' | 'refused' | 'silent' | 'twice' | 'more';
   isStream: boolean;

@@ -37,7 +37,8 @@ export async function freePort(): Promise<number> {
 /** Whether a process is alive. A process that has ended but was not waited for yet is not. */
 export function isRunning(pid: number): boolean {
   try {
-    // A process that has ended stays as a zombie until its parent reads its exit code; that of an orphan is init, which may take seconds.
+    // A process that has ended stays as a zombie until its parent reads its exit code; the parent of an orphan is init, which may take
+    // seconds.
     const isZombie = process.platform === 'linux' && /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
     return !isZombie && process.kill(pid, 0);
   } catch {
@@ -63,7 +64,7 @@ export function runningCommands(): string[] {
 export const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
-/** The DATABASE_URL of a server, which may listen on a Unix socket, as that of the tests does. */
+/** The DATABASE_URL of a server, which may listen on a Unix socket, as the server of the tests does. */
 export function databaseUrl({ host, port, user, password, database }: DatabaseConnection): string {
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user, password })}`;
 }
@@ -71,7 +72,7 @@ export function databaseUrl({ host, port, user, password, database }: DatabaseCo
 export interface ServiceProcess {
   url: string;
   process: ChildProcess;
-  /** Resolves when the process accepts requests; rejects when it ends before. */
+  /** Resolves when the process accepts requests; rejects when it ends before that. */
   ready: Promise<void>;
 }
 

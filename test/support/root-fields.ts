@@ -56,7 +56,7 @@ export function inputOf(field: GraphQLField<unknown, unknown>): string | undefin
   return input && getNamedType(input.type).name;
 }
 
-/** The request record of the field, or of its route, whose members are arguments of the field. */
+/** The request record that the field takes. For a field without one, the body of its route, whose members are arguments of the field. */
 export function recordOf({ field, route }: RootField): (RequestRecord & { name: string }) | undefined {
   const name = inputOf(field);
   return name ? { name, ...requestRecords.get(name)! } : route?.body;

@@ -64,7 +64,7 @@ export interface SampleOrganization {
   owner: Person;
   /** Ids of the records of the organization by the name of the argument that takes them. */
   ids: Record<string, string>;
-  /** Ids of the records in its first project: to a credential bound to another project they do not exist. */
+  /** Ids of the records in its first project: a credential bound to another project does not find them. */
   ofProject: Record<string, string>;
   /** Ids of records that belong to the owner personally, whatever the role of others. */
   ofOwner: Record<string, string>;
@@ -738,7 +738,7 @@ const place = ({ organization, ids }: SampleOrganization) => ({
   projectId: ids.projectId as Id<'project'>,
 });
 
-/** Additions of a row to each paged list: a mutation, or a runtime's report. */
+/** For each paged list, a call that adds a row: a mutation, or a report of a runtime. */
 const adders: Record<string, string | ((sample: SampleOrganization, world: World) => Promise<unknown>)> = {
   projects: 'createProject',
   agents: 'createAgent',

@@ -17,7 +17,7 @@ export async function startRegistry() {
   const folder = mkdtempSync(path.join(tmpdir(), 'registry-'));
   const releases = new Map<string, Map<string, Release>>();
   const asked: string[] = [];
-  /** Answers with tarballs that are held back. */
+  /** Responses with tarballs that are held back. */
   const held: ServerResponse[] = [];
   let isHolding = false;
   const server = createServer((request, response) => {

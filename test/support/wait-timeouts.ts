@@ -1,4 +1,5 @@
-// Tests must not fail on a busy machine: Vitest stops waiting for a condition after one second, here it waits as long as a test may.
+// Tests must not fail on a busy machine: Vitest stops waiting for a condition after one second, but here it waits as long as a test may
+// take.
 import { type VitestUtils, vi } from 'vitest';
 
 /** The timeout in milliseconds. */

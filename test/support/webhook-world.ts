@@ -48,7 +48,7 @@ export async function openWebhookWorld() {
 
   const addressOf = (path: string) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`;
   const sessions = new Map<string, { session: Session; openedAt: number }>();
-  /** A request in a session that a test's clock has not ended; a new one for each request would add events. */
+  /** A request in a session that has not expired by the test's clock. A new session for each request would add events. */
   async function ask(method: string, path: string, body?: object, orgId: string = acme.id): Promise<Answer> {
     const last = sessions.get(orgId);
     const isFresh = last !== undefined && now() - last.openedAt < days(1);

@@ -1,4 +1,5 @@
-// Tokens for the assertions of agents, over real HTTP (docs/contract.md#assertions), and the secrets of all these requests.
+// Tokens for the assertions of agents, over real HTTP (docs/contract.md#assertions), and places in which the secrets of these requests must
+// not be stored.
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';
@@ -178,7 +179,7 @@ describe('Agent registration and claim', () => {
         expect([what, place, text.includes(secret)]).toEqual([what, place, false]);
       }
     }
-    // The code is too short to search for it everywhere.
+    // The code is too short to be searched for everywhere.
     expect(places.log).not.toContain(`"${ceremony.user_code}"`);
     const [attempt] = await world.knex('claim_attempts').where({ registrationId: agent.registration_id });
     expect(JSON.stringify(Object.values(attempt))).not.toContain(`"${ceremony.user_code}"`);

@@ -186,7 +186,7 @@ describe('The form that completes a claim', () => {
       .where({ registrationId: body.registration_id })
       .update({ address: '203.0.113.5' });
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>203.0.113.5</dd>');
-    // A row of a release that did not store the address.
+    // A row written by a release that did not store the address.
     await world.knex('claimAttempts').where({ registrationId: body.registration_id }).update({ address: null });
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });

@@ -1,4 +1,5 @@
-// Coverage of the API by the console: every root field of the schema is used by a page, or listed here with another place that has it, or with a reason.
+// Coverage of the API by the console: every root field of the schema is used by a page, or listed here with another place that uses it, or
+// with the reason why the console does not.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type FieldNode, Kind, parse, visit } from 'graphql';

@@ -1,4 +1,4 @@
-// The events feed as a page, by long polling, and as a stream: complete in the order of commits, and only for those who may read it.
+// The events feed as a page, by long polling, and as a stream: complete, in the order of commits, and only for callers who may read it.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { numberChanges } from '#domain/lifecycle/audit/numbers.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';

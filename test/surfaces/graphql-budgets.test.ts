@@ -255,7 +255,7 @@ test('an urgent operation is queued before the others of its organization, even 
   const others = [1, 2, 3, 4].map((n) => ask(`mutation { write(text: "${n}") }`));
   expect((await Promise.race(others)).status).toBe(503);
   const urgent = [ask('mutation { beat }'), post([{ query: 'mutation { beat }' }, { query: 'mutation { beat }' }])];
-  // Together with an operation that is not urgent, it is not urgent either.
+  // In a batch with an operation that is not urgent, the heartbeat is not urgent either.
   expect((await post([{ query: 'mutation { beat }' }, { query: '{ hello }' }])).status).toBe(503);
   await expect.poll(() => asked).toBe(7);
   proceed();
@@ -398,7 +398,7 @@ describe('Costs in the schema of the service', () => {
       'SandboxLiveFragment.parameter': 16,
       'SandboxLiveFragment.result': 16,
       'SandboxLog.content': 1_024,
-      // Steps of a plan are short, so they cost a point.
+      // The text of a plan step is short, so it costs one point.
       'SandboxPlanItem.content': 1,
       'ScheduledTask.prompt': 20,
       'ScheduledTaskTemplate.prompt': 20,

@@ -1,4 +1,4 @@
-// Plans of queries: they write the same text as graphql-js, and fail if its result has errors.
+// Plans of queries: they write the same text as graphql-js, and fail when the result of graphql-js has errors.
 
 import { execute, type FieldNode, getOperationAST, parse } from 'graphql';
 import { createSchema } from 'graphql-yoga';

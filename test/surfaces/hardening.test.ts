@@ -248,7 +248,7 @@ describe('Pipelined requests', () => {
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();
-    // Requests that the server reads behind the blocked one would be executed during this time.
+    // If the server read the requests after the blocked one, it would execute them during this time.
     for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
     socket.destroy();
     await lock.commit();

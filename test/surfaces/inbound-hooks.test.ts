@@ -88,7 +88,7 @@ describe('Events of any system', () => {
     const done = await deliver('', body, { to, headers });
     expect(done.status).toBe('started');
     expect((await runs())[0].issueText).toBe('Eve asks: Why?');
-    // Without an id of the sender, the same body is the same event.
+    // If the sender gives no id, a repeated body counts as the same event.
     expect(await send('', body, { to, headers })).toMatchObject({ status: 200, body: { deliveryId: done.id } });
   });
 
@@ -349,7 +349,7 @@ describe('Previews of a rule for events', () => {
     const from = performance.now();
     const { data } = await preview({ kind: 'webhook', hookId: to.id, template: slow });
     expect(data).toMatchObject([{ reason: null, text: '' }]);
-    // Each expression alone would end after 500 ms.
+    // Each expression alone would be stopped after 500 ms.
     expect(performance.now() - from).toBeLessThan(3_000);
     const other = { kind: 'webhook', hookId: to.id };
     const refused = { title: 'Not found' };

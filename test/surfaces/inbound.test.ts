@@ -211,7 +211,7 @@ describe('Issues that get a label', () => {
       return `${scmOwner}/${scmRepo}`;
     };
     const change = { repository: { name: { from: 'shop' } } };
-    // The service asks the host: an event alone changes nothing.
+    // The service queries the source host, because an event alone changes nothing.
     await moved('renamed', 'acme/store', change);
     expect(await repoFullName()).toBe('acme/shop');
     const labeledShop = labeled('agent');

@@ -1,5 +1,5 @@
-// Features of the MCP server other than tools, with the official client: resources, completion, prompts, progress, and the size limits of a
-// response.
+// Features of the MCP server other than tools, with the official client: resources, completion, prompts, progress, and the limits on the
+// size of a response.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -340,7 +340,7 @@ describe('Request rates of the REST API', () => {
     ];
     expect(asked.map(({ status }) => status)).toEqual([403, 404, 400, 403, 200]);
     expect((await me({ token: narrow })).status).toBe(429);
-    // An unknown path costs nothing.
+    // A request to an unknown path does not count against the rate.
     expect((await world.rest('GET', '/unknown', { token: narrow })).status).toBe(404);
   });
 

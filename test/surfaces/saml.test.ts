@@ -237,7 +237,7 @@ const attack =
   (request) =>
     idp.answer(request, { ...user, ...given }, signing);
 
-/** A response with a signed assertion that signs nobody in, and an unsigned one in the place where a careless reader looks. */
+/** A response whose signed assertion signs nobody in. It also has an unsigned assertion, which a careless parser would use instead. */
 function wrapped(place: (evil: string, signedAssertion: string) => string): Falsified {
   return (request) => {
     const answer = idp.answer(request, user);

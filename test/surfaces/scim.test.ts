@@ -1,4 +1,4 @@
-// SCIM: the requests that the RFC, Entra ID and Okta document, and what provisioning does to memberships.
+// SCIM: requests as documented by the RFC, Entra ID and Okta, and the effects of provisioning on memberships.
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { scopesOfRole } from '#access/scopes.ts';

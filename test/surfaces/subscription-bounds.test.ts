@@ -1,4 +1,4 @@
-// Permission to read a GraphQL subscription, its duration, the limits of subscriptions, and cleanup after a reader disconnects.
+// GraphQL subscriptions: the permission to read them, their duration and limits, and the cleanup after a reader disconnects.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

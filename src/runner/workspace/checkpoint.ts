@@ -14,7 +14,10 @@ import { git } from './git.ts';
 const maxBundleBytes = 256 * 1024 * 1024;
 const timeoutMs = 120_000;
 
-/** Files that git ignores are not included. The agent may continue to work, because neither its index nor its branch is changed. */
+/**
+ * Files that git ignores are not included. The agent may keep working meanwhile, because the index and the branch of the checkout are not
+ * changed.
+ */
 const script = `set -e
 out=$1 base=$2
 export GIT_AUTHOR_NAME=Checkpoint GIT_AUTHOR_EMAIL=checkpoint@localhost

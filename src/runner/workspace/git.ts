@@ -1,4 +1,5 @@
-// Runs git in repositories of the runner: never in a checkout that an agent could change, because its settings may name programs.
+// Runs git in repositories of the runner: never in a checkout that an agent could change, because the git settings of such a checkout may
+// start programs.
 import { execFile } from 'node:child_process';
 import type { lookup } from 'node:dns';
 import path from 'node:path';
@@ -50,7 +51,7 @@ export async function git(
       const why = stderr.trim() || error.message;
       reject(new Error(`git ${args[0]}: ${remote?.password ? why.replaceAll(remote.password, '[redacted]') : why}`));
     });
-    // Ignores the broken pipe when git ends without reading its input: git reports its own error, or had no error.
+    // A broken pipe only means that git has ended without reading its input. If this was an error, git reports it.
     child.stdin!.on('error', () => {}).end(input);
   });
 }

@@ -224,7 +224,8 @@ async function take(mirror: string, checkpoint: Bundle, begun: string | null): P
 }
 
 /**
- * Rejects a checkout whose repository borrows objects from another one on this machine, which the runner can read and the agent must not.
+ * Rejects a checkout whose repository borrows objects from another repository on this machine, which the runner can read but the agent must
+ * not read.
  */
 async function checkIsOrdinary(checkout: string): Promise<void> {
   const gitFolder = path.join(checkout, '.git');

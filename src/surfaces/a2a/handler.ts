@@ -58,7 +58,7 @@ export function createHandler(): A2ARequestHandler {
   return {
     ...pushMethods(),
     getAgentCard: () => Promise.reject(new ExtendedAgentCardNotConfiguredError()),
-    // Both errors say that there is no extended card, as the public card announces (A2A 1.0 §3.3.4, 0.3 §7.10).
+    // In both versions the error says that there is no extended card, as the public card also says (A2A 1.0 §3.3.4, 0.3 §7.10).
     getAuthenticatedExtendedAgentCard: (_, { requestedVersion }) =>
       Promise.reject(
         requestedVersion === '0.3'

@@ -42,8 +42,8 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 export const missingHeader = 'x-aep-cell-missing';
 
 /**
- * Forwards the request. Returns false, and answers nothing, when the organization is no longer in that cell. @throws 503 when the cell does
- * not answer, or too many requests are open
+ * Forwards the request. Returns false, and sends no response, when the organization is no longer in that cell. @throws 503 when the cell
+ * does not answer, or too many requests are open
  */
 export async function forwardToCell(place: CellPlace, exchange: Exchange): Promise<boolean> {
   const hold = await ofOrganization.take(place.orgId ?? place.cell);
@@ -83,7 +83,7 @@ async function forward(cell: string, { req, res, requestId, address }: Exchange)
   }
   res.writeHead(response.statusCode!, endToEnd(response.headers) as Record<string, string>);
   res.flushHeaders();
-  // When the client or the cell disconnects, the other side is ended too.
+  // When the client or the cell disconnects, the other connection is closed, too.
   await pipeline(response, res).catch(() => {});
   return true;
 }

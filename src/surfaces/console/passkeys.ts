@@ -1,4 +1,4 @@
-// A person's passkeys: the list, creating one, removing one; and the offer on the account.
+// A person's passkeys: the list, the creation and removal of a passkey, and the offer on the account page.
 import { z } from 'zod';
 import {
   arePasskeysPossible,

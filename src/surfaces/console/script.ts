@@ -1,5 +1,5 @@
-// The script of a signed-in person's pages: the menu, the theme, and staying on the page while there is no connection. Every page works
-// without it: the menu is open on a phone.
+// The script of a signed-in person's pages: the menu, the theme, and staying on the page while there is no connection. Every page also
+// works without the script: the menu on a phone is then always open.
 
 export const consoleScript = `
 const menu = document.querySelector('.menu-button');

@@ -104,7 +104,7 @@ export async function readOwnForm(exchange: Exchange): Promise<URLSearchParams> 
 const foreignForm = () =>
   forbidden('This form did not come from one of our pages. Go back, reload the page and try again.');
 
-/** The fields of a form; of repeated fields the last. @throws 400 naming each invalid field */
+/** The fields of a form; a repeated field has its last value. @throws 400 naming each invalid field */
 export function fieldsOf<S extends z.ZodObject>(form: URLSearchParams, shape: S): z.output<S> {
   const parsed = shape.safeParse(Object.fromEntries(form));
   if (!parsed.success) throw invalid.fields(fieldErrorsOf(parsed.error));

@@ -77,7 +77,7 @@ interface Feed {
   logId: string;
 }
 
-/** Yields the first page at once, then a page after each announcement, even if it has no matching events. */
+/** Yields the first page at once, then a page after each announcement, even one without matching events. */
 async function* follow({ presentCaller, parameters, logId }: Feed, signal: AbortSignal): AsyncGenerator<FeedPage> {
   let { after } = parameters;
   for await (const _ of watch([logId], signal)) {

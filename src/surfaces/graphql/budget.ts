@@ -55,7 +55,7 @@ export interface RequestBudget {
 }
 
 export interface BudgetSettings {
-  /** Number of operations of the request, each of which has counted one point of the rate already. */
+  /** Number of operations of the request, each of which has already counted as one point against the rate. */
   operations: number;
   executions: Capacity;
   /** Counts points against the caller's rate, or against the separate rate of its urgent operations; throws 429. */

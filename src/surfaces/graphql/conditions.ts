@@ -5,7 +5,7 @@ import { type ASTNode, BREAK, type DirectiveNode, type DocumentNode, Kind, type 
 /** Maximum number of variables in conditions for a plan: each doubles the number of possible plans. */
 const maxVariables = 4;
 
-/** The variables of the conditions; null when there are too many, or other directives. */
+/** The variables of the conditions; null when there are too many variables, or other directives. */
 export function variablesOfConditions(document: DocumentNode): string[] | null {
   const names = new Set<string>();
   let isPlain = true;

@@ -21,7 +21,7 @@ import type { Plugin } from 'graphql-yoga';
 import { perSchema } from '#graph/projection/per-schema.ts';
 import { documentCache } from './bounds.ts';
 
-/** The length of each list in introspection: of the schema, or the average per type or field. */
+/** The length of each list in introspection: the exact length for lists of the schema, the average for lists of types and fields. */
 interface Lengths {
   types: number;
   directives: number;

@@ -28,7 +28,7 @@ let acme: Organization;
 let notes: string[];
 let restore: () => Promise<void>;
 
-/** Inserts a signing key that this service has not created, so that it has no private key for it. */
+/** Inserts a signing key that this service has not created. The service has no private key for it. */
 const strangeKey = `insert into audit_keys (id, algorithm, public_key, sealed_private_key, created_at, retired_at)
   values ('strange', 'ed25519', '${Buffer.alloc(32, 9).toString('base64')}', 'none', 1, 1)`;
 

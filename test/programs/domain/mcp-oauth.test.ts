@@ -46,7 +46,7 @@ describe('connecting an MCP server with OAuth', () => {
     const { body } = await start(project, { returnTo: `/console/projects/${project.id}` });
     const asked = new URL(body.authorizeUrl).searchParams;
     expect([asked.get('code_challenge_method'), asked.get('resource')]).toEqual(['S256', guarded.url]);
-    // The person's browser: to the authorization server, which approves, and back to the console.
+    // Like the person's browser, visits the authorization server, which approves the access and redirects to the console.
     const back = await fetch(body.authorizeUrl, { redirect: 'manual' });
     const callback = new URL(back.headers.get('location')!);
     expect(callback.origin + callback.pathname).toBe(`${world.url}/console/mcp/callback`);

@@ -1,4 +1,5 @@
-// The file of an organization: packed in one installation, joined in another one with another service key, whole or not at all.
+// The file of an organization: packed in one installation, joined in another installation that has another service key, whole or not at
+// all.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   createReadStream,

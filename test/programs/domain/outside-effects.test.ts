@@ -1,4 +1,5 @@
-// Outside effects wait for approval: nothing reaches the source host before a person approves it, and each effect happens once after it.
+// Outside effects wait for approval: nothing reaches the source host before a person approves it, and each effect happens once after its
+// approval.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { githubHeaders, labeled } from '../../support/github-events.ts';
 import { openStagedWorld, type StagedWorld } from '../../support/staged-world.ts';

@@ -51,7 +51,7 @@ const message = (type: string, ...parts: Buffer[]): Buffer => {
 const failure = (words: string) => message('E', Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${words}\0\0`));
 const welcome = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
 
-/** Sends an error with the words, at login or in response to the first statement, and closes the connection. */
+/** Sends an error with this text, at login or in response to the first statement, and closes the connection. */
 async function standIn(words: string, at: 'login' | 'statement'): Promise<pg.ClientConfig> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => {});

@@ -204,7 +204,7 @@ describe('missions of agents', () => {
     expect(await missions.ended(next)).toMatchObject({ status: 'completed', lastError: null });
     expect((await missions.shown(next)).join('\n')).toContain('I see a.txt=new');
 
-    // A person pulls the work, changes it and pushes the changes, and the mission continues from them.
+    // A person pulls the work, changes it and pushes the changes, and the mission continues from these changes.
     const [aep, home] = [await openAep(), path.join(folder, 'home')];
     execFileSync('git', ['clone', '-q', path.join(folder, 'acme/careful'), path.join(home, 'careful')]);
     const env = { ...process.env, HOME: home, AEP_URL: world.url, AEP_TOKEN: alice.token };
@@ -263,7 +263,7 @@ describe('missions of agents', () => {
     };
     expect(await missions.until(asked)).toEqual([{ text: 'Which colour?', choices: ['Red', 'Blue'] }]);
     expect(await missions.ended(await missions.mission('Another.'))).toMatchObject({ status: 'completed' });
-    // The question of a lost runner is asked again by the next one, which begins from the checkpoint.
+    // The next runner, which begins from the checkpoint, asks the question of the lost runner again.
     await missions.loseRunner(asking);
     expect(await asked()).toBeNull();
     missions.startRunner();

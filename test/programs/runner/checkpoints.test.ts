@@ -44,7 +44,7 @@ function startRunner(more: Record<string, string> = {}): Runner {
   return missions.startRunner({ ...folders, CHECKPOINT_MS: '100', ...more });
 }
 
-/** Waits until the sessions or files in the checkpoint have the text. A checkpoint is reported only when something has changed. */
+/** Waits until the sessions or files in the checkpoint contain the text. A checkpoint is reported only when something has changed. */
 const isKept = (runId: string, message: string, part: 'sessions' | 'work' = 'sessions') =>
   missions.until(async () => {
     const kept = missions.world.knex('checkpoints').where({ runId }).select('artifactId');

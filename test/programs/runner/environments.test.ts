@@ -191,7 +191,7 @@ it('a mission that is canceled while it waits for the setup of another mission s
     return prepared.alone(orgId, key, () => released.then(work));
   };
   const [canceled, works] = [new AbortController(), new AbortController()];
-  // A setup that fails is not kept, so the next mission in the queue runs its own.
+  // A setup that fails is not kept, so the next mission in the queue runs its own setup.
   const [first, second] = [works, canceled].map(({ signal }) =>
     run(
       { ...capabilities, prepared: { ...prepared, alone } },

@@ -48,7 +48,7 @@ describe.skipIf(typeof launched === 'string')('Forms of an organization in the c
     const agents = async () => (await asked('{ agents { data { name effort isBuiltin id } } }')).agents.data;
     const mine = async () => (await agents()).find(({ name }: { name: string }) => name === 'Careful reviewer');
     await expect.poll(async () => (await mine()).effort).toBe('high');
-    // Another person saves after the page has compared, and before its change arrives.
+    // Another person saves after the page has compared the versions, and before the page's own change arrives.
     let isFirst = true;
     await page.route('**/graphql', async (route) => {
       if (isFirst && route.request().postData()?.includes('mutation')) {

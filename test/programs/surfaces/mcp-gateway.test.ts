@@ -1,5 +1,5 @@
-// The gateway for missions: the runtime that holds a run reaches the MCP servers of its project with the official clients. It sees the
-// approved tools of its agent's role, and never a credential. Each call is recorded with the run.
+// The gateway for missions: the runtime that holds a run reaches the MCP servers of its project with the official clients. The runtime sees
+// the approved tools of its agent's role, and never a credential. Each call is recorded with the run.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { commitNextEffect } from '#domain/execution/outside-effects/commit.ts';

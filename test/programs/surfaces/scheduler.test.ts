@@ -167,7 +167,7 @@ describe('Failing trackers', () => {
 /** Input of a process of support/scheduler-process.js. */
 interface Orders {
   connection: DatabaseConnection;
-  /** The clock shows `shows` when the machine's shows `at`, and runs `speed` times as fast. */
+  /** When the clock of the machine shows `at`, this clock shows `shows`. It runs `speed` times as fast. */
   clock: { at: number; shows: number; speed: number };
 }
 
@@ -226,8 +226,8 @@ describe('Four scheduler processes on one database', () => {
   });
 
   /**
-   * Tasks that are due once within two minutes of the fast clock, and again almost a day later. Every fourth has skipIfPreviousOpen, and
-   * those among the scheduled tasks have an open run.
+   * Tasks that are due once within two minutes of the fast clock, and again almost a day later. Every fourth task has skipIfPreviousOpen;
+   * if it is a scheduled task and not an automation, it also has an open run.
    */
   async function seed(begin: number): Promise<void> {
     const schedule = { interval: 'daily', time: isoTime(begin - minutes(1)).slice(11, 16), timezone: 'UTC' };

@@ -1,5 +1,5 @@
-// Traces: the span trees that a collector receives for a request, a query, a job and a mission of a real runner, and their contexts on the
-// way in and out.
+// Traces: the span trees that a collector receives for a request, a query, a job and a mission of a real runner, and the trace contexts of
+// incoming and outgoing requests.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';

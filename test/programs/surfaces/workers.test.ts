@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const workersOf = ({ process: { pid } }: ServiceProcess): number[] => childrenOf(pid!);
 
-/** Requests on separate connections, which are distributed in turn. */
+/** Requests on separate connections, which are distributed round-robin. */
 const ask = (path: string, token?: string): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
     const headers = { connection: 'close', ...(token && { authorization: `Bearer ${token}` }) };
@@ -65,7 +65,7 @@ it('503 · metrics are refused while one worker does not answer', async () => {
   const [frozen] = workersOf(service);
   process.kill(frozen!, 'SIGSTOP');
   try {
-    // Connections are distributed in turn: the frozen process gets one of the two.
+    // Connections are distributed round-robin, so the frozen process gets one of the two.
     const answers = [ask('/metrics'), ask('/metrics')];
     for (const answer of answers) answer.catch(() => {});
     expect(await Promise.race(answers)).toMatchObject({
