@@ -1,5 +1,5 @@
-// The least that PostgreSQL does for the start of a mission: the rows that the service writes, made by statements over the due missions of
-// a batch. The rows are neither computed nor sent by a program, and the only query finds the due missions.
+// The least work that PostgreSQL must do for the start of a mission: the rows that the service writes, made by statements over the due
+// missions of a batch. The rows are neither computed nor sent by a program, and the only query finds the due missions.
 import pg from 'pg';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { dispatching } from '#domain/work/runs/dispatch.ts';

@@ -50,7 +50,7 @@ const servers = await Promise.all(
 );
 
 const postgresCpu = await openPostgresMeter();
-/** Counts of the database, CPU times in microseconds, and the time in milliseconds. */
+/** Reads the counters of the database, the CPU times in microseconds, and the current time in milliseconds. */
 async function read() {
   const cpus = await Promise.all(servers.map((server) => server.cpu()));
   const service = cpus.reduce((sum, cpu) => sum + cpu, 0);
@@ -58,7 +58,7 @@ async function read() {
 }
 type Reading = Awaited<ReturnType<typeof read>>;
 
-/** Figures of each occurrence between two readings, less the CPU time of idle processes. @param idle Microseconds per millisecond */
+/** Figures per occurrence from the difference of two readings, less the CPU time of idle processes. @param idle Microseconds per millisecond */
 function costOf(before: Reading, after: Reading, idle: { service: number; postgres: number }): string {
   const each = (figure: keyof Reading, unused = 0) =>
     ((after[figure] - before[figure] - unused * (after.at - before.at)) / occurrences).toFixed(0);
@@ -66,7 +66,7 @@ function costOf(before: Reading, after: Reading, idle: { service: number; postgr
   return `${cpu}; ${each('rowsWritten')} rows, ${each('walBytes')} bytes of WAL`;
 }
 
-/** CPU microseconds per millisecond of processes that have nothing to do. */
+/** Measures the CPU time of processes that have nothing to do, in microseconds per millisecond. */
 async function readIdle() {
   const before = await read();
   await wait(seconds(5));

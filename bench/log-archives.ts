@@ -93,7 +93,7 @@ const runTables = [
   ...logTables,
 ];
 
-/** Rows, and bytes with indexes after the space of deleted rows is returned. */
+/** Number of rows, and number of bytes including indexes, once the space of deleted rows is freed. */
 async function measure(tables: readonly string[]): Promise<void> {
   let [allRows, allBytes] = [0, 0];
   for (const table of tables) {

@@ -1,4 +1,4 @@
-// Cases that send one read over the protocols of agents and over REST, all to the service.
+// Cases that send the same query to the service over REST and over each protocol for agents.
 import type { Request } from 'autocannon';
 import { type Comparison, json, projectsOfOrdinary, runsOfOrdinary, type Servers } from './cases.ts';
 import { ordinary } from './database.ts';

@@ -38,7 +38,7 @@ export const service = (
     DATABASE_URL: databaseUrl,
     DATA_DIR: folder,
     SECRET_KEY: secretKey.toString('base64'),
-    // The limiter counts and reports, but does not refuse.
+    // The rate limiter counts and reports requests, but refuses none.
     REQUESTS_PER_MINUTE: '10000000',
     REQUESTS_PER_MINUTE_ORGANIZATION: '100000000',
     REQUESTS_PER_MINUTE_RUNTIME: '100000000',

@@ -1,5 +1,5 @@
-// The platform of the cluster soak: an embedded database, two processes of the service behind one address, the stand-in cluster with light nodes, and
-// a runner for it. All but the database can be killed.
+// The platform of the cluster soak: an embedded database, two processes of the service behind one address, the stand-in cluster with
+// lightweight nodes, and a runner for it. All but the database can be killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

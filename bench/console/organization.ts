@@ -1,4 +1,5 @@
-// The organization of the bench of the console: a mission with a long log and a large change, and missions that wait for each of the tasks.
+// The organization of the bench of the console: a mission with a long log and a large change, and the missions on which the tasks are
+// performed.
 import { openSession } from '#domain/identity/sessions/operations.ts';
 import { storeContent } from '#domain/work/artifacts/content.ts';
 import { Artifact } from '#domain/work/artifacts/model.ts';

@@ -27,6 +27,6 @@ export const builder = new SchemaBuilder<{
   complexity: { defaultComplexity: 1, defaultListMultiplier: 10 },
 });
 
-builder.queryType({ description: 'Reads. Each field names the scope that it requires.' });
+builder.queryType({ description: 'Queries. The description of each field names the scope that the field requires.' });
 builder.mutationType({ description: 'Changes, executed one after the other in the order of the request.' });
 builder.subscriptionType({ description: 'Changes as they happen, sent as server-sent events.' });

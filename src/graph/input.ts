@@ -86,6 +86,6 @@ export const ifUpdatedAt = {
 } as const;
 /** An optional filter of a list. */
 export const filter = {
-  description: 'Only records with this value.',
+  description: 'Only records with this value in the field of the same name.',
   validate: { schema: boundedText(text.filter) },
 } as const;

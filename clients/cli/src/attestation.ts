@@ -17,7 +17,7 @@ interface Envelope {
   signatures: { keyid: string; sig: string }[];
 }
 
-/** The members of a statement that are read here. */
+/** The members of a statement that this program reads. */
 export interface Statement {
   _type: string;
   predicateType: string;

@@ -1,4 +1,5 @@
-// A checkpoint in a git repository of this person. Its content comes from an agent: no hook runs, and nothing of this person is overwritten.
+// Checks out a checkpoint in a git repository of this person. Its content comes from an agent, so no hook runs, and
+// nothing of this person is overwritten.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// The work of this person in a checkout as a bundle like that of a checkpoint, for a mission that continues from it.
+// Packs the work of this person in a checkout into a git bundle like that of a checkpoint, so that a mission can
+// continue from it.
 import { copyFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type FetchedBundle, git, gitWith, succeeds } from './checkout.ts';

@@ -25,7 +25,7 @@ const folder = path.join(process.env.XDG_CONFIG_HOME || path.join(homedir(), '.c
 export const storeFile = path.join(folder, 'credentials.json');
 const lockFile = `${storeFile}.lock`;
 
-/** Age of a lock whose process is considered dead. */
+/** Age of a lock above which its process is considered dead. */
 const abandonedAfterMs = 30_000;
 const lockRetryMs = 50;
 

@@ -73,7 +73,7 @@ export interface CatalogModel {
 }
 /** An agent that exists in every organization. */
 export interface CatalogAgent {
-  /** The key of the agent, whose id is `agn_builtin_` and this key. */
+  /** The key of the agent. The id of the agent is `agn_builtin_` followed by this key. */
   key: string;
   /** Name for people; programs use the id. */
   name: string;
@@ -250,7 +250,7 @@ export interface AllowHostParameters {
   /** The id of the run. */
   runId: string;
 }
-/** A connection of a run that was blocked. */
+/** A blocked connection of a run. */
 export interface AllowHostRequest {
   /** A host that was blocked in the run. */
   host: string;
@@ -322,7 +322,7 @@ export interface ApprovePlanParameters {
   /** The id of the run. */
   runId: string;
 }
-/** Proof of work that an agent has submitted. */
+/** A file that an agent has submitted as evidence of its work. */
 export interface Artifact {
   /** The id, which starts with `art_`. */
   id: string;
@@ -371,11 +371,11 @@ export interface ArtifactParameters {
 }
 /** The parameters of `artifacts`. */
 export interface ArtifactsParameters {
-  /** Only records with this value. */
+  /** Only records with this value in the field of the same name. */
   issueId?: string;
-  /** Only records with this value. */
+  /** Only records with this value in the field of the same name. */
   projectId?: string;
-  /** Only records with this value. */
+  /** Only records with this value in the field of the same name. */
   sandboxId?: string;
   /** Only artifacts of this kind. */
   kind?: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
@@ -419,7 +419,7 @@ export interface Attempt {
   /** Files that the branch changes, sorted, at most 1000; null before a branch was pushed, and when they are unknown. */
   changedPaths: string[] | null;
 }
-/** One mission: a run of a scheduled task or an automation, or a run that was started on its own. */
+/** One mission: a run of a scheduled task or an automation, or a run that was started without either. */
 export interface Run {
   /** The id, which is unique and never changes. */
   id: string;
@@ -623,7 +623,7 @@ export interface AuditCheckpoint {
   algorithm: string;
   /** The id of the key, among those at `/.well-known/audit-keys.json`. */
   keyId: string;
-  /** The key in the format of verifiers of signed notes: its name, hash and public key. */
+  /** The key in the format that verifiers of signed notes expect: name, hash and public key. */
   verifierKey: string;
   /** The checkpoint as a signed note (C2SP tlog-checkpoint), to be kept elsewhere. */
   note: string;
@@ -848,13 +848,13 @@ export interface Automation {
   /** When a person last changed the recurring mission. */
   updatedAt: number;
 }
-/** A trigger of a recurring mission: each occurrence of its schedule starts one. */
+/** A trigger of a recurring mission: each occurrence of its schedule starts a mission. */
 export interface Trigger {
   /** Always `schedule`. */
   kind: 'schedule';
   schedule: Schedule;
 }
-/** A wall-clock time in a time zone. A time that a clock change skips is due later by the length of the change; a time that occurs twice is due the first time; a shorter month uses its last day. */
+/** A wall-clock time in a time zone. If a clock change skips the time, the mission starts later by the length of the change. If the time occurs twice, the mission starts at the first occurrence. In a month without the day, the mission starts on the last day. */
 export interface Schedule {
   /** Interval between occurrences. */
   interval: 'daily' | 'weekly' | 'monthly';
@@ -1214,11 +1214,11 @@ export interface ChatConnection {
   orgId: string;
   /** The vendor’s id of the workspace. */
   workspaceId: string;
-  /** Reason why the last message could not be written; null once one was written. */
+  /** Reason why the last message could not be written; null if it was written. */
   problem: string | null;
-  /** The end of the vendor’s last rate limit; null before the first. */
+  /** When the latest rate limit of the vendor ends or ended; null if there was none. */
   pausedUntil: number | null;
-  /** The hook that receives the events; its deliveries show the outcome of each. */
+  /** The hook that receives the events; its deliveries show the outcome of each event. */
   hookId: string;
   /** The URL to enter for events, commands and buttons in the settings of the app. */
   eventsAddress: string;
@@ -1375,7 +1375,7 @@ export interface ConnectIntegrationParameters {
     /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
   };
-  /** A Linear OAuth application, which acts as an agent there, in place of an API key: only for `linear`. */
+  /** A Linear OAuth application instead of an API key, only for `linear`. The application acts as an agent in Linear. */
   linearApp?: {
     /** The client id of the application, as its settings show it. */
     clientId: string;
@@ -1492,7 +1492,7 @@ export interface CreateBudgetRequest {
 export interface CreateCheckoutSessionRequest {
   /** Packs of credits, or a team plan. */
   offer: 'pack' | 'team';
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: string;
   /** Packs, 1 to 100; 1 when absent. */
   quantity?: number;
@@ -1510,7 +1510,7 @@ export interface CreateCheckpointUploadParameters {
 export interface CreateCreditRequest {
   /** The message, 1 to 2,000 characters, for the owners. */
   message: string;
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: string;
 }
 /** The parameters of `createDirectoryToken`. */
@@ -1731,7 +1731,7 @@ export interface CreateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for only that port.
+     * Items: `host` or `*.host`, optionally followed by `:port` to allow only that port.
      */
     hosts?: string[];
   };
@@ -1744,7 +1744,7 @@ export interface CreateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for only that port.
+     * Items: `host` or `*.host`, optionally followed by `:port` to allow only that port.
      */
     hosts?: string[];
   };
@@ -1862,11 +1862,11 @@ export interface CreateSecretRequest {
   /** 1 to 16,384 characters; a secret has at least 8. The value cannot be read again. */
   value: string;
   /**
-   * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
+   * Hosts to which request headers may carry the secret: at most 20. The network policy must allow these hosts too. Not allowed for a variable.
    *
    * @maxItems 20
    *
-   * Items: `host` or `*.host`, each with `:port` for only that port.
+   * Items: `host` or `*.host`, optionally followed by `:port` to allow only that port.
    */
   hosts?: string[];
   /** Whether only the setup gets the secret; such a secret has no hosts. */
@@ -2331,9 +2331,9 @@ export interface EnvironmentParameters {
 }
 /** The parameters of `environments`. */
 export interface EnvironmentsParameters {
-  /** Only records with this value. */
+  /** Only records with this value in the field of the same name. */
   issueId?: string;
-  /** Only records with this value. */
+  /** Only records with this value in the field of the same name. */
   projectId?: string;
   /** Only environments in this status; absent means all. */
   status?: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
@@ -2390,9 +2390,9 @@ export interface EventsParameters {
   types?: string[];
   /** Only events of this project and of its records. */
   projectId?: string;
-  /** Maximum number of events in the answer. A stream has no end, and ignores it. */
+  /** Maximum number of events in the response. A stream has no end and ignores this parameter. */
   limit?: number;
-  /** Seconds to wait for an event if there is none yet. A stream ignores it. */
+  /** Seconds to wait for an event if there is none yet. A stream ignores this parameter. */
   wait?: number;
 }
 /** A change of a record, without its actor and its values. */
@@ -2443,13 +2443,13 @@ export interface ForkMissionParameters {
 export interface ForkMissionRequest {
   /** The step of the call. */
   stepId: string;
-  /** Number of the call of the step at which the new mission leaves the recording. `recordedModelCalls` and the download of the recording contain these numbers. */
+  /** Number of the first model call of the step that the new mission sends to a model instead of answering it from the recording. `recordedModelCalls` and the download of the recording contain these numbers. */
   call: number;
   /** A message to the agent at the call; absent means that it is asked to continue. */
   prompt?: string | null;
-  /** The model for this and later calls, which the harness of the step must support; absent means the model of the agent. */
+  /** The model for the chosen call and later ones. The harness of the step must support it. Absent means the model of the agent. */
   model?: string | null;
-  /** The version of the agent for this and later calls. It must have the same harness; its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
+  /** The version of the agent for the chosen call and later ones. It must have the same harness; its instructions, model, effort and skills apply. Absent means the version of the recorded step. */
   agentVersion?: number | null;
   /** Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the recorded mission. */
   budgetUsd?: number | null;
@@ -2585,7 +2585,7 @@ export interface InboundDelivery {
   title: string | null;
   /** The state of the delivery. */
   status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
-  /** Reason why the event has started nothing, or which run an event about a pull request continues; null otherwise. */
+  /** Reason why the event has started nothing. For an event that continues the mission of a pull request, the run that it continues. Null otherwise. */
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
@@ -2809,7 +2809,7 @@ export interface Invite {
   status: 'pending' | 'accepted' | 'revoked' | 'expired';
   /** The person who created the invite; null when no person did, or the account was deleted. */
   invitedByUserId: string | null;
-  /** When the invite expires, seven days after its creation, in seconds; an expired invite cannot be accepted. */
+  /** When the invite expires, in epoch seconds: seven days after its creation. An expired invite cannot be accepted. */
   expiresAtSec: number;
   /** When the invite was created. */
   createdAt: number;
@@ -2913,7 +2913,7 @@ export interface IssuesParameters {
   cursor?: string;
   /** Order of the list, newest first when absent. A cursor is valid for one order only. */
   order?: 'oldest' | 'newest';
-  /** Only records with this value. */
+  /** Only records with this value in the field of the same name. */
   projectId?: string;
   /** Only issues in this state. */
   state?: 'open' | 'closed';
@@ -3056,7 +3056,7 @@ export interface McpApprovedTool {
   /** Whether a person attests that the tool is read-only. */
   attestedReadOnly: boolean;
 }
-/** The binding of a declared server to its project: which roles may use which of its tools. */
+/** The binding of a declared server to its project. It says which roles may use which tools of the server. */
 export interface McpBinding {
   /** The transport, as declared when the server was bound. */
   transport: 'remote' | 'sandbox';
@@ -3310,7 +3310,7 @@ export interface MissionStep {
   seq: number;
   /** The role of the agent in the step. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** The attempt of the builder that the step belongs to, from 1; 0 for the planner. */
+  /** The number of the builder’s attempt to which the step belongs, from 1; 0 for the planner. */
   round: number;
   /** Status of the step. */
   status: 'waiting' | 'running' | 'completed' | 'failed' | 'canceled';
@@ -3406,7 +3406,7 @@ export interface ModelsByVendor {
 export interface NetworkPolicy {
   /** Set of hosts that the policy allows. */
   mode: 'none' | 'packages' | 'custom' | 'open';
-  /** Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for only that port. */
+  /** Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, optionally followed by `:port` to allow only that port. */
   hosts: string[];
 }
 /** Confirms that a person no longer sees a notice. */
@@ -3450,7 +3450,7 @@ export interface Orchestrator {
   isBuiltin: boolean;
   /** Whether the orchestrator may ask its model, once per mission, which of the organization’s agents suit the task. */
   inferenceEnabled: boolean;
-  /** The organization’s own cap; null leaves it to the default. */
+  /** The organization’s own cap; null means that the default applies. */
   dailyCostCapUsd: number | null;
   /** The cap while the organization has chosen none, US dollars per UTC day. */
   defaultDailyCostCapUsd: number;
@@ -3494,7 +3494,7 @@ export interface OrganizationClosureParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   orgId: string;
 }
-/** The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization. */
+/** The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with the number of lines and the SHA-256 hash of each file. The archive is erased with the organization. */
 export interface OrganizationExport {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
@@ -3728,17 +3728,17 @@ export interface ProjectsParameters {
   limit?: number;
   /** The `nextCursor` of the previous page. */
   cursor?: string;
-  /** Only records with this value. */
+  /** Only projects whose tracker uses this connector. */
   byTrackerConnectorId?: string;
-  /** Only records with this value. */
+  /** Only projects with this team of the tracker. */
   byTrackerTeamId?: string;
-  /** Only records with this value. */
+  /** Only projects with this `trackerProjectId`, which is not used yet. */
   byTrackerProjectId?: string;
-  /** Only records with this value. */
+  /** Only projects whose source host uses this connector. */
   byScmConnectorId?: string;
-  /** Only records with this value. */
+  /** Only projects whose repository has this owner. */
   byScmOwner?: string;
-  /** Only records with this value. */
+  /** Only projects whose repository has this name. */
   byScmRepo?: string;
 }
 /** A part of a prompt with its source. */
@@ -4130,7 +4130,7 @@ export interface RotateIntegrationParameters {
     /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
   };
-  /** A Linear OAuth application, which acts as an agent there, in place of an API key: only for `linear`. */
+  /** A Linear OAuth application instead of an API key, only for `linear`. The application acts as an agent in Linear. */
   linearApp?: {
     /** The client id of the application, as its settings show it. */
     clientId: string;
@@ -4224,7 +4224,7 @@ export interface RunGroupsParameters {
   kind?: 'scheduled' | 'manual';
   /** Only runs that were started for this agent; `none` for those that any agent may work on. */
   agentId?: string;
-  /** Only runs of this person, as `personId` of a run; `none` for runs without a responsible person. */
+  /** Only runs with this `personId`; `none` for runs without a responsible person. */
   personId?: string;
   /** Only runs that were created at this time or later; the year is at most 9999. */
   createdFrom?: number;
@@ -4321,7 +4321,7 @@ export interface SandboxPlanItem {
 export interface RunPlanItem {
   /** The step. */
   content: string;
-  /** Its status, as the harness names it. */
+  /** Status of the step, as the harness names it. */
   status: string;
 }
 /** The parameters of `runMoment`. */
@@ -4454,7 +4454,7 @@ export interface RuntimeHarness {
 }
 /** Missions that need a runtime, as numbers for an autoscaler. */
 export interface RuntimeDemand {
-  /** Number of missions that wait or run; divided by the number that one runtime executes at once, it is the number of runtimes that are needed. */
+  /** Number of missions that wait or run. Divide it by the number of missions that one runtime executes at once to get the number of runtimes that are needed. */
   missions: number;
   /** Number of missions that wait for a runtime. */
   waiting: number;
@@ -4499,11 +4499,11 @@ export interface Runtimes {
 export interface WaitingRuns {
   /** Why the missions wait; null for about two seconds, until the reason is known. */
   reason: string | null;
-  /** Labels that a runtime must have to take them. */
+  /** Labels that a runtime must have to take the missions. */
   labels: string[];
   /** Number of missions. */
   runs: number;
-  /** When the oldest of them began to wait. */
+  /** When the oldest of the missions began to wait. */
   oldestWaitingAt: number;
   /** The run that waits longest. */
   oldestRunId: string;
@@ -4599,7 +4599,7 @@ export interface SandboxLog {
   sessionId: string;
   /** Which log of the session this is. */
   part: 'session' | 'system' | 'prompt';
-  /** The newest content, or an older piece by `cursor`: at most 1,048,576 bytes. */
+  /** The newest content or, if `cursor` was sent, an older piece: at most 1,048,576 bytes. */
   content: string;
   /** Length of the whole log in bytes, not only of `content`. */
   bytes: number;
@@ -4750,7 +4750,7 @@ export interface SandboxUpdatedParameters {
 }
 /** The parameters of `sandboxes`. */
 export interface SandboxesParameters {
-  /** Only records with this value. */
+  /** Only records with this value in the field of the same name. */
   projectId?: string;
   /** Only sandboxes in this status; absent means all. */
   status?: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
@@ -5261,7 +5261,7 @@ export interface SignInDomain {
   recordName: string;
   /** The value of the TXT record. */
   recordValue: string;
-  /** The provider that signs in people with its addresses; null without one. */
+  /** The provider that signs in people with addresses of the domain; null without one. */
   providerId: string | null;
   /** Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers. */
   required: boolean;
@@ -5609,7 +5609,7 @@ export interface UpdateAutomationParameters {
 export interface UpdateBillingSettingsRequest {
   /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
   trackerTriggers: 'anyone' | 'members' | 'off';
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: string;
 }
 /** The parameters of `updateBudget`. */
@@ -5860,7 +5860,7 @@ export interface UpdateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for only that port.
+     * Items: `host` or `*.host`, optionally followed by `:port` to allow only that port.
      */
     hosts?: string[];
   };
@@ -5873,7 +5873,7 @@ export interface UpdateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for only that port.
+     * Items: `host` or `*.host`, optionally followed by `:port` to allow only that port.
      */
     hosts?: string[];
   };
@@ -5991,11 +5991,11 @@ export interface UpdateSecretRequest {
   /** 1 to 16,384 characters; a secret has at least 8. The value cannot be read again. */
   value?: string;
   /**
-   * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
+   * Hosts to which request headers may carry the secret: at most 20. The network policy must allow these hosts too. Not allowed for a variable.
    *
    * @maxItems 20
    *
-   * Items: `host` or `*.host`, each with `:port` for only that port.
+   * Items: `host` or `*.host`, optionally followed by `:port` to allow only that port.
    */
   hosts?: string[];
   /** Whether only the setup gets the secret; such a secret has no hosts. */
@@ -6047,7 +6047,7 @@ export interface UpdateSignInDomainParameters {
 }
 /** Omitted fields keep their value. */
 export interface UpdateSubscriptionRequest {
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: string;
   /** The plan from the next period on. */
   plan?: 'team-5' | 'team-20';

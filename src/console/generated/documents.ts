@@ -81,7 +81,7 @@ export type AgentSandboxKind =
   /** An existing template, named by `templateId`. */
   | 'existing';
 
-/** A connection of a run that was blocked. */
+/** A blocked connection of a run. */
 export type AllowHostRequest = {
   /** A host that was blocked in the run. */
   host: Scalars['String']['input'];
@@ -343,7 +343,7 @@ export type CreateBudgetRequest = {
 export type CreateCheckoutSessionRequest = {
   /** Packs of credits, or a team plan. */
   offer: CheckoutOffer;
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
   /** Packs, 1 to 100; 1 when absent. */
   quantity?: InputMaybe<Scalars['Int']['input']>;
@@ -357,7 +357,7 @@ export type CreateCheckoutSessionRequest = {
 export type CreateCreditRequest = {
   /** The message, 1 to 2,000 characters, for the owners. */
   message: Scalars['String']['input'];
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -623,7 +623,7 @@ export type CreateScheduledTaskRequestTriggersSchedule = {
 
 /** A new secret or variable. */
 export type CreateSecretRequest = {
-  /** Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret. */
+  /** Hosts to which request headers may carry the secret: at most 20. The network policy must allow these hosts too. Not allowed for a variable. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kind of value: an environment variable or a secret. */
   kind: SecretKind;
@@ -822,7 +822,7 @@ export type InboundDeliveryStatus =
   | 'ignored'
   /** The event is not processed yet, or will be retried; `reason` says why. */
   | 'received'
-  /** The event has started a mission, or continues that of a pull request. */
+  /** The event has started a mission, or continues the mission of a pull request. */
   | 'started'
   /** The event waits for an approval; `reason` says why. */
   | 'waiting';
@@ -1857,7 +1857,7 @@ export type UpdateAgentRequestSandbox = {
 
 /** The settings to change. */
 export type UpdateBillingSettingsRequest = {
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
   /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
   trackerTriggers: TrackerTriggerPolicy;
@@ -2167,7 +2167,7 @@ export type UpdateScheduledTaskRequestTriggersSchedule = {
 
 /** Omitted fields keep their value. */
 export type UpdateSecretRequest = {
-  /** Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret. */
+  /** Hosts to which request headers may carry the secret: at most 20. The network policy must allow these hosts too. Not allowed for a variable. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
@@ -2201,7 +2201,7 @@ export type UpdateSignInDomainRequest = {
 export type UpdateSubscriptionRequest = {
   /** Whether the subscription ends when its period ends; false lets it renew. */
   cancelAtPeriodEnd?: InputMaybe<Scalars['Boolean']['input']>;
-  /** The organization of the caller; any other one is a 404. */
+  /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
   /** The plan from the next period on. */
   plan?: InputMaybe<Scalars['TeamPlanId']['input']>;

@@ -31,13 +31,13 @@ export const FeedParameters = z.object({
     .min(pages.other.min)
     .max(pages.other.max)
     .default(pages.other.default)
-    .describe('Maximum number of events in the answer. A stream has no end, and ignores it.'),
+    .describe('Maximum number of events in the response. A stream has no end and ignores this parameter.'),
   wait: z
     .int()
     .min(0)
     .max(maxWaitSeconds)
     .default(0)
-    .describe('Seconds to wait for an event if there is none yet. A stream ignores it.'),
+    .describe('Seconds to wait for an event if there is none yet. A stream ignores this parameter.'),
 });
 export type FeedParameters = z.infer<typeof FeedParameters>;
 

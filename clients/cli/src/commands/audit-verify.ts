@@ -1,4 +1,5 @@
-// Copies of the audit log that prove that it was not changed: entries with their hashes, signed checkpoints, and the check of both.
+// Exports and verifies copies of the audit log, which prove that the log was not changed: entries with their hashes,
+// and signed checkpoints.
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,5 @@
-// The work of a mission in a checkout of this person: branch, uncommitted files and sessions, from the newest checkpoint.
+// Brings the work of a mission into a checkout of this person: branch, uncommitted files and sessions, from the newest
+// checkpoint.
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

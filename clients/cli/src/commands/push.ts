@@ -1,4 +1,5 @@
-// Local changes to a mission that has ended, as its newest checkpoint, from which it is continued.
+// Uploads local changes to a mission that has ended. They become its newest checkpoint, from which the mission is
+// continued.
 import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -21,7 +21,7 @@ interface ForkOptions extends CommonOptions {
   detach?: true;
 }
 
-/** Starts a mission from a recorded call, which is named like `stp_…/4`; lists the calls without one. */
+/** Starts a mission from a recorded call, which is named like `stp_…/4`. Without a call, lists the recorded calls. */
 export async function fork(options: ForkOptions, runId: string, at?: string): Promise<void> {
   const client = await openClient(options.url);
   if (at === undefined) return listCalls(client, options, runId);

@@ -122,7 +122,7 @@ function idOf(sha: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** The identifier of models.dev, `vendor/model`; other models keep the name that the mission has used. */
+/** The identifier of models.dev, `vendor/model`; other models keep the name under which the mission used them. */
 function modelId(model: string): string {
   if (model.startsWith('claude-')) return `anthropic/${model}`;
   return /^(gpt-|o\d|codex-)/.test(model) ? `openai/${model}` : model;

@@ -137,7 +137,8 @@ const bindingFields = (t: FieldsOfBinding) =>
   });
 
 export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement({
-  description: 'The binding of a declared server to its project: which roles may use which of its tools.',
+  description:
+    'The binding of a declared server to its project. It says which roles may use which tools of the server.',
   fields: (t) =>
     members(t, {
       ...bindingFields(t),

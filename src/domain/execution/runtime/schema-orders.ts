@@ -56,8 +56,8 @@ const ReplayOrder = builder.objectRef<NonNullable<StepOrder['replay']>>('ReplayO
       runId: string('The recorded run.'),
       stepId: string('The recorded step.'),
       call: intOrNull(
-        'Number of the first call that is not answered: the runtime ends the step with it, and reports its session. Null means that the ' +
-          'whole step is answered.',
+        'Number of the first call that the recording does not answer. The runtime ends the step at this call, and reports the session ' +
+          'of the step. Null means that the recording answers the whole step.',
       ),
     }),
 });

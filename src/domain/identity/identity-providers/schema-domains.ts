@@ -23,7 +23,7 @@ const DomainType = builder.modelType(SignInDomain, 'SignInDomain').implement({
         resolve: ({ domain }) => domains.recordNameOf(domain),
       }),
       recordValue: t.string({ description: 'The value of the TXT record.', resolve: ({ token }) => token }),
-      providerId: stringOrNull('The provider that signs in people with its addresses; null without one.'),
+      providerId: stringOrNull('The provider that signs in people with addresses of the domain; null without one.'),
       required: boolean(
         'Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers.',
       ),

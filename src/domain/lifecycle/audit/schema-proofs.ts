@@ -24,7 +24,7 @@ const CheckpointType = builder.modelType(AuditCheckpoint, 'AuditCheckpoint').imp
       algorithm: string('The algorithm of the signature: `ed25519`.'),
       keyId: string('The id of the key, among those at `/.well-known/audit-keys.json`.'),
       verifierKey: t.string({
-        description: 'The key in the format of verifiers of signed notes: its name, hash and public key.',
+        description: 'The key in the format that verifiers of signed notes expect: name, hash and public key.',
         resolve: async ({ keyId, note }, _, context) => {
           const key = (await keysOf(context).load(keyId))!;
           return verifierKey(note.slice(0, note.indexOf('\n')), Buffer.from(key.publicKey, 'base64'));

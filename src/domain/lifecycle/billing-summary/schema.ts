@@ -8,7 +8,9 @@ import { TrackerTriggerPolicy } from '../../money/billing/schema-purchases.ts';
 import { BillingSummaryType } from './schema-summary.ts';
 import { billingSummary, updateSettings } from './summary.ts';
 
-const orgId = boundedText(text.pathId).optional().describe('The organization of the caller; any other one is a 404.');
+const orgId = boundedText(text.pathId)
+  .optional()
+  .describe('The organization of the caller. For any other organization, the response is a 404.');
 const UpdateBillingSettingsRequest = request(
   'UpdateBillingSettingsRequest',
   z

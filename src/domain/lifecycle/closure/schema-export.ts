@@ -17,7 +17,8 @@ const addressOf = ({ orgId, status }: OrgExport) => (status === 'ready' ? create
 
 const OrganizationExport = builder.objectRef<OrgExport>('OrganizationExport').implement({
   description:
-    'The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization.',
+    'The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with the ' +
+    'number of lines and the SHA-256 hash of each file. The archive is erased with the organization.',
   fields: (t) =>
     members(t, {
       orgId: string('The id of the organization; starts with `org_`.'),

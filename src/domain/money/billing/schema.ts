@@ -15,7 +15,9 @@ import { updateSubscription } from './subscription.ts';
 import { billing } from './terms.ts';
 import { withdrawOrder } from './withdrawal.ts';
 
-const orgId = boundedText(text.pathId).optional().describe('The organization of the caller; any other one is a 404.');
+const orgId = boundedText(text.pathId)
+  .optional()
+  .describe('The organization of the caller. For any other organization, the response is a 404.');
 const CreateCreditRequest = request(
   'CreateCreditRequest',
   z

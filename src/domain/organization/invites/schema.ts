@@ -36,7 +36,7 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
       expiresAtSec: t.field({
         type: 'EpochSec',
         description:
-          'When the invite expires, seven days after its creation, in seconds; an expired invite cannot be accepted.',
+          'When the invite expires, in epoch seconds: seven days after its creation. An expired invite cannot be accepted.',
         resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000),
       }),
       createdAt: epochMs('When the invite was created.'),

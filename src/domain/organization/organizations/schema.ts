@@ -25,7 +25,8 @@ const cell = z
   .max(32)
   .regex(slugPattern, 'must contain only lower-case letters, digits and hyphens')
   .describe(
-    'Name of the cell that stores its data, 1 to 32 characters; by default the cell of the request. In another cell, the person gets the account with the same email address.',
+    'Name of the cell that stores the organization’s data, 1 to 32 characters; by default the cell of the request. In another ' +
+      'cell, the person gets an account with the same email address.',
   );
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
@@ -41,8 +42,9 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
       consoleUrl: t.string({
         beyondRest: true,
         description:
-          'The URL of the organization’s pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
-          'under Tokens, and a session sends its id in `X-Org-Id`.',
+          'The URL of the organization’s pages in the console. A token reaches only its own organization: to reach this one with a ' +
+          'token, a person creates the token on these pages, under Tokens. A console session sends the id of the organization in ' +
+          '`X-Org-Id` instead.',
         resolve: ({ slug, cell }) => (cell ? addressOfCell(cell) + organizationPath(slug) : pageOfSlug(slug, '')),
       }),
       cell: t.string({

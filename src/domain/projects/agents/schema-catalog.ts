@@ -70,7 +70,7 @@ const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').imp
   description: 'An agent that exists in every organization.',
   fields: (t) =>
     members(t, {
-      key: string('The key of the agent, whose id is `agn_builtin_` and this key.'),
+      key: string('The key of the agent. The id of the agent is `agn_builtin_` followed by this key.'),
       name: string('Name for people; programs use the id.'),
       role: typed(AgentRole.type, 'The role of the agent in a mission.'),
       harness: typed(Harness.type, 'The program that drives the agent’s model.'),

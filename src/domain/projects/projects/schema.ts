@@ -162,12 +162,21 @@ builder.queryFields((t) => ({
     type: ProjectPage,
     args: {
       ...pageArguments(pages.projects),
-      byTrackerConnectorId: t.arg.string(filter),
-      byTrackerTeamId: t.arg.string(filter),
-      byTrackerProjectId: t.arg.string(filter),
-      byScmConnectorId: t.arg.string(filter),
-      byScmOwner: t.arg.string(filter),
-      byScmRepo: t.arg.string(filter),
+      byTrackerConnectorId: t.arg.string({
+        ...filter,
+        description: 'Only projects whose tracker uses this connector.',
+      }),
+      byTrackerTeamId: t.arg.string({ ...filter, description: 'Only projects with this team of the tracker.' }),
+      byTrackerProjectId: t.arg.string({
+        ...filter,
+        description: 'Only projects with this `trackerProjectId`, which is not used yet.',
+      }),
+      byScmConnectorId: t.arg.string({
+        ...filter,
+        description: 'Only projects whose source host uses this connector.',
+      }),
+      byScmOwner: t.arg.string({ ...filter, description: 'Only projects whose repository has this owner.' }),
+      byScmRepo: t.arg.string({ ...filter, description: 'Only projects whose repository has this name.' }),
       status: t.arg({ type: ProjectStatus.type, description: 'Only projects in this status.' }),
       nameContains: t.arg.string({
         ...filter,

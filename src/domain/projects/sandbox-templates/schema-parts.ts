@@ -28,7 +28,7 @@ export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy
     members(t, {
       mode: typed(NetworkMode.type, 'Set of hosts that the policy allows.'),
       hosts: strings(
-        'Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for only that port.',
+        'Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, optionally followed by `:port` to allow only that port.',
       ),
     }),
 });
@@ -72,7 +72,7 @@ export const policyHost = boundedText(templateText.host)
     const message = hostProblem(value);
     if (message) issues.push({ code: 'custom', message, input: value });
   })
-  .describe('`host` or `*.host`, each with `:port` for only that port.');
+  .describe('`host` or `*.host`, optionally followed by `:port` to allow only that port.');
 
 export const networkPolicy = z
   .object({

@@ -63,7 +63,8 @@ const hosts = z
   .max(secretCounts.hosts)
   .optional()
   .describe(
-    `Hosts whose request headers get the secret, at most ${secretCounts.hosts}; a policy must allow them too. Only for a secret.`,
+    `Hosts to which request headers may carry the secret: at most ${secretCounts.hosts}. ` +
+      'The network policy must allow these hosts too. Not allowed for a variable.',
   );
 const setupOnly = z
   .boolean()

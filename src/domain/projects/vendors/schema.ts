@@ -55,7 +55,7 @@ const LinearApp = request(
     }),
 );
 const linearAppDescription =
-  'A Linear OAuth application, which acts as an agent there, in place of an API key: only for `linear`.';
+  'A Linear OAuth application instead of an API key, only for `linear`. The application acts as an agent in Linear.';
 
 const usd = z.number().min(modelPriceUsd.min).max(modelPriceUsd.max);
 const perMillion = `US dollars per million, ${range(modelPriceUsd)}.`;

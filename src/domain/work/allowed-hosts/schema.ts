@@ -58,7 +58,7 @@ const AllowHostRequest = request(
       phase: ConnectionPhase.zod.describe('The phase in which the host was blocked.'),
     })
     .meta({
-      description: 'A connection of a run that was blocked.',
+      description: 'A blocked connection of a run.',
       examples: [{ host: 'api.example.com', port: 443, phase: 'agent' }],
     }),
 );

@@ -24,7 +24,7 @@ export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'Kind of an a
 });
 
 export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
-  description: 'Proof of work that an agent has submitted.',
+  description: 'A file that an agent has submitted as evidence of its work.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `art_`.'),

@@ -14,7 +14,7 @@ export class ChatConnection extends table('chat_connections', {
   workspaceId: column<string>(),
   /** The vendor's id of the account that writes the messages. */
   botUserId: column<string>(),
-  /** Reason why the last message could not be written; null once one was written. */
+  /** Reason why the last message could not be written; null if it was written. */
   problem: column<string | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),

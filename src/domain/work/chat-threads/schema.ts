@@ -30,16 +30,16 @@ export const ChatConnectionType = builder.modelType(ChatConnection, 'ChatConnect
     workspaceId: t.exposeString('workspaceId', { description: 'The vendor’s id of the workspace.' }),
     problem: t.exposeString('problem', {
       nullable: true,
-      description: 'Reason why the last message could not be written; null once one was written.',
+      description: 'Reason why the last message could not be written; null if it was written.',
     }),
     pausedUntil: t.field({
       type: 'EpochMs',
       nullable: true,
-      description: 'The end of the vendor’s last rate limit; null before the first.',
+      description: 'When the latest rate limit of the vendor ends or ended; null if there was none.',
       resolve: async ({ integrationId }, _, context) => (await connectorOf(context).load(integrationId))?.pausedUntil,
     }),
     hookId: t.string({
-      description: 'The hook that receives the events; its deliveries show the outcome of each.',
+      description: 'The hook that receives the events; its deliveries show the outcome of each event.',
       resolve: async ({ integrationId }, _, context) => (await hookOf(context).load(integrationId))!.hookId,
     }),
     eventsAddress: t.string({

@@ -14,7 +14,7 @@ export interface ReplayOrder {
   runId: string;
   /** The recorded step. */
   stepId: string;
-  /** Number of the first call that is not answered, with which the step ends; null means that the whole step is replayed. */
+  /** Number of the first call that the recording does not answer; the step ends at this call. Null means that the whole step is replayed. */
   call: number | null;
 }
 

@@ -124,8 +124,8 @@ builder.mutationField('forkMission', (t) =>
       call: t.arg.int({
         required: true,
         description:
-          'Number of the call of the step at which the new mission leaves the recording. `recordedModelCalls` and the download of the ' +
-          'recording contain these numbers.',
+          'Number of the first model call of the step that the new mission sends to a model instead of answering it from the recording. ' +
+          '`recordedModelCalls` and the download of the recording contain these numbers.',
         validate: { schema: z.int().min(call.min).max(call.max) },
       }),
       prompt: t.arg.string({
@@ -134,12 +134,12 @@ builder.mutationField('forkMission', (t) =>
       }),
       model: t.arg.string({
         description:
-          'The model for this and later calls, which the harness of the step must support; absent means the model of the agent.',
+          'The model for the chosen call and later ones. The harness of the step must support it. Absent means the model of the agent.',
         validate: { schema: boundedText(text.modelId) },
       }),
       agentVersion: t.arg.int({
         description:
-          'The version of the agent for this and later calls. It must have the same harness; its instructions, model, effort and skills ' +
+          'The version of the agent for the chosen call and later ones. It must have the same harness; its instructions, model, effort and skills ' +
           'apply. Absent means ' +
           'the version of the recorded step.',
         validate: { schema: z.int().min(1).max(1e9) },

@@ -35,7 +35,10 @@ export class InboundDelivery extends table('inbound_deliveries', {
   /** The headers; credentials and the signature have been removed. Null for a delivery that an earlier release stored. */
   headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
-  /** Reason why no mission was started or why the event is retried, or the run that the event continues; null otherwise. */
+  /**
+   * Reason why the event has started nothing or is retried. For an event that continues the mission of a pull request, the run that it
+   * continues. Null otherwise.
+   */
   reason: column<string | null>(),
   outcomes: column<DeliveryOutcome[]>(),
   /** Reasons why a reaction or comment could not be added at the source host, by kind of answer; null without a problem. */

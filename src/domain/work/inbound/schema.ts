@@ -13,7 +13,7 @@ import { type DeliveryOutcome, deliveryStatuses, InboundDelivery, outcomeResults
 
 const DeliveryStatus = wordSet('InboundDeliveryStatus', deliveryStatuses, 'State of a delivery.', {
   received: 'The event is not processed yet, or will be retried; `reason` says why.',
-  started: 'The event has started a mission, or continues that of a pull request.',
+  started: 'The event has started a mission, or continues the mission of a pull request.',
   waiting: 'The event waits for an approval; `reason` says why.',
   ignored: 'The event has started nothing; `reason` or `outcomes` says why.',
   failed: 'The event could not be processed within two days.',
@@ -61,7 +61,8 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       title: stringOrNull('The event in one line; null until it is processed.'),
       status: typed(DeliveryStatus.type, 'The state of the delivery.'),
       reason: stringOrNull(
-        'Reason why the event has started nothing, or which run an event about a pull request continues; null otherwise.',
+        'Reason why the event has started nothing. For an event that continues the mission of a pull request, the run that it ' +
+          'continues. Null otherwise.',
       ),
       outcomes: typed([Outcome], 'The effects on scheduled tasks and automations.'),
       answerProblems: t.stringList({

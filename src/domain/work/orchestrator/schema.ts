@@ -75,7 +75,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       planApproval: boolean('Whether a person has to approve the plan of each mission before an agent follows it.', {
         beyondRest: true,
       }),
-      dailyCostCapUsd: floatOrNull('The organization’s own cap; null leaves it to the default.'),
+      dailyCostCapUsd: floatOrNull('The organization’s own cap; null means that the default applies.'),
       defaultDailyCostCapUsd: float('The cap while the organization has chosen none, US dollars per UTC day.'),
       effectiveDailyCostCapUsd: float('The cap that applies, US dollars per UTC day.'),
       dailySpendUsd: float('Cost of missions since midnight UTC.'),

@@ -26,8 +26,9 @@ const Weekday = wordSet(
 
 export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   description:
-    'A wall-clock time in a time zone. A time that a clock change skips is due later by the length of the change; a time that occurs twice is ' +
-    'due the first time; a shorter month uses its last day.',
+    'A wall-clock time in a time zone. If a clock change skips the time, the mission starts later by the length of the change. If ' +
+    'the time occurs twice, the mission starts at the first occurrence. In a month without the day, the mission starts on the last ' +
+    'day.',
   fields: (t) =>
     members(t, {
       interval: typed(ScheduleInterval.type, 'Interval between occurrences.'),
@@ -38,7 +39,7 @@ export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
     }),
 });
 export const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
-  description: 'A trigger of a recurring mission: each occurrence of its schedule starts one.',
+  description: 'A trigger of a recurring mission: each occurrence of its schedule starts a mission.',
   fields: (t) =>
     members(t, {
       kind: typed(TriggerKind.type, 'Always `schedule`.'),

@@ -27,7 +27,8 @@ import * as operations from './operations.ts';
 
 const PlanItem = builder.objectRef<RunMoment['plan'][number]>('RunPlanItem').implement({
   description: 'A step of an agent’s plan.',
-  fields: (t) => members(t, { content: string('The step.'), status: string('Its status, as the harness names it.') }),
+  fields: (t) =>
+    members(t, { content: string('The step.'), status: string('Status of the step, as the harness names it.') }),
 });
 
 const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({

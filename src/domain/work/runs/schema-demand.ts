@@ -10,7 +10,8 @@ const RuntimeDemandType = builder.objectRef<RuntimeDemand>('RuntimeDemand').impl
   fields: (t) =>
     members(t, {
       missions: int(
-        'Number of missions that wait or run; divided by the number that one runtime executes at once, it is the number of runtimes that are needed.',
+        'Number of missions that wait or run. Divide it by the number of missions that one runtime executes at once to get the number ' +
+          'of runtimes that are needed.',
       ),
       waiting: int('Number of missions that wait for a runtime.'),
       running: int(

@@ -73,9 +73,9 @@ const WaitingRuns = builder.objectRef<WaitingRunsGroup>('WaitingRuns').implement
   fields: (t) =>
     members(t, {
       reason: stringOrNull('Why the missions wait; null for about two seconds, until the reason is known.'),
-      labels: strings('Labels that a runtime must have to take them.'),
+      labels: strings('Labels that a runtime must have to take the missions.'),
       runs: int('Number of missions.'),
-      oldestWaitingAt: epochMs('When the oldest of them began to wait.'),
+      oldestWaitingAt: epochMs('When the oldest of the missions began to wait.'),
       oldestRunId: string('The run that waits longest.'),
     }),
 });

@@ -37,7 +37,7 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
       runId: string('The id of the run; starts with `run_`.'),
       seq: int('Position among the steps of the run, from 0.'),
       role: typed(AgentRole.type, 'The role of the agent in the step.'),
-      round: int('The attempt of the builder that the step belongs to, from 1; 0 for the planner.'),
+      round: int('The number of the builder’s attempt to which the step belongs, from 1; 0 for the planner.'),
       status: typed(StepStatus.type, 'Status of the step.'),
       agentName: t.string({
         description: 'The name of the agent when the run began.',

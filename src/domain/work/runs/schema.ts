@@ -32,7 +32,7 @@ import { outcomeOf, PullRequestState, RunOutcomeType } from './schema-outcome.ts
 import { AgentChoiceType } from './schema-steps.ts';
 
 export const RunType = runType('Run').implement({
-  description: 'One mission: a run of a scheduled task or an automation, or a run that was started on its own.',
+  description: 'One mission: a run of a scheduled task or an automation, or a run that was started without either.',
   fields: (t) =>
     members(t, {
       id: string('The id, which is unique and never changes.'),
@@ -155,7 +155,7 @@ const filterArguments = () =>
     }),
     personId: t.string({
       ...filter,
-      description: 'Only runs of this person, as `personId` of a run; `none` for runs without a responsible person.',
+      description: 'Only runs with this `personId`; `none` for runs without a responsible person.',
     }),
     createdFrom: t.field({
       ...time,

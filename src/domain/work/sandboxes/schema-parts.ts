@@ -53,7 +53,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       role: typed(AgentRole.type, 'The role of the session.'),
       sessionId: string('The session.'),
       part: typed(LogPart.type, 'Which log of the session this is.'),
-      content: string('The newest content, or an older piece by `cursor`: at most 1,048,576 bytes.', {
+      content: string('The newest content or, if `cursor` was sent, an older piece: at most 1,048,576 bytes.', {
         complexity: weightOf(bytes.logContent),
       }),
       bytes: safeInt('Length of the whole log in bytes, not only of `content`.'),
