@@ -85,9 +85,9 @@ function spawnRunner(environment: { PATH: string }, program: readonly string[], 
   });
   // The token is passed on standard input: other processes of the same user can read the environment.
   started.stdin.on('error', () => {}).write(`${token}\n`);
-  for (const stream of [started.stdout, started.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));
-  }
+  createInterface({ input: started.stdout }).on('line', (line) => log.info({ runner: started.pid }, line));
+  // The runner writes what an operator has to know about to standard error, such as an isolation that does not work.
+  createInterface({ input: started.stderr }).on('line', (line) => log.warn({ runner: started.pid }, line));
   started.on('error', (error) => log.error({ err: error }, 'the local runner did not start'));
   return started;
 }

@@ -132,6 +132,15 @@ describe('Local runner', () => {
     expect(lines).toMatch(/Missions run in cells by|Scripts run as .* (confined by|NOT confined)/);
   });
 
+  it('standard error of the runner is in the log as warnings, its other output as information', async () => {
+    const program = 'console.error("It does not work."); console.log("It works."); setInterval(() => {}, 1_000)';
+    runner = await startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20, ['--eval', program]);
+    const levelOf = (text: string) => new RegExp(`"level":"(\\w+)".*"msg":"${text}"`).exec(lines)?.[1];
+    await until(() => levelOf('It does not work.'), Boolean);
+    await until(() => levelOf('It works.'), Boolean);
+    expect([levelOf('It does not work.'), levelOf('It works.')]).toEqual(['warn', 'info']);
+  });
+
   it('the local runner is restarted after it dies, and its token is in no log line', async () => {
     lines = '';
     runner = await start();
