@@ -64,7 +64,8 @@ export function Balance({ summary, plans }: { summary: Summary; plans: readonly 
         )}
         <dt>Projects</dt>
         <dd>
-          {projects.used} of {orUnlimited(projects.limit)}
+          {projects.used}
+          {projects.limit === null ? ', unlimited' : ` of ${orUnlimited(projects.limit)}`}
         </dd>
         <dt>Maximum number of open missions</dt>
         <dd>{orUnlimited(summary.sandboxLimit)}</dd>

@@ -17,7 +17,7 @@ export function amount(credits: number): string {
 }
 
 export const orUnlimited = (count: number | null): string =>
-  count === null ? 'Unlimited' : count.toLocaleString('en-US');
+  count === null ? 'unlimited' : count.toLocaleString('en-US');
 
 const signed = (credits: number): string => (credits < 0 ? `−${amount(-credits)}` : `+${amount(credits)}`);
 

@@ -214,6 +214,12 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
     await other.getByText('Offer not found').waitFor();
   });
 
+  it('a plan without a limit of projects shows how many there are, and says that their number is unlimited', async () => {
+    await buy({ offer: 'team', teamPlan: 'team-20' });
+    const page = await open();
+    await region(page, 'Balance').getByText('0, unlimited', { exact: true }).waitFor();
+  });
+
   it('a member can only request credits; an admin, and an owner of a closed organization, can only read the billing pages', async () => {
     const order = await buy();
     const page = await open('', await member('member'));
