@@ -41,7 +41,7 @@ export function DirectoryTokens() {
         ) : (
           <FormFrame form={form} action="Create token" labels={{ name: 'Name', expiresInDays: 'Days' }}>
             <Text form={form} name="name" label="Name" maxLength={100} required>
-              The identity provider that uses it.
+              The identity provider that uses the token.
             </Text>
             <Text form={form} name="expiresInDays" label="Days" type="number" min={1} max={730} required>
               The token expires after this time.

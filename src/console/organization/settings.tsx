@@ -120,7 +120,7 @@ function Missions({ orchestrator, read }: { orchestrator: Read['orchestrator']; 
             step="0.01"
           >{`Once the cap is reached, no mission starts until midnight UTC. If the field is empty, the cap is ${dollars(defaultDailyCostCapUsd)}.`}</Text>
           <Check form={form} name="planApproval" label="Plans wait for approval">
-            A mission with a plan waits until a person approves it.
+            A mission with a plan waits until a person approves the plan.
           </Check>
         </FormFrame>
       ) : (
