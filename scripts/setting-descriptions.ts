@@ -87,7 +87,7 @@ export const service: Record<ServiceSetting, Description> = {
     null,
     'maximum number of open subscriptions per organization. Each process, including each of the `WORKERS`, counts only its own subscriptions, as it does for the limits per credential and person',
   ],
-  TOKENS_PER_PERSON: [null, 'maximum number of valid personal access tokens; creating one more is a 409'],
+  TOKENS_PER_PERSON: [null, 'maximum number of valid personal access tokens; creating one more returns 409'],
   INSTANCE_PRICES: [
     'none',
     'prices of instance types in US dollars per started minute of a mission’s sandbox, as JSON: `{"standard-1": 0.01}` ([Prices of instance types](environments.md#prices-of-instance-types))',

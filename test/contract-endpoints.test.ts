@@ -142,7 +142,7 @@ describe('a record of the contract', () => {
     },
   );
 
-  it('DuplicateProjectError · has all its members, and names the project that has the repository', async () => {
+  it('DuplicateProjectError · has every member that the contract lists, and names the project that has the repository', async () => {
     const session = await world.session(acme.owner, acme.organization.id);
     const body = { name: 'Twice', repoFullName: 'twice/over' };
     const first = await world.rest('POST', '/projects', { session, body });

@@ -54,7 +54,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   outside_effects: { attempts: 'the job that commits it', lease_until: 'the job that commits it' },
   organizations: { allowed_networks: 'read as text, with the address of the request' },
   preparations: { lease_id: 'the lease of the runtime' },
-  terminals: { lease_id: 'the lease of the runtime', seen_at: 'when its person was last connected' },
+  terminals: { lease_id: 'the lease of the runtime', seen_at: 'when the person who opened it was last connected' },
   secrets: { sealed_value: 'a secret' },
   run_calls: { key: 'finds a repeated report' },
   runs: {

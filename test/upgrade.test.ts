@@ -252,7 +252,7 @@ describe('While scheduled tasks and automations become one table', () => {
         }),
       );
       await work();
-      // The migrations that merge the two tables into one. Later migrations are applied without concurrent calls.
+      // This migration merges the two tables into one. The concurrent calls stop after it, and the later migrations are applied.
       await migrateUpTo(knex, '20261122_53').finally(() => (over = true));
       await working;
       await migrate(knex);

@@ -182,8 +182,8 @@ export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
 /**
- * Named sets of scopes. `all` leaves out billing, setup, secrets, sign-in, the audit log and webhooks, so that it stays within the 25
- * scopes of one token. `docs` contains the scopes that the commands of the documentation need.
+ * Named sets of scopes. A token can have at most 25 scopes, so `all` omits those for billing, setup, secrets, sign-in, the audit log and
+ * webhooks. `docs` contains the scopes that the commands in the documentation need.
  */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
   read: (scope) => scope.endsWith(':read') && !/^(secrets|sign-in|audit|webhooks):/.test(scope),

@@ -75,7 +75,7 @@ function typeOf(name: string, json: JsonSchema): unknown {
 /** A path parameter: at least one character (docs/contract.md#errors). */
 export const pathId = {
   required: true,
-  description: 'An id that is unknown, or of another organization, is a 404.',
+  description: 'An unknown id, or an id of another organization, returns 404.',
   validate: { schema: boundedText(text.pathId) },
 } as const;
 /** The condition `ifUpdatedAt` of an update in the graph and in tools; the contract's routes have none. */

@@ -151,7 +151,8 @@ async function keep(
   // No files are stored for an environment with services: its setup may also have filled a database of the mission.
   if (plan.template.services.length > 0) return 0;
   // A checkout with changes of an agent is only for the mission of that agent.
-  if (!checkout.isUntouched) throw new Error('this mission continues the work of an agent.');
+  if (!checkout.isUntouched)
+    throw new Error('an environment whose checkout contains changes by an agent is not stored.');
   const work = await untracked(runPlace, isolated);
   const placeholders = interception?.secrets.placeholders;
   return capabilities.prepared.keep(orgId, key, place, { work, seconds, placeholders });

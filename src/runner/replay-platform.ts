@@ -29,7 +29,7 @@ type Reported = Record<string, unknown> & {
  */
 export function openReplayPlatform({ steps }: RecordedRun, repository: string | null): Connection {
   let at = 0;
-  /** The newest session of each role. Its id differs from the id in the recording. */
+  /** The id of the newest session of each role in this replay. The recording contains other ids. */
   const sessions = new Map<string, string>();
   const { start } = steps[0]!.step;
 

@@ -177,7 +177,7 @@ function resolverOf({ credentials }: McpCommand, { interception }: RunPlace): (t
       const value = values.get(name);
       if (value === undefined)
         throw new Error(
-          `the secret ${name} is neither a credential that is bound to the server nor a secret of the environment for certain hosts`,
+          `the secret ${name} is missing: the server has no such credential, and the environment has no such secret with a list of hosts`,
         );
       return value;
     });

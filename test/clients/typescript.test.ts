@@ -256,7 +256,7 @@ describe('retries of the client', () => {
     expect((await client().runs({ projectId })).data.map((run) => run.id)).toEqual([id]);
   });
 
-  it('201 · reuse the idempotency key of a POST, so that it takes effect once', async () => {
+  it('201 · send the same idempotency key again for a POST, which therefore takes effect only once', async () => {
     const lost: typeof fetch = async (...args) => {
       const response = await observed(...args);
       if (sent.length > 1) return response;

@@ -343,7 +343,7 @@ describe('agent sessions from Linear that must not start a mission', () => {
 });
 
 describe('events of agent sessions', () => {
-  it('repeated session events and lost responses lead to one mission and one activity at Linear', async () => {
+  it('repeated session events and lost responses lead to one mission and one activity in Linear', async () => {
     const own = session();
     const delivery = 'delivery-1';
     linear.disturb('CreateActivity', 'lose the answer');

@@ -241,7 +241,7 @@ it('failed calls to the source host after a choice of an attempt are retried unt
   github.disturb('pulls/create', 'lose the answer');
   github.disturb('git/delete-ref', { status: 503 });
   await expect(settleAttempts({ groupId })).rejects.toThrow(
-    '2 calls to the source host failed while a decision on attempts was carried out',
+    '2 calls to the source host failed after one of several attempts was chosen or all were discarded',
   );
   expect([...repository().heads.keys()]).toEqual([`mission/${one.runId}`, `mission/${two.runId}`]);
   await settleAttempts({ groupId });

@@ -327,7 +327,7 @@ describe('withdrawals from orders', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('an order without consent to an immediate start keeps its credits until the withdrawal period ends, and is refunded in full', async () => {
+  it('credits bought without consent to an immediate start cannot be spent in the withdrawal period; a withdrawal refunds all of them', async () => {
     const order = await buy({ startNowConsent: false });
     await spend(150);
     expect(await get('/summary')).toMatchObject({ balance: 100, canStartMission: false });

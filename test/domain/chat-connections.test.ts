@@ -120,8 +120,8 @@ describe('Slack events', () => {
     const cases: [string, RegExp][] = [
       ['UEVE', /^eve@example\.com is not a member of Acme/],
       ['UVERA', /^Your role in Acme, viewer, does not allow/],
-      ['UGUEST', /^Your account at Slack has no verified email address/],
-      ['UNEW', /^Your account at Slack has no verified email address/],
+      ['UGUEST', /^Your Slack account has no verified email address/],
+      ['UNEW', /^Your Slack account has no verified email address/],
     ];
     for (const [user, reason] of cases) {
       expect(await heard(mention('mend it', user))).toMatchObject({

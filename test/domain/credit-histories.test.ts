@@ -1,4 +1,4 @@
-// Concurrent spends of credits, which never overdraw, and random histories of the ledger compared with a model.
+// Concurrent spending of credits, which never overdraws, and random sequences of operations on the ledger, compared with a model.
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { credit } from '#domain/money/credits/amounts.ts';
@@ -46,7 +46,7 @@ describe('concurrent spending of credits', () => {
   });
 });
 
-describe('random histories of the credit ledger', () => {
+describe('random operations on the credit ledger', () => {
   interface ModelLot {
     id: string;
     order: string | null;
@@ -166,7 +166,9 @@ describe('random histories of the credit ledger', () => {
     };
   }
 
-  it('random histories agree with a model of the ledger, and their books balance', { timeout: 300_000 }, async () => {
+  it('after random sequences of operations, the ledger agrees with a model of it, and its books balance', {
+    timeout: 300_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const orgId = await organization();

@@ -147,7 +147,7 @@ describe('GitLab as source host', () => {
     const { connector, host } = await hostOf(project);
     await expect(host.access(project, connector)).rejects.toMatchObject({
       body: {
-        description: expect.stringContaining('cannot see the project acme/web/gone at GitLab'),
+        description: expect.stringContaining('cannot see the project acme/web/gone on GitLab'),
         retryable: false,
       },
     });
@@ -182,7 +182,7 @@ it('GitLab as tracker gets one issue for a run, returns its texts, and closes it
   });
 });
 
-/** A review on the platform becomes a note at GitLab, and a discussion at GitLab becomes a thread on the platform. */
+/** A review on the platform becomes a note on GitLab, and a discussion on GitLab becomes a thread on the platform. */
 async function reviewsAndThreads(merge: Json, runId: string): Promise<void> {
   await world.field('mutation ($input: SubmitReviewRequest!) { submitReview(input: $input) { id } }', {
     token: owner.token,

@@ -1,4 +1,4 @@
-// The interval that the service requests between heartbeats of missions with agents.
+// The interval that the service requests between the heartbeats of missions whose agents accept messages.
 import { afterEach, expect, it } from 'vitest';
 import { createHeartbeatIntervals } from '#domain/execution/runtime/heartbeat-interval.ts';
 import { seconds, setClock } from '#foundation/clock.ts';

@@ -307,7 +307,7 @@ describe('changed declarations of MCP servers', () => {
     expect((await project.server('issues')).binding.status).toBe('ready');
   });
 
-  it('409 · a forbidden command of an MCP server cannot be bound; the service does not read the tools of a sandbox command', async () => {
+  it('409 · an MCP server with a forbidden command cannot be bound; a refresh is refused for an MCP server that runs in a sandbox', async () => {
     const project = await world.project();
     await project.declare({ py: { command: 'python3', args: ['x.py'] }, files: { command: 'npx', args: ['f@1.0.0'] } });
     const refused = await project.put('py', { roles: ['builder'] });

@@ -199,7 +199,7 @@ describe('minutes of a sandbox', () => {
     return seed / 2 ** 32;
   };
 
-  it('sandbox minutes are charged exactly once in histories of repeated heartbeats, lost runtimes, takeovers and returned runs', {
+  it('sandbox minutes are charged exactly once, even when heartbeats are repeated, runtimes are lost, and runs are taken over or handed back', {
     timeout: 120_000,
   }, async () => {
     const price = 0.01;

@@ -320,7 +320,7 @@ describe('the sum that vendors are paid', () => {
     return reported;
   }
 
-  it('histories of up to 500 concurrent calls with lost, repeated and late reports never exceed the ceiling', {
+  it('up to 500 concurrent calls never cost more than the ceiling, even when reports are lost, repeated or late', {
     timeout: 120_000,
   }, async () => {
     for (let seed = 1; seed <= histories; seed++) {
@@ -344,7 +344,7 @@ describe('the sum that vendors are paid', () => {
     }
   });
 
-  it('histories of two missions never exceed a budget of the organization, the project or the person', {
+  it('the calls of two missions never cost more than a budget of the organization, the project or the person', {
     timeout: 120_000,
   }, async () => {
     const subjects = [

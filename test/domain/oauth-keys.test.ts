@@ -70,7 +70,7 @@ describe('signing keys', () => {
     await rotateSigningKey();
     const jwt = await sign();
     const [newest] = await world.knex('signingKeys').where({ retiredAt: null });
-    // The state before the rotation, for a process that read the keys then.
+    // Restores the rows from before the rotation, so that the next process reads the old keys.
     await world.knex('signingKeys').where({ kid: newest.kid }).delete();
     await world.knex('signingKeys').where({ kid: before }).update({ retiredAt: null });
     anotherProcess();
@@ -152,7 +152,7 @@ describe('reading signed tokens', () => {
     expect(await verifyOwnJwt(`${header}.${payload}.`, { typ })).toBeNull();
   });
 
-  it('a signed token is refused when it is unsigned, or signed with the public key as a shared secret or with a forger’s key', async () => {
+  it('a token is refused when it has no signature, or was signed with the public key as a shared secret or with a forger’s key', async () => {
     const [jwk] = (await publicKeys()).keys;
     const kid = jwk!.kid!;
     expect(await verifyOwnJwt(`${encoded({ alg: 'none', typ })}.${encoded(claims())}.`, { typ })).toBeNull();

@@ -114,7 +114,7 @@ describe('accounts of people', () => {
 describe('console sessions', () => {
   beforeEach(() => sql('delete from sessions'));
 
-  it('a console session identifies its person, with their full current role, in one statement', async () => {
+  it('one statement finds the person of a console session, with their full current role', async () => {
     const { person, organization } = await founder('Alice');
     const { id, secret } = await openSession(person.id, device);
     await callerOfSession(secret, null);
@@ -167,7 +167,7 @@ describe('console sessions', () => {
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('a console session works in the organization of the request header, else in the chosen one; 404 for an organization of other people', async () => {
+  it('a console session works in the organization of the request header, else in the chosen one; 404 unless the person is a member', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });
@@ -189,7 +189,7 @@ describe('console sessions', () => {
     expect(await orgOf(null)).toBe(organization.id);
   });
 
-  it('a console session has the current role of its person: a change applies to the next call', async () => {
+  it('a console session has the person’s current role: a change applies to the next call', async () => {
     const { organization } = await founder('Erin');
     const person = await findOrCreatePerson(someone());
     await transaction((trx) => addMember(trx, organization.id, person.id, 'viewer'));

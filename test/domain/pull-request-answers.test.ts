@@ -381,7 +381,7 @@ describe('GitHub Apps', () => {
     expect(await deliver('installation', { action: 'deleted', installation, sender: person('ada') })).toMatchObject({
       reason: expect.stringContaining('has the event deleted'),
     });
-    expect((await scm()).checkFailure).toContain('has no installation 7 at GitHub');
+    expect((await scm()).checkFailure).toContain('has no installation 7 on GitHub');
     const moved = {
       action: 'renamed',
       account: { login: 'globex' },

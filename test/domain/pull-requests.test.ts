@@ -1,4 +1,4 @@
-// The branch that a run pushes: access for its runtime, the pull request at GitHub, its merge, and the issue that it closes.
+// The branch that a run pushes: access for its runtime, the pull request on GitHub, its merge, and the issue that it closes.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';

@@ -1,4 +1,4 @@
-// Reading a file of a project's repository at a ref: at GitHub, checked against its published API, and with git from a folder on this
+// Reading a file of a project's repository at a ref: on GitHub, checked against its published API, and with git from a folder on this
 // machine, outside of which nothing is ever opened.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -105,10 +105,10 @@ describe('paths and refs in a repository', () => {
   });
 });
 
-describe('repositories at GitHub', () => {
+describe('repositories on GitHub', () => {
   const files = () => github.repositories.get('acme/shop')!.files;
 
-  it('a file at GitHub is read unchanged, on the default branch or at a ref', async () => {
+  it('a file on GitHub is read unchanged, on the default branch or at a ref', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:docs/a b#?.md', Buffer.from('\uFEFFÜ\n'));
     files().set('v1.0/x:package.json', Buffer.from('{"a":1}'));
@@ -149,7 +149,7 @@ describe('repositories at GitHub', () => {
     }
   });
 
-  it('a missing path, a missing ref and a folder yield no file at GitHub', async () => {
+  it('no file is found on GitHub for a missing path, a missing ref or a folder', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:docs', null);
     expect(await readRepositoryFile(project, 'docs')).toBe(null);
@@ -157,7 +157,7 @@ describe('repositories at GitHub', () => {
     expect(await readRepositoryFile(project, 'docs', 'gone')).toBe(null);
   });
 
-  it('400 · a file at GitHub that is not text or is too large cannot be read', async () => {
+  it('400 · a file on GitHub that is not text or is too large cannot be read', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:full', Buffer.alloc(bytes.repositoryFile, 'a'));
     files().set('main:large', Buffer.alloc(bytes.repositoryFile + 1, 'a'));

@@ -244,7 +244,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
   });
 });
 
-it('the fragments of a sandbox are read over GraphQL in pages, back to the first fragment', async () => {
+it('GraphQL returns the recorded fragments of an agent’s work in pages, back to the first fragment', async () => {
   const sandbox = await startSandbox(shop);
   await showFragments(
     sandbox,

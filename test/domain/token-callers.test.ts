@@ -18,7 +18,7 @@ const { world, acme, alice, ownerToken, projectId, create, list, revoke, member,
 afterAll(close);
 
 describe('callers with an access token', () => {
-  it('a token’s caller is its person, in its organization, with the granted scopes that the current role includes', async () => {
+  it('the caller of a token is the person who holds it, in one organization, with the granted scopes that the current role includes', async () => {
     const { person } = await member('member');
     const token = await world.token(person, acme, { scopes: ['projects:read', 'missions:run'], projectId });
     expect(await callerOfToken(token)).toEqual({
@@ -44,7 +44,7 @@ describe('callers with an access token', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('a token loses scopes with the role of its person, and regains them with the role', async () => {
+  it('a token loses scopes when the person’s role changes, and regains them with the earlier role', async () => {
     const { person } = await member('admin');
     const token = await world.token(person, acme, { scopes: ['projects:write', 'projects:read'] });
     const scopes = async () => [...(await callerOfToken(token))!.scopes];

@@ -162,7 +162,7 @@ describe('issues that are due to be created', () => {
   const due = () => dispatchDue();
   const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 
-  it('an issue is created at Linear, and the run links to it', async () => {
+  it('an issue is created in Linear, and the run links to it', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     await due();
     const [issue] = [...linear.issues.values()];
@@ -171,7 +171,7 @@ describe('issues that are due to be created', () => {
     ]);
   });
 
-  it('an issue is created at GitHub, and the run links to it', async () => {
+  it('an issue is created on GitHub, and the run links to it', async () => {
     const id = await scheduledTask(await projectOn('github'));
     await due();
     expect(await runsOf(id)).toMatchObject([
@@ -262,7 +262,7 @@ it('credentials of connectors are in no log line and in no row, even after failu
 });
 
 describe('existing issues', () => {
-  it('an existing issue at Linear is found by its id', async () => {
+  it('an existing issue in Linear is found by its id', async () => {
     const project = await projectOn('linear');
     const issue = await create(project);
     expect(await trackerOf(project).findIssue(project, issue.id)).toMatchObject({
@@ -277,7 +277,7 @@ describe('existing issues', () => {
     expect([status, retryable]).toEqual([409, false]);
   });
 
-  it('an existing issue at GitHub is found by its number, in the repository of the project only', async () => {
+  it('an existing issue on GitHub is found by its number, in the repository of the project only', async () => {
     const project = await projectOn('github');
     const issue = await create(project);
     for (const name of ['1', '#1', 'ACME/shop#1']) {

@@ -58,7 +58,7 @@ describe('Linear as tracker', () => {
   });
 
   it.each([200, 400])(
-    'one issue is created at Linear for ten concurrent calls, when Linear sends errors with the status %i',
+    'one issue is created in Linear for ten concurrent calls, when Linear sends errors with the status %i',
     async (status) => {
       linear.settings.statusOfErrors = status;
       const project = await projectOn('linear');
@@ -70,7 +70,7 @@ describe('Linear as tracker', () => {
     },
   );
 
-  it('502 · an issue that was created at Linear although the answer was lost is found by the next call', async () => {
+  it('502 · an issue that was created in Linear although the answer was lost is found by the next call', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     linear.disturb('CreateIssue', 'lose the answer');
@@ -104,7 +104,7 @@ describe('Linear as tracker', () => {
     expect(linear.issues.get(id)!.stateId).toBe('state-done');
   });
 
-  it('an issue that a person has closed at Linear is not changed', async () => {
+  it('an issue that a person has closed in Linear is not changed', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -144,7 +144,7 @@ describe('Linear as tracker', () => {
       '00000000-0000-4000-8000-000000000000',
       'trackerTeamKey: the connector cannot see the team 00000000-0000-4000-8000-000000000000 in Linear.',
     ],
-  ])('409 · no issue is created at Linear for a project with %s', async (_, trackerTeamKey, description) => {
+  ])('409 · no issue is created in Linear for a project with %s', async (_, trackerTeamKey, description) => {
     const project = await projectOn('linear', { trackerTeamKey });
     expect(await problemOf(create(project))).toEqual([409, false, null, description]);
     expect(linear.issues.size).toBe(0);
@@ -262,7 +262,7 @@ describe('Linear as tracker', () => {
 describe('GitHub as tracker', () => {
   const issues = () => github.repositories.get('acme/shop')!.issues;
 
-  it('the issue of a run is created at GitHub with its labels and a hidden mark', async () => {
+  it('the issue of a run is created on GitHub with its labels and a hidden mark', async () => {
     const issue = newIssue({ labels: ['nightly'] });
     expect(await create(await projectOn('github'), issue)).toEqual({
       id: 'acme/shop#1',
@@ -273,7 +273,7 @@ describe('GitHub as tracker', () => {
     ]);
   });
 
-  it('one issue is created at GitHub for ten concurrent calls', async () => {
+  it('one issue is created on GitHub for ten concurrent calls', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const created = await Promise.all(Array.from({ length: 10 }, () => create(project, issue)));
     expect(new Set(created.map(({ id }) => id))).toEqual(new Set(['acme/shop#1']));
@@ -282,7 +282,7 @@ describe('GitHub as tracker', () => {
     expect(issues()).toHaveLength(3);
   });
 
-  it('502 · an issue that was created at GitHub although the answer was lost is found by the next call, even behind newer issues', async () => {
+  it('502 · an issue that was created on GitHub although the answer was lost is found by the next call, even behind newer issues', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
     expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);
@@ -293,13 +293,13 @@ describe('GitHub as tracker', () => {
     expect(issues()).toHaveLength(122);
   });
 
-  it('issues at GitHub that are older than the run are not searched', async () => {
+  it('issues on GitHub that are older than the run are not searched', async () => {
     for (let n = 0; n < 300; n++) github.open('acme/shop', { created_at: isoTime(present() - hours(2)) });
     await create(await projectOn('github'));
     expect(github.asked).toEqual(['issues/list-for-repo', 'issues/create']);
   });
 
-  it('an issue at GitHub gets one comment on the end of its run even if it has many comments already, and is closed as completed', async () => {
+  it('an issue on GitHub gets one comment on the end of its run even if it has many comments already, and is closed as completed', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const { id } = await create(project, issue);
     const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };
@@ -333,7 +333,7 @@ describe('GitHub as tracker', () => {
         409,
         false,
         null,
-        `The connector cannot see the repository ${repoFullName} at GitHub: correct repoFullName, or give its credentials access.`,
+        `The connector cannot see the repository ${repoFullName} on GitHub: correct repoFullName, or give its credentials access.`,
       ]);
     },
   );

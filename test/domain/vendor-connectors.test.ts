@@ -197,7 +197,7 @@ describe('installations of a GitHub App', () => {
         { privateKey: other },
         'credentials: GitHub rejected the credentials of the scm connector (Bad credentials): replace them.',
       ],
-      [{ installationId: '8' }, 'credentials: The App 42 has no installation 8 at GitHub.'],
+      [{ installationId: '8' }, 'credentials: The App 42 has no installation 8 on GitHub.'],
       [{ installationId: '8/access_tokens' }, 'githubApp.installationId: must be a number.'],
       [{ privateKey: 'no key' }, noKey],
       [{ privateKey: ec }, noKey],

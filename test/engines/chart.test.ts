@@ -1,5 +1,5 @@
 // The Helm chart, rendered by a real helm: with values that change everything, with everything off, and with values that it refuses. The
-// objects are checked by the published schemas of Kubernetes, agent-sandbox and KEDA.
+// objects are checked against the published schemas of Kubernetes, agent-sandbox and KEDA.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

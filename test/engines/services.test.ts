@@ -137,7 +137,7 @@ describe('services of a mission', () => {
     });
   });
 
-  it('fail setup and step at once when a service ends; the error has the last lines of its output', async ({
+  it('make the setup or step fail at once when one service ends; the error contains the last lines that the service printed', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');

@@ -1,4 +1,5 @@
-// The tests that start programs, `npm run test:programs`: a browser, services, runners, database servers, servers of tools, and their kills.
+// The tests that start programs (`npm run test:programs`): a browser, services, runners, database servers and MCP servers. Some of the
+// tests kill these programs.
 import { defineConfig } from 'vitest/config';
 import suite from '../../vitest.config.ts';
 

@@ -81,10 +81,10 @@ describe('the isolation of agents', () => {
 
   it('is the one that the setting names; an isolation that does not work is an error', async () => {
     const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
-    await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine: there is no');
+    await expect(asked('cell', local)).rejects.toThrow('ISOLATION=cell does not work on this machine: there is no');
     await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');
     await expect(asked('none', 'https://platform.example.com')).rejects.toThrow(
-      'ISOLATION: none is allowed only for a platform on this',
+      'ISOLATION=none is allowed only if the platform runs on this',
     );
   });
 });

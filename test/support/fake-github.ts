@@ -321,7 +321,7 @@ function newIssue(repository: string, issues: GitHubIssue[], given: Partial<GitH
   return issue;
 }
 
-/** A branch and its base have one open pull request, which is merged at the commit that the caller has seen, as at GitHub. */
+/** A branch and its base have one open pull request, which is merged at the commit that the caller has seen, as on GitHub. */
 function pullRequestReply(
   { issues, pulls, heads }: Repository,
   { body }: Asked,

@@ -317,7 +317,7 @@ function issueReply(
   return { status: 200, body: shown(issue) };
 }
 
-/** A branch and its target have one open merge request, which is merged at the commit that the caller has seen, as at GitLab. */
+/** A branch and its target have one open merge request, which is merged at the commit that the caller has seen, as on GitLab. */
 function mergeRequestReply(
   { mergeRequests, heads }: Project,
   address: string,

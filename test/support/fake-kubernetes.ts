@@ -1,6 +1,6 @@
 // A stand-in for the API server of a cluster with its controllers and nodes: the REST protocol of the resources that the runner uses
-// (server-side apply, lists, watches with resource versions and bookmarks), and pods as processes of this machine. Objects are checked by
-// Kubernetes' published schemas.
+// (server-side apply, lists, watches with resource versions and bookmarks), and pods as processes of this machine. Objects are checked
+// against Kubernetes' published schemas.
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';

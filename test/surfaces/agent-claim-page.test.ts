@@ -117,7 +117,7 @@ describe('The form that completes a claim', () => {
   });
 
   it.each(repeated)(
-    'one of two concurrent completions with the right code succeeds, the other is a 409 (%i)',
+    'one of two concurrent completions with the right code succeeds, the other gets 409 (%i)',
     async () => {
       const bob = await world.human();
       const { ceremony } = await world.begun(bob);

@@ -204,7 +204,7 @@ describe('Rate of agent registrations', () => {
   });
   afterAll(() => Promise.all([here.close(), there.close()]));
 
-  it('429 · one network address has an hourly limit of registrations over all processes; other addresses are not affected', async () => {
+  it('429 · one network address has an hourly limit of registrations across all processes; other addresses are not affected', async () => {
     const from = '192.0.2.1';
     for (const at of [here, there, here]) expect((await at.register(from)).status).toBe(200);
     world.clock.turn(minutes(20));

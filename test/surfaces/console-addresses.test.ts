@@ -60,7 +60,7 @@ it('303 · a URL without an organization redirects to the organization of its re
   expect(await leadsTo('/console/runs', null)).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fruns']);
 });
 
-it('404 · an organization of other people looks like one that does not exist, and a form for it changes nothing', async () => {
+it('404 · people without a membership get the same page for an existing organization as for an unknown one, and cannot close it', async () => {
   const stranger = await world.session(await world.person('Mallory'));
   const answers = await Promise.all(['acme', 'not-there'].map((slug) => get(`/console/o/${slug}/overview`, stranger)));
   const [there, nowhere] = answers.map(({ status, body }) => [status, body.replace(/Request <code>[^<]*/, '')]);

@@ -189,7 +189,7 @@ test('200 · parameters of an accepted media type are ignored', async () => {
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
 });
 
-test('200 · a query is executed by GET, with variables as JSON; invalid variables are a 400', async () => {
+test('200 · a query is executed by GET, with variables as JSON; invalid variables get 400', async () => {
   const search = new URLSearchParams({
     query: 'query Rows($n: Int!) { rows(limit: $n) { data { id } } }',
     operationName: 'Rows',

@@ -174,7 +174,7 @@ describe('Plans of one field, for REST and MCP', () => {
     '{ project(id: "none") { id } }',
     '{ projects { id } }',
     '{ now }',
-  ])('the plan of one field produces the value of graphql-js: %s', async (source) => {
+  ])('the plan of one field returns the same value as graphql-js: %s', async (source) => {
     const document = parse(source);
     const { data } = await execute({ schema, document, contextValue: context() });
     expect(JSON.stringify(await asked(source))).toBe(JSON.stringify(Object.values(data!)[0]));

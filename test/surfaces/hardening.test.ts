@@ -300,7 +300,7 @@ describe('Quotas', () => {
         body: { name: `t${n}`, scopes: ['projects:read'], expiresInDays: n === 0 ? 1 : 30 },
       });
     const oldest = (await create(0)).body;
-    // The number of calls is small enough for each to get a database connection: a call that waits too long for one is a 503.
+    // The calls are so few that each gets a database connection in time: a call that waits too long for one gets 503.
     const atOnce = 12;
     for (let n = 1; n < tokens.perPerson - atOnce / 2; n++) expect((await create(n)).status).toBe(201);
     const answers = await Promise.all(Array.from({ length: atOnce }, (_, n) => create(tokens.perPerson + n)));

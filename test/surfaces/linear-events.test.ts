@@ -72,7 +72,7 @@ const userOf = (name: string) => {
 const engineers = () => ({ id: linear.teamId, key: 'ENG', name: 'Engineers' });
 const label = (name: string) => ({ id: `label-${name}`, name, color: '#bada55' });
 
-/** An issue that a person has written at Linear. */
+/** An issue that a person has written in Linear. */
 function issue(): Json {
   const id = `0193f0c2-0000-4000-8000-${String(++changes).padStart(12, '0')}`;
   const identifier = `ENG-${changes}`;

@@ -263,7 +263,7 @@ test('403 · an MCP tool that needs more scopes makes the client ask the person 
   await held.close();
 });
 
-test('403 · insufficient_scope names the scopes and the metadata; a batch and a personal token get the error in the tool’s answer', async () => {
+test('403 · insufficient_scope names the required scopes and the metadata URL; batches and personal tokens get an error as tool result', async () => {
   const { kept } = await admitted(['projects:read']);
   const ask = (token: string, method: string, params: object, isBatch = false) => {
     const message = { jsonrpc: '2.0', id: 1, method, params };

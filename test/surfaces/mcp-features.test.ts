@@ -163,7 +163,7 @@ describe('MCP prompts', () => {
     await expect(narrow.getPrompt({ name: 'explain_run' })).rejects.toThrow('Unknown prompt: explain_run');
   });
 
-  test('each MCP prompt names only existing tools, and the current time', async () => {
+  test('each MCP prompt mentions no tool that does not exist, and states the current time', async () => {
     const { tools } = await client.listTools();
     const names = new Set(tools.map(({ name }) => name));
     for (const { name, arguments: all = [] } of (await client.listPrompts()).prompts) {

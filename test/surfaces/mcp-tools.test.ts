@@ -48,7 +48,7 @@ describe('The list of MCP tools', () => {
           type: 'string',
           minLength: 1,
           maxLength: 200,
-          description: 'An id that is unknown, or of another organization, is a 404.',
+          description: 'An unknown id, or an id of another organization, returns 404.',
         },
         name: { type: 'string', minLength: 1, maxLength: 120, description: 'The name, 1 to 120 characters.' },
         status: {

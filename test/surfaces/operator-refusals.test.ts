@@ -145,7 +145,7 @@ describe('Refusals of operator’s commands', () => {
   it('integration:create refuses a vendor with two kinds without --kind or with another kind', async () => {
     const connect = (...kind: string[]) =>
       ask('integration:create', '--org', 'acme', '--vendor', 'github', '--name', 'GitHub', ...kind);
-    await expect(connect()).rejects.toThrow('--kind: is required for github: one of tracker, scm');
+    await expect(connect()).rejects.toThrow('--kind: must be one of tracker, scm for github');
     await expect(connect('--kind', 'llm')).rejects.toMatchObject({ status: 400 });
     expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
   });

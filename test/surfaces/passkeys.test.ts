@@ -137,7 +137,7 @@ describe('Creating a passkey', () => {
     expect(answers.find(({ status }) => status === 409)!.body).toContain('An account can have at most 20 passkeys.');
   });
 
-  it('creating a passkey is a 403 without the form token, a 400 with an invalid credential, and a 303 without a session', async () => {
+  it('creating a passkey returns 403 without the form token, 400 with an invalid credential, and 303 without a session', async () => {
     const tab = browser(await world.session(await world.person('Careless')));
     expect((await tab.submit('/console/passkeys/options', { csrf_token: 'x' })).status).toBe(403);
     for (const credential of ['', 'null', '{}', '{"id":"?"}']) {
@@ -148,7 +148,7 @@ describe('Creating a passkey', () => {
 });
 
 describe('Signing in with a passkey', () => {
-  it('303 · a passkey signs its person in from any browser, and returns to the requested page; its use is recorded', async () => {
+  it('303 · a person signs in with a passkey from any browser, and returns to the requested page; the use of the passkey is recorded', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const { body: options } = await tab.submit('/sign-in/passkey/options');
@@ -246,7 +246,7 @@ describe('Signing in with a passkey', () => {
     for (let n = 0; n < 3; n++) expect((await enter(plain.authenticator, plain.person.id)).status).toBe(303);
   });
 
-  it('401 · a removed passkey is refused; 404 · nobody but its person can remove a passkey', async () => {
+  it('401 · a removed passkey is refused; 404 · nobody can remove the passkey of another person', async () => {
     const { person, console, authenticator } = await holder();
     const { console: stranger } = await holder();
     const [{ id }] = (await sql<{ id: string }>('select id from passkeys where person_id = $1', [person.id])) as [

@@ -114,7 +114,7 @@ it('a provisioned person joins after sign-in, has the role of their groups, and 
   await expect(acceptDirectoryOffer(mallory.person, alice.organization.id)).rejects.toMatchObject({ status: 404 });
   await acceptDirectoryOffer(bob, alice.organization.id);
   expect([await stateOf('bob@'), (await rolesOf())['bob@example.com']]).toEqual(['member', 'admin']);
-  // The account keeps the name of its person.
+  // The directory does not change the name that the person has chosen.
   expect((await world.knex('people').where({ id: bob.id }).first()).name).toBe('Bob');
 
   const viewers = (await ask('POST', '/Groups', { displayName: 'Viewers', members: [{ value: id }] })).body.id;

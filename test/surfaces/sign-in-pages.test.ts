@@ -117,7 +117,7 @@ describe('Signing in', () => {
     expect((await known.signIn(email)).status).toBe(303);
   });
 
-  it('429 · the cookie of a known browser counts only if the service issued it, and for the email addresses it names', async () => {
+  it('429 · the cookie of a known browser has an effect only if the service issued it, and only for the email addresses in it', async () => {
     const [email, another] = [address(), address()];
     const known = browser('192.0.2.5');
     await known.signIn(another);
@@ -284,7 +284,7 @@ describe('Sign-in links', () => {
     expect((await tab.open(path)).status).toBe(401);
   });
 
-  it('a sign-in link returns to the page of a claim in the browser that requested the link', async () => {
+  it('a sign-in link that was requested on the page of a claim leads back to that page in the same browser', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email, return_to: '/claim?claim_attempt_token=cvt_1' });
     const entered = await tab.submit('/sign-in/link', { token: (await linkIn(email)).searchParams.get('token')! });

@@ -180,7 +180,7 @@ describe('Refused upstream sign-ins', () => {
 
   it.each([
     ['is not verified', { email: 'x@example.com', email_verified: false }],
-    ['is verified by a text in place of a boolean', { email: 'x@example.com', email_verified: 'true' }],
+    ['has the text "true" as email_verified', { email: 'x@example.com', email_verified: 'true' }],
     ['has no claim email_verified', { email: 'x@example.com' }],
     ['is invalid', { email: 'nonsense', email_verified: true }],
     ['is missing', {}],
@@ -291,7 +291,7 @@ describe('Refused upstream sign-ins', () => {
   });
 });
 
-it('429 · upstream sign-ins are refused after 120 in an hour from one network, over all processes', async () => {
+it('429 · upstream sign-ins are refused after 120 in an hour from one network, counted across all processes', async () => {
   await world.knex('throttle_counts').delete();
   for (let count = 0; count < 120; count++) {
     if (count % 40 === 0) serve();

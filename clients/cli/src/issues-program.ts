@@ -33,7 +33,7 @@ export function addIssues(program: Command): void {
     .command('start')
     .description('start a mission on each of several issues, of the built-in tracker or a connected one')
     .argument('<project>', 'id, slug or name')
-    .argument('<issues...>', 'ids or names: WEB-12, or #12 at GitHub')
+    .argument('<issues...>', 'ids or names: WEB-12, or #12 on GitHub')
     .option('--prompt <text>', 'what to do with each issue; - reads it from standard input')
     .option('--agent <id>', 'the only agent that may work on the missions')
     .option('--budget <usd>', 'budget of each mission in US dollars', amount)

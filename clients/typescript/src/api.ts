@@ -121,7 +121,7 @@ export interface AgentPage {
 }
 /** The parameters of `agent`. */
 export interface AgentParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
 }
 /** The settings of an agent after one of its changes. A version never changes. */
@@ -229,7 +229,7 @@ export interface AgentVersionPage {
 }
 /** The parameters of `agentVersions`. */
 export interface AgentVersionsParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
   /** Rows per page: 1 to 200. */
   limit?: number;
@@ -366,7 +366,7 @@ export interface ArtifactPage {
 }
 /** The parameters of `artifact`. */
 export interface ArtifactParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   artifactId: string;
 }
 /** The parameters of `artifacts`. */
@@ -661,7 +661,7 @@ export interface AuditConsistencyProof {
 export interface AuditConsistencyProofParameters {
   /** The number of entries of the earlier tree. */
   first: number;
-  /** The number of entries of the later tree, at most the number of all entries. */
+  /** The number of entries of the later tree, at most the total number of entries. */
   second: number;
 }
 /** The parameters of `auditEntries`. */
@@ -1149,7 +1149,7 @@ export interface BudgetPage {
 }
 /** The parameters of `budget`. */
 export interface BudgetParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   budgetId: string;
 }
 /** The parameters of `budgets`. */
@@ -1322,7 +1322,7 @@ export interface CommentOnIssueParameters {
 }
 /** The parameters of `compareAgentVersions`. */
 export interface CompareAgentVersionsParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
   /** The number of a version. */
   first: number;
@@ -1578,7 +1578,7 @@ export interface CreateIssueParameters {
 }
 /** The parameters of `createMembership`. */
 export interface CreateMembershipParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
 }
 /** A new member, who has an account already. */
@@ -1970,7 +1970,7 @@ export interface CreditRequestResponse {
 }
 /** The parameters of `deleteAgent`. */
 export interface DeleteAgentParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
 }
 /** Confirms that the call succeeded. */
@@ -1999,7 +1999,7 @@ export interface DeleteAutomationResponse {
 }
 /** The parameters of `deleteBudget`. */
 export interface DeleteBudgetParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   budgetId: string;
 }
 /** Confirms that the call succeeded. */
@@ -2040,16 +2040,16 @@ export interface DeleteIssueCommentParameters {
 }
 /** The parameters of `deleteMcpBinding`. */
 export interface DeleteMcpBindingParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
 }
 /** The parameters of `deleteMembership`. */
 export interface DeleteMembershipParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   userId: string;
 }
 /** Confirms that the call succeeded. */
@@ -2071,7 +2071,7 @@ export interface DeleteMissionViewResponse {
 }
 /** The parameters of `deleteProject`. */
 export interface DeleteProjectParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
 }
 /** Confirms that the call succeeded. */
@@ -2083,7 +2083,7 @@ export interface DeleteProjectResponse {
 }
 /** The parameters of `deleteSandboxTemplate`. */
 export interface DeleteSandboxTemplateParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   templateId: string;
 }
 /** Confirms that the call succeeded. */
@@ -2107,7 +2107,7 @@ export interface DeleteScheduledTaskResponse {
 }
 /** The parameters of `deleteSecret`. */
 export interface DeleteSecretParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   secretId: string;
 }
 /** Confirms that the call succeeded. */
@@ -2143,7 +2143,7 @@ export interface DeleteWebhookEndpointResponse {
 }
 /** The parameters of `destroyEnvironment`. */
 export interface DestroyEnvironmentParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   environmentId: string;
 }
 /** Confirms that the environment is to be destroyed. */
@@ -2255,7 +2255,7 @@ export interface DismissInboundDeliveryParameters {
 }
 /** The parameters of `dismissNotice`. */
 export interface DismissNoticeParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   noticeId: string;
 }
 /** The parameters of `drainRuntime`. */
@@ -2280,7 +2280,7 @@ export interface EffectPolicy {
 }
 /** The parameters of `endAgentTrial`. */
 export interface EndAgentTrialParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
   /** Whether the agent gets the tried settings for all its missions. */
   promote: boolean;
@@ -2326,7 +2326,7 @@ export interface EnvironmentPage {
 }
 /** The parameters of `environment`. */
 export interface EnvironmentParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   environmentId: string;
 }
 /** The parameters of `environments`. */
@@ -2344,7 +2344,7 @@ export interface EnvironmentsParameters {
 }
 /** The parameters of `erasePerson`. */
 export interface ErasePersonParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
   /** The id of the person, or the email address of an invite. */
   person: string;
@@ -2474,7 +2474,7 @@ export interface FormerMemberList {
 }
 /** The parameters of `formerMembers`. */
 export interface FormerMembersParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
 }
 /** The parameters of `handOverRun`. */
@@ -2902,7 +2902,7 @@ export interface IssuePage {
 }
 /** The parameters of `issue`. */
 export interface IssueParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   issueId: string;
 }
 /** The parameters of `issues`. */
@@ -2922,7 +2922,7 @@ export interface IssuesParameters {
 }
 /** The parameters of `killSandbox`. */
 export interface KillSandboxParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   sandboxId: string;
 }
 /** Confirms that the sandbox is killed. */
@@ -2953,7 +2953,7 @@ export interface LedgerEntry {
 }
 /** The parameters of `linkAccount`. */
 export interface LinkAccountParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
   /** A member of the organization. */
   userId: string;
@@ -3238,7 +3238,7 @@ export interface McpToolReview {
 }
 /** The parameters of `mcpToolReview`. */
 export interface McpToolReviewParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
@@ -3290,7 +3290,7 @@ export interface MembershipList {
 }
 /** The parameters of `memberships`. */
 export interface MembershipsParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
 }
 /** The parameters of `mergePullRequest`. */
@@ -3355,7 +3355,7 @@ export interface MissionStep {
   /** The newest checkpoint; null before the first, for scripts, and once it has expired. */
   checkpoint: Checkpoint | null;
 }
-/** A saved view of missions, which only its person sees. */
+/** A person’s saved view of missions. Nobody else sees it. */
 export interface MissionView {
   /** The id, which starts with `viw_`. */
   id: string;
@@ -3491,7 +3491,7 @@ export interface Organization {
 }
 /** The parameters of `organizationClosure`. */
 export interface OrganizationClosureParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
 }
 /** The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with the number of lines and the SHA-256 hash of each file. The archive is erased with the organization. */
@@ -3511,7 +3511,7 @@ export interface OrganizationExport {
 }
 /** The parameters of `organizationExport`. */
 export interface OrganizationExportParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
 }
 /** The organizations of the caller. */
@@ -3521,7 +3521,7 @@ export interface OrganizationList {
 }
 /** The parameters of `organization`. */
 export interface OrganizationParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
 }
 /** An action of a run in another system, such as a push, which needs or needed a person’s approval. */
@@ -3688,7 +3688,7 @@ export interface Project {
 }
 /** The parameters of `projectMcp`. */
 export interface ProjectMcpParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
 }
 /** The MCP servers of a project, both declared in its repository and bound. */
@@ -3719,7 +3719,7 @@ export interface ProjectPage {
 }
 /** The parameters of `project`. */
 export interface ProjectParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
 }
 /** The parameters of `projects`. */
@@ -3764,7 +3764,7 @@ export interface PushCheckpointParameters {
 }
 /** The parameters of `putMcpBinding`. */
 export interface PutMcpBindingParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
@@ -3892,7 +3892,7 @@ export interface RedeliverInboundDeliveryParameters {
 }
 /** The parameters of `refreshMcpTools`. */
 export interface RefreshMcpToolsParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
@@ -4001,7 +4001,7 @@ export interface ResolveReviewCommentParameters {
 }
 /** The parameters of `restoreAgentVersion`. */
 export interface RestoreAgentVersionParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
   /** The number of the version. */
   number: number;
@@ -4085,7 +4085,7 @@ export interface RevokeIntegrationParameters {
 }
 /** The parameters of `revokeInvite`. */
 export interface RevokeInviteParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   inviteId: string;
 }
 /** Confirms that the call succeeded. */
@@ -4612,7 +4612,7 @@ export interface SandboxLog {
 }
 /** The parameters of `sandboxLog`. */
 export interface SandboxLogParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   sandboxId: string;
   /** The role of the session’s agent. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
@@ -4634,7 +4634,7 @@ export interface SandboxPage {
 }
 /** The parameters of `sandbox`. */
 export interface SandboxParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   sandboxId: string;
 }
 /** The environment that agents work in: the source and contents of a sandbox, and the hosts that it may reach. */
@@ -4721,7 +4721,7 @@ export interface SandboxTemplatePage {
 }
 /** The parameters of `sandboxTemplate`. */
 export interface SandboxTemplateParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   templateId: string;
 }
 /** The parameters of `sandboxTemplates`. */
@@ -4743,7 +4743,7 @@ export interface SandboxUpdate {
 }
 /** The parameters of `sandboxUpdated`. */
 export interface SandboxUpdatedParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   sandboxId: string;
   /** The `nextFragment` of the last event received; without it, the stream begins with the last 200 fragments. */
   after?: number;
@@ -4952,7 +4952,7 @@ export interface SecretPage {
 }
 /** The parameters of `secret`. */
 export interface SecretParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   secretId: string;
 }
 /** The parameters of `secrets`. */
@@ -5054,7 +5054,7 @@ export interface SetIntegrationModelsParameters {
 }
 /** The parameters of `setProjectConnectors`. */
 export interface SetProjectConnectorsParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** The connectors to change. */
   input: {
@@ -5070,7 +5070,7 @@ export interface SetProjectConnectorsParameters {
 }
 /** The parameters of `setProjectEffectPolicy`. */
 export interface SetProjectEffectPolicyParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** The policy; absent means that nothing waits. */
   policy?: {
@@ -5092,14 +5092,14 @@ export interface SetProjectEffectPolicyParameters {
 }
 /** The parameters of `setProjectTeam`. */
 export interface SetProjectTeamParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** True adds a planner, a reviewer and QA: for each role an agent of the organization or, without one, the built-in agent. False adds none of them. Null adds only those of the three roles for which the organization has an agent of its own. */
   hasTeam?: boolean;
 }
 /** The parameters of `setPullRequestLoop`. */
 export interface SetPullRequestLoopParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** Maximum number of times that a pull request continues its mission; 0 means never. 0 to 50. */
   rounds: number;
@@ -5167,7 +5167,7 @@ export interface SetupGroup {
   name: string;
   /** Number of milestones that are done. */
   reachedCount: number;
-  /** Number of all milestones. */
+  /** Total number of milestones. */
   totalCount: number;
   /** The milestones, in the order in which to do them. */
   milestones: SetupMilestone[];
@@ -5200,7 +5200,7 @@ export interface SetupMilestone {
 export interface SetupGroupProgress {
   /** Number of milestones that are done. */
   reachedCount: number;
-  /** Number of all milestones. */
+  /** Total number of milestones. */
   totalCount: number;
 }
 /** Progress of the caller in a guide through the console. */
@@ -5218,7 +5218,7 @@ export interface SetupProgress {
   orgId: string;
   /** Number of milestones that are done. */
   reachedCount: number;
-  /** Number of all milestones. */
+  /** Total number of milestones. */
   totalCount: number;
   /** Whether every milestone is done or skipped. */
   complete: boolean;
@@ -5305,7 +5305,7 @@ export interface SlugPreviewResponse {
 }
 /** The parameters of `startAgentTrial`. */
 export interface StartAgentTrialParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
   /** The trial. */
   input: {
@@ -5343,7 +5343,7 @@ export interface StartAgentTrialParameters {
 }
 /** The parameters of `startMcpOAuth`. */
 export interface StartMcpOAuthParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
@@ -5361,7 +5361,7 @@ export interface StartMissionRequest {
   prompt: string;
   /** The only agent that may work on the mission. Absent means any agent that has a model; if there is none, the response is a 409. An agent with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
   agentId?: string | null;
-  /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means that one is created. */
+  /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` on GitHub. Absent means that one is created. */
   issue?: string | null;
   /** Whether a person must approve the plan of the mission, if it has one. Absent means the setting of the orchestrator. */
   planApproval?: boolean | null;
@@ -5391,7 +5391,7 @@ export interface StartMissionsParameters {
     issues: {
       /** The project whose tracker has the issue. */
       projectId: string;
-      /** The issue by its id or name: `WEB-12`, or `#12` at GitHub. */
+      /** The issue by its id or name: `WEB-12`, or `#12` on GitHub. */
       issue: string;
     }[];
     /** The task for each issue, in addition to the issue’s text. Absent means to solve the issue. */
@@ -5533,7 +5533,7 @@ export interface UnfollowRunParameters {
 }
 /** The parameters of `unlinkAccount`. */
 export interface UnlinkAccountParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
   /** A member of the organization. */
   userId: string;
@@ -5569,7 +5569,7 @@ export interface UpcomingOccurrencesParameters {
 }
 /** The parameters of `updateAgent`. */
 export interface UpdateAgentParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
 }
 /** Omitted members stay unchanged. */
@@ -5614,7 +5614,7 @@ export interface UpdateBillingSettingsRequest {
 }
 /** The parameters of `updateBudget`. */
 export interface UpdateBudgetParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   budgetId: string;
 }
 /** Omitted members stay unchanged. */
@@ -5683,9 +5683,9 @@ export interface UpdateIssueParameters {
 }
 /** The parameters of `updateMembership`. */
 export interface UpdateMembershipParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   userId: string;
 }
 /** Another role for a member. */
@@ -5747,7 +5747,7 @@ export interface UpdateOrchestratorRequest {
 }
 /** The parameters of `updateOrganization`. */
 export interface UpdateOrganizationParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   orgId: string;
 }
 /** Omitted members stay unchanged. */
@@ -5759,7 +5759,7 @@ export interface UpdateOrganizationRequest {
 }
 /** The parameters of `updateProjectMcp`. */
 export interface UpdateProjectMcpParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
 }
 /** The path of a project’s config file. */
@@ -5769,7 +5769,7 @@ export interface UpdateProjectMcpRequest {
 }
 /** The parameters of `updateProject`. */
 export interface UpdateProjectParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
 }
 /** Omitted members stay unchanged. */
@@ -5791,7 +5791,7 @@ export interface UpdateProjectRequest {
 }
 /** The parameters of `updateSandboxTemplate`. */
 export interface UpdateSandboxTemplateParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   templateId: string;
 }
 /** Omitted fields keep their value. */
@@ -5983,7 +5983,7 @@ export interface UpdateScheduledTaskRequest {
 }
 /** The parameters of `updateSecret`. */
 export interface UpdateSecretParameters {
-  /** An id that is unknown, or of another organization, is a 404. */
+  /** An unknown id, or an id of another organization, returns 404. */
   secretId: string;
 }
 /** Omitted fields keep their value. */
@@ -6003,7 +6003,7 @@ export interface UpdateSecretRequest {
 }
 /** The parameters of `updateSetupGroup`. */
 export interface UpdateSetupGroupParameters {
-  /** A `SetupGroupId`; another value is a 404. */
+  /** A `SetupGroupId`. Any other value returns 404. */
   groupId: string;
 }
 /** Marks the open milestones of a group. */
@@ -6013,7 +6013,7 @@ export interface UpdateSetupGroupRequest {
 }
 /** The parameters of `updateSetupGuide`. */
 export interface UpdateSetupGuideParameters {
-  /** A `SetupGuideId`; another value is a 404. */
+  /** A `SetupGuideId`. Any other value returns 404. */
   guideId: string;
 }
 /** Progress of the caller in a guide. */
@@ -6025,7 +6025,7 @@ export interface UpdateSetupGuideRequest {
 }
 /** The parameters of `updateSetupMilestone`. */
 export interface UpdateSetupMilestoneParameters {
-  /** A `SetupMilestoneId`; another value is a 404. */
+  /** A `SetupMilestoneId`. Any other value returns 404. */
   milestoneId: string;
 }
 /** Marks a milestone. */
@@ -6388,13 +6388,13 @@ export interface Operations {
   issue: { input: IssueParameters; output: Issue };
   /** Scheduled tasks, newest first; `projectId` limits them to one project. Requires the scope `scheduled-tasks:read`. */
   scheduledTasks: { input: ScheduledTasksParameters; output: ScheduledTaskPage };
-  /** Creates a mission that starts on a schedule. Requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
+  /** Creates a mission that starts on a schedule. Requires the scope `missions:run`. Requires the scope `scheduled-tasks:write`. */
   createScheduledTask: { input: CreateScheduledTaskRequest; output: ScheduledTask };
   /** Ready-made missions to create a scheduled task from. Requires the scope `scheduled-tasks:read`. */
   scheduledTaskTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** One scheduled task. Requires the scope `scheduled-tasks:read`. */
   scheduledTask: { input: ScheduledTaskParameters; output: ScheduledTask };
-  /** Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
+  /** Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run`. Requires the scope `scheduled-tasks:write`. */
   updateScheduledTask: { input: UpdateScheduledTaskParameters & UpdateScheduledTaskRequest; output: ScheduledTask };
   /** Deletes a scheduled task and cancels its waiting runs; running missions continue. Requires the scope `scheduled-tasks:write`. */
   deleteScheduledTask: { input: DeleteScheduledTaskParameters; output: DeleteScheduledTaskResponse };
@@ -6402,13 +6402,13 @@ export interface Operations {
   scheduledTaskRuns: { input: ScheduledTaskRunsParameters; output: ScheduledTaskRunPage };
   /** Automations, newest first; `projectId` limits them to one project. Requires the scope `automations:read`. */
   automations: { input: AutomationsParameters; output: AutomationPage };
-  /** Creates a mission that starts on a schedule. Requires the scope `missions:run` too. Requires the scope `automations:write`. */
+  /** Creates a mission that starts on a schedule. Requires the scope `missions:run`. Requires the scope `automations:write`. */
   createAutomation: { input: CreateScheduledTaskRequest; output: Automation };
   /** Ready-made missions to create an automation from. Requires the scope `automations:read`. */
   automationTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** An automation by its id. Requires the scope `automations:read`. */
   automation: { input: AutomationParameters; output: Automation };
-  /** Changes an automation. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
+  /** Changes an automation. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run`. Requires the scope `automations:write`. */
   updateAutomation: { input: UpdateAutomationParameters & UpdateScheduledTaskRequest; output: Automation };
   /** Deletes an automation and cancels its waiting runs; running missions continue. Requires the scope `automations:write`. */
   deleteAutomation: { input: DeleteAutomationParameters; output: DeleteAutomationResponse };
@@ -6550,11 +6550,11 @@ export interface Operations {
   runAutomation: { input: RunAutomationParameters; output: RunNowResponse };
   /** Replaces the secret of a hook and returns the new secret once. Events signed with the earlier secret are refused. Requires the scope `integrations:write`. */
   replaceInboundHookSecret: { input: ReplaceInboundHookSecretParameters & ReplaceInboundHookSecretRequest; output: InboundHookWithSecret };
-  /** Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  /** Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run`. Requires the scope `integrations:write`. */
   redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
   /** Starts the missions of an event whose author is not allowed to start them; they are billed to the caller. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   approveInboundDelivery: { input: ApproveInboundDeliveryParameters; output: InboundDelivery };
-  /** Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  /** Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run`. Requires the scope `integrations:write`. */
   dismissInboundDelivery: { input: DismissInboundDeliveryParameters; output: InboundDelivery };
   /** Ends a running sandbox at once. Killing it twice changes nothing. Requires the scope `sandboxes:write`. */
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };

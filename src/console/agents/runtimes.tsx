@@ -43,7 +43,7 @@ export function Runtimes() {
         <div class="columns">
           <div class="column">{lists}</div>
           <Card title="Connect a runtime">
-            <p>Owners and admins create the token that a runtime needs.</p>
+            <p>Owners and admins can create the token that a runtime needs.</p>
           </Card>
         </div>
       )}

@@ -1304,7 +1304,7 @@ export type ProjectTracker =
   | 'builtin'
   /** The issues of the repository on GitHub, through an integration. */
   | 'github'
-  /** The issues of the project at GitLab, through an integration. */
+  /** The issues of the project on GitLab, through an integration. */
   | 'gitlab'
   /** A team in Linear, through an integration. */
   | 'linear';
@@ -1735,7 +1735,7 @@ export type StartMissionsRequest = {
 
 /** An issue to start a mission on. */
 export type StartMissionsRequestIssues = {
-  /** The issue by its id or name: `WEB-12`, or `#12` at GitHub. */
+  /** The issue by its id or name: `WEB-12`, or `#12` on GitHub. */
   issue: Scalars['String']['input'];
   /** The project whose tracker has the issue. */
   projectId: Scalars['String']['input'];

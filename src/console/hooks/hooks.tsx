@@ -62,7 +62,7 @@ export function Hooks() {
             <NewHook read={list.read} />
           ) : (
             <Card title="New hook">
-              <p>Owners and admins create hooks.</p>
+              <p>Owners and admins can create hooks.</p>
             </Card>
           )}
         </div>

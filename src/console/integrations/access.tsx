@@ -77,7 +77,7 @@ function LinearApp<V extends AccessValues>({ form }: { form: Form<V> }) {
   return (
     <>
       <Text form={form} name="linearApp.clientId" label="Client ID" required>
-        Shown in the settings of the application at Linear. Enable client credentials there.
+        Shown in the settings of the application in Linear. Enable client credentials there.
       </Text>
       <Text form={form} name="linearApp.clientSecret" label="Client secret" type="password" required>
         {isStored}

@@ -50,7 +50,7 @@ export function Integrations() {
             <Connect read={reading.read} />
           ) : (
             <Card title="Connect">
-              <p>Owners and admins connect vendors and replace their credentials.</p>
+              <p>Owners and admins can connect vendors and replace their credentials.</p>
             </Card>
           )}
           <Chats changed={reading.read} />

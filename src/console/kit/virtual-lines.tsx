@@ -156,7 +156,7 @@ export function VirtualLines(properties: Properties) {
   );
 }
 
-/** The number of rows above each line; the last entry is the number of all rows. */
+/** The number of rows above each line; the last entry is the total number of rows. */
 function rowsOf(lengths: Uint32Array, columns: number): Uint32Array {
   const rows = new Uint32Array(lengths.length + 1);
   for (let i = 0; i < lengths.length; i++) {

@@ -36,7 +36,7 @@ export function Directory() {
               <DirectoryTokens />
             ) : (
               <Card title="Connect an identity provider">
-                <p>Owners create the token that an identity provider needs.</p>
+                <p>Owners can create the token that an identity provider needs.</p>
               </Card>
             ))}
         </div>

@@ -176,8 +176,8 @@ function OutsiderTemplate({ rule: { outsiderTemplateId }, id, errorOf, change }:
     <div class="field">
       <label for={`${id}-template-of-outsiders`}>Sandbox template for outsiders</label>
       <p class="hint" id={`hint-${id}-template-of-outsiders`}>
-        For missions that neither a person with write access to the repository nor a linked member has started. They get
-        only the network, variables and secrets of this template.
+        Outsiders are people without write access to the repository who are not linked members. A mission that they
+        cause gets only the network, variables and secrets of this template.
       </p>
       <select
         id={`${id}-template-of-outsiders`}

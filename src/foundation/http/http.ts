@@ -170,7 +170,7 @@ export async function readBody(
     }
   } catch (error) {
     // A client that disconnects, during or after its request, is not a failure of the service.
-    throw error instanceof Problem ? error : invalid('The body did not arrive completely.');
+    throw error instanceof Problem ? error : invalid('The connection ended before the whole body arrived.');
   } finally {
     clearTimeout(late);
   }

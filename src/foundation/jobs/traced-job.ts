@@ -1,4 +1,4 @@
-// A background job is part of the trace of the change that has written it: its payload carries the context.
+// A background job is part of the trace of the change that has written it: its payload contains the trace context.
 import { asService } from '../postgres/origin.ts';
 import { traced, tracing } from '../tracing/tracing.ts';
 

@@ -1,5 +1,5 @@
-// Idempotency-Key on POST (IETF draft-ietf-httpapi-idempotency-key-header), valid for 24 hours: the same key with another body is a 422, a
-// concurrent call with it a 409. The response is recorded in the transaction of the work, so that a crash leaves both or neither. Only a
+// Idempotency-Key on POST (IETF draft-ietf-httpapi-idempotency-key-header), valid for 24 hours: the same key with another body gets 422, a
+// concurrent call with it 409. The response is recorded in the transaction of the work, so that a crash leaves both or neither. Only a
 // success is recorded, sealed, because it may contain a secret that is shown once; after a problem nothing was written, so a call with the
 // same key runs again.
 import { createHash } from 'node:crypto';

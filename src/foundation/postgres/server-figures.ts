@@ -157,6 +157,6 @@ export async function readCostlyStatements(limit: number): Promise<CostlyStateme
   return masked(await sql<CostlyStatement>(costlySql, [limit]));
 }
 
-/** Statements of other programs may contain values. */
+/** Removes secrets from the statements: other programs that use the database may write values into theirs. */
 const masked = <T extends { statement: string }>(rows: T[]): T[] =>
   rows.map((row) => ({ ...row, statement: redact(row.statement) }));

@@ -39,7 +39,7 @@ export interface MissionSettings {
   readonly instancePrices: Readonly<Record<string, number>>;
   /** The largest limits of a mission. */
   readonly bounds: Readonly<Record<keyof typeof missionLimits, number>>;
-  /** Time from the end of a mission to the move of its logs to the storage; 0 means never. */
+  /** How long after a mission its logs are moved from the database to the content storage; 0 means never. */
   readonly logArchiveMs: number;
 }
 

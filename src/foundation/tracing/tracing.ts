@@ -4,7 +4,7 @@ import { Problem } from '../problem.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The context of a span in the format of the headers (W3C Trace Context); a malformed one counts as absent. */
+/** The trace context of a span in the format of the headers (W3C Trace Context); a malformed one counts as absent. */
 export interface TraceContext {
   traceparent?: string | undefined;
   tracestate?: string | undefined;
@@ -28,7 +28,7 @@ export interface SpanDescription {
 
 export interface OpenSpan {
   readonly traceId: string;
-  /** Context of the span, which is sent to other services. */
+  /** The trace context of the span, which is sent to other services. */
   context(): TraceContext & { traceparent: string };
   /** Runs work whose spans become children of this span. */
   within<T>(work: () => T): T;

@@ -34,7 +34,7 @@ export async function findCgroups(candidates = ownGroups(), isWorking = isCappin
   return null;
 }
 
-/** The runner's own group; for root, the topmost group. */
+/** Folders of control groups in which the runner may create groups: its own group and, for root, also the topmost one. */
 export function ownGroups(processFolder = '/proc/self', isRoot = process.getuid?.() === 0): string[] {
   try {
     const mounts = readFileSync(`${processFolder}/mountinfo`, 'utf8').split('\n');

@@ -51,12 +51,13 @@ export async function chooseIsolation(
   if (wanted !== undefined && !levels.some((level) => level === wanted))
     throw new Error('ISOLATION: must be cell, container or none.');
   if (wanted === 'none') {
-    if (!isOnLoopback(platformUrl)) throw new Error('ISOLATION: none is allowed only for a platform on this machine.');
+    if (!isOnLoopback(platformUrl))
+      throw new Error('ISOLATION=none is allowed only if the platform runs on this machine.');
     return { level: 'none', description: descriptions.none };
   }
   if (wanted === 'container') {
     const containers = await find().catch((error) => {
-      throw new Error(`ISOLATION: container does not work on this machine: ${reasonOf(error)}`);
+      throw new Error(`ISOLATION=container does not work on this machine: ${reasonOf(error)}`);
     });
     const { program, image } = containers;
     return {
@@ -67,7 +68,7 @@ export async function chooseIsolation(
   }
   const obstacle = await findObstacle();
   if (!obstacle) return { level: 'cell', description: descriptions.cell };
-  if (wanted) throw new Error(`ISOLATION: cell does not work on this machine: ${obstacle}.`);
+  if (wanted) throw new Error(`ISOLATION=cell does not work on this machine: ${obstacle}.`);
   return null;
 }
 

@@ -35,7 +35,7 @@ export async function openPreview(
   folder: string,
   lifetime: number,
 ): Promise<Preview> {
-  if (platform.via.isRelayed) throw new Error('a pod of a cluster has no preview environments');
+  if (platform.via.isRelayed) throw new Error('missions in a Kubernetes cluster cannot have preview environments');
   const root = await realpath(path.resolve(work, folder));
   if (root !== work && !isInside(work, root)) throw new Error(`${folder} is not in the folder of the run`);
   const server = createServer(async (request, response) => {

@@ -30,7 +30,7 @@ export interface Checkout {
   isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
   deliver(session: Session): Promise<void>;
-  /** Adds the platform's attestations of the run's commits to the commits, as git notes. */
+  /** Adds the platform's signed attestations to the run's commits, as git notes. */
   attest(): Promise<void>;
 }
 

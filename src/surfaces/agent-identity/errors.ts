@@ -16,7 +16,7 @@ export function refuseAgentError(exchange: Exchange, error: unknown): boolean {
 
 export function refuseAgent(exchange: Exchange, problem: Problem): void {
   const body = { error: errorCode(problem), error_description: problem.body.description, ...problem.body };
-  // Every malformed body is a 400, including one of another media type.
+  // The status is 400 for every malformed body, including one of another media type.
   answerJson(exchange, problem.status === 415 ? 400 : problem.status, body, { ...problem.headers });
 }
 

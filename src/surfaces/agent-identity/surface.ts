@@ -8,7 +8,7 @@ import { createEvents } from './events.ts';
 import { createAgentRegistration } from './register.ts';
 
 export interface AgentIdentitySettings {
-  /** Maximum number of registrations per hour from one source address, over all processes. */
+  /** Maximum number of registrations per hour from one source address, across all processes. */
   registrationsPerHour: number;
   report: Report;
 }

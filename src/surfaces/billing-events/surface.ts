@@ -1,5 +1,5 @@
-// POST /v1/billing/events/{provider}: events of payment providers, verified by their signatures
-// (docs/decisions/0035-test-money-and-events.md). A repeated event is a 200 that changes nothing; a forged or contradictory one is a 400.
+// POST /v1/billing/events/{provider}: events of payment providers, whose signatures are verified
+// (docs/decisions/0035-test-money-and-events.md). A repeated event gets 200 and changes nothing; a forged or contradictory one gets 400.
 import { applyEvent } from '#domain/money/billing/events.ts';
 import { providerNamed } from '#domain/money/billing/provider.ts';
 import { answerJson, type Exchange, readBody } from '#foundation/http/http.ts';

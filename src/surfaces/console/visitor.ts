@@ -81,7 +81,7 @@ export function signInFirst(exchange: Exchange): void {
   seeOther(exchange, signInAddress(search ? `${path}?${search}` : path));
 }
 
-/** Handles a form that a signed-in person sent from one of the service's pages. Any other form is a 403 before its fields are read. */
+/** Handles a form that a signed-in person sent from one of the service's pages. Any other form gets 403 before its fields are read. */
 export const personsForm =
   (act: (exchange: Exchange, visitor: Visitor, form: URLSearchParams) => Promise<void>): Handler =>
   async (exchange) => {

@@ -39,7 +39,7 @@ function oauthError(description: string, header?: 'Retry-After'): Json {
 }
 
 const errors: Record<number, Json> = {
-  400: oauthError('The request is refused; `error` is an error code of the RFC that defines this endpoint.'),
+  400: oauthError('The request was refused. `error` is one of the error codes in the RFC of this endpoint.'),
   413: oauthError('The body is too large.'),
   415: oauthError('The body has an unsupported media type.'),
   429: oauthError('Too many requests.', 'Retry-After'),

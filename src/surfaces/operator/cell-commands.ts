@@ -21,7 +21,7 @@ export const cellCommands: Record<string, Command> = {
     run: async ({ org, to, cancel }) => {
       const organization = await movingOrganization(org);
       if (cancel) return cancelMove(organization.id);
-      if (!to) throw new Error('--to: is required: the name of the other cell');
+      if (!to) throw new Error('--to: must be the name of the other cell');
       return moveOrganization(organization, to, (line) => console.error(line));
     },
   }),

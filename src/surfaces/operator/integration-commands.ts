@@ -102,6 +102,6 @@ function onlyKind(vendor: Vendor): ProjectKind {
   const kinds = projectKindsOf(vendor);
   if (kinds.length === 0)
     throw new Error(`--vendor: ${vendor} is a chat platform: an admin connects it in the console`);
-  if (kinds.length > 1) throw new Error(`--kind: is required for ${vendor}: one of ${kinds.join(', ')}`);
+  if (kinds.length > 1) throw new Error(`--kind: must be one of ${kinds.join(', ')} for ${vendor}`);
   return kinds[0]!;
 }

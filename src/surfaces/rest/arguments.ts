@@ -52,7 +52,7 @@ function refuseBrokenEncoding(search: string): void {
   }
 }
 
-/** The body, validated by the zod object of its record before GraphQL, whose coercion would convert `"x"` to `["x"]`. */
+/** The body, validated against the zod object of its record before GraphQL, whose coercion would convert `"x"` to `["x"]`. */
 async function readInput(exchange: Exchange, record: NonNullable<RestRoute['body']>): Promise<object | undefined> {
   const body = await readJson(exchange, bytes.jsonBody);
   if (body === undefined) {

@@ -1,4 +1,4 @@
-// Notifications about a mission to its person: by email and in open pages, as the person has chosen, each of them once.
+// Notifications about a mission: by email and in open pages, as the addressee has chosen, each of them once.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';

@@ -276,7 +276,7 @@ describe('a process that is killed during a job', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('makes the job fail after the last attempt, which is logged', async () => {
+  it('makes the job fail after the last attempt, and the failure is logged', async () => {
     await write({ n: 1 });
     const [job] = await jobs();
     await sql(

@@ -43,7 +43,7 @@ const modelCalls = async () =>
     )?.[1] ?? 0,
   );
 
-describe('missions of agents', () => {
+describe('missions that an agent works on', () => {
   it('pass from role to role in one runner; the builder resumes its session, and each call is charged once', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     // All test files of a worker process share the metrics.
@@ -86,7 +86,7 @@ describe('missions of agents', () => {
     expect(runner.output).toContain(`acp 1.2.3: ${standInAcp}`);
   });
 
-  it('work in a checkout of the repository with skills; commits are pushed, and the diff is an artifact', async () => {
+  it('begin with a checkout of the repository and with installed skills; commits are pushed, and the diff becomes an artifact', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });

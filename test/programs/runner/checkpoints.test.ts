@@ -208,7 +208,7 @@ describe.each(['cell', 'container'])('a step in a %s that continues on another m
     ).text();
     expect(seen).toMatch(/^42\ndraft\n\S+\/tool\n$/);
     expect(await missions.log(runId)).toContain(
-      'could not be stored for later missions: this mission continues the work of an agent.',
+      'could not be stored for later missions: an environment whose checkout contains changes by an agent is not stored.',
     );
     expect(second.isKept()).toBe(false);
   });

@@ -18,7 +18,7 @@ afterAll(() => missions.close());
 
 const team = (...roles: string[]) => missions.team('claude-code', ...roles);
 
-describe('missions of agents', () => {
+describe('missions that an agent works on', () => {
   describe('with a model that their organization has connected', () => {
     const connect = async (credentials: string) => {
       const { id: orgId } = missions.alice.organization;

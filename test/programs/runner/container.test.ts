@@ -96,7 +96,7 @@ describe('containers', () => {
     const asked = (env: Record<string, string>) =>
       chooseIsolation('container', 'http://localhost:4000', undefined, () => findContainers(env));
     await expect(asked({ PATH: '/nowhere' })).rejects.toThrow(
-      'ISOLATION: container does not work on this machine: there is neither docker nor podman in PATH',
+      'ISOLATION=container does not work on this machine: there is neither docker nor podman in PATH',
     );
     process.env.DOCKER_HOST = settings.DOCKER_HOST;
     await expect(asked({ CONTAINER_PROGRAM: docker, CONTAINER_IMAGE: 'nowhere' })).rejects.toThrow(

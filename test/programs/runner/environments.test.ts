@@ -149,7 +149,9 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(asked).toEqual(['/answer']);
   });
 
-  it('is not stored after a failed setup, whose last lines are reported', async ({ skip }) => {
+  it('is not stored when its setup fails; the error contains the last lines that the setup printed', async ({
+    skip,
+  }) => {
     const capabilities = await capabilitiesFor(level, `${level}-failing`);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const failing = environmentOf({ setupScript: 'echo installing; echo no such package $TOKEN >&2; exit 3' });

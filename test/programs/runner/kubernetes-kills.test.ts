@@ -50,7 +50,7 @@ describe.each([
     const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
     const ended = runIds.map((id) => ({ id, status: 'completed', leaseUntil: null, lastError: null }));
     expect(runs.sort(byId)).toEqual(ended.sort(byId));
-    // The audit log of the organization has exactly one end of each mission.
+    // The audit log of the organization records the end of each mission exactly once.
     await numberAllChanges();
     const ends = await knex('audit_events').where({ action: 'run.completed' }).whereIn('targetId', runIds);
     expect(ends).toHaveLength(runIds.length);

@@ -178,7 +178,7 @@ it('the shell of a terminal is paused when it prints more than can be sent, and 
   await missions.until(async () => !runningCommands().includes(`sleep 613.${process.pid}`));
 });
 
-it('a terminal ends a minute after its person disconnects, and uses pipes if the package for terminal devices is missing', async () => {
+it('a terminal ends a minute after the person who opened it disconnects, and uses pipes if the package for terminal devices is missing', async () => {
   const runId = await waiting({ NODE_OPTIONS: `--import ${path.resolve('test/support/no-devices.mjs')}` });
   const { opened, shell, shows, leave, id } = await attach(runId);
   expect(opened.hasDevice).toBe(false);

@@ -118,7 +118,7 @@ describe('a source host in the workspace of a run', () => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
-  it('is not followed when it redirects, and the login is not sent on', async () => {
+  it('cannot redirect git, so no other server gets the credentials for the host', async () => {
     const internal = await serve((response) => response.writeHead(404).end());
     const host = await serve((response) => response.writeHead(302, { location: `http://127.0.0.1${internal}` }).end());
     origin = { ...origin, url: `http://127.0.0.1${host}`, ...login };

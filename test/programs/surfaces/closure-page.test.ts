@@ -58,7 +58,7 @@ describe('Closing an organization by form', () => {
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('400, 404 · the closure form closes no organization of other people, nor one whose slug was not typed', async () => {
+  it('400, 404 · the closure form closes no organization that the person does not belong to, and none whose slug was not typed', async () => {
     const [first, second] = [await founded(), await founded()];
     expect((await send(second.session, first.org, { confirm_slug: second.org.slug })).status).toBe(400);
     const stranger = await world.session(await world.person(`Stranger ${count}`));

@@ -111,7 +111,7 @@ describe.skipIf(typeof launched === 'string')('Connections in the console', () =
     await page.getByRole('button', { name: 'Disconnect Issues here' }).waitFor();
     const theirs = await open('/console/integrations', viewer);
     await rowOf(theirs, 'Our issues').waitFor();
-    await theirs.getByText('Owners and admins connect vendors').waitFor();
+    await theirs.getByText('Owners and admins can connect vendors').waitFor();
     expect(await theirs.getByRole('button', { name: /Our issues/ }).count()).toBe(0);
   });
 
@@ -172,7 +172,7 @@ describe.skipIf(typeof launched === 'string')('Connections in the console', () =
     await rowOf(page, 'Rack 7').filter({ hasText: 'local-runner' }).waitFor();
     await pages.inspect(page, 'runtimes');
     const theirs = await open('/console/runtimes', viewer);
-    await theirs.getByText('Owners and admins create the token').waitFor();
+    await theirs.getByText('Owners and admins can create the token').waitFor();
     await theirs.getByText('1 connected').waitFor();
     world.clock.turn(minutes(3));
     await theirs.reload();

@@ -107,7 +107,7 @@ describe.skipIf(typeof launched === 'string')('Passkeys in a browser', () => {
     expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual(['status of 401']);
   });
 
-  it('a passkey that the email field suggests signs its person in', async () => {
+  it('a person signs in with the passkey that the email field suggests', async () => {
     const page = await pages.open(null, {});
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'suggested@example.com');

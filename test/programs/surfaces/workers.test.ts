@@ -1,4 +1,4 @@
-// WORKERS as processes: one port, limits that count over all processes, replacement of a dead process, and a common shutdown.
+// The processes that WORKERS starts: they share one port and their limits, a dead process is replaced, and all of them stop together.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ const ask = (path: string, token?: string): Promise<{ status: number; body: stri
       .end();
   });
 
-it('worker processes serve one port; limits and metrics count over all of them', async () => {
+it('worker processes serve one port, and share limits and metrics', async () => {
   const token = await world.token(alice, acme);
   expect(workersOf(service)).toHaveLength(2);
   const statuses: number[] = [];

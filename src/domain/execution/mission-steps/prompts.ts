@@ -30,7 +30,10 @@ export function withIssue(prompt: string, runId: string, issueText: string | nul
   );
 }
 
-/** Quotes a text of another author. @param secret A text that this author cannot know; its digest is part of the marks. */
+/**
+ * Puts a text between two marks. @param secret A value that the author of the text cannot know. The marks contain a part of its digest, so
+ * that the text cannot contain them.
+ */
 function quoted(word: string, secret: string, text: string): string {
   const mark = `${word}-${createHash('sha256').update(secret).digest('hex').slice(0, 16)}`;
   return `<${mark}>\n${text}\n</${mark}>`;

@@ -25,8 +25,9 @@ export async function commitNextEffect({ runId }: { runId: string }): Promise<vo
   });
   const effect = await claimEffect(runId);
   if (effect) return commitEffect(effect);
-  // An unfinished effect that cannot be claimed is held by another process, which may have ended.
-  if ((await countUnfinished(runId)) > 0) throw new Error('an outside effect is held by another process');
+  // Another process, which may have ended, has claimed an unfinished effect that cannot be claimed here.
+  if ((await countUnfinished(runId)) > 0)
+    throw new Error('another process has claimed an outside effect of this run and has not finished it');
 }
 
 async function commitEffect(effect: ClaimedEffect): Promise<void> {

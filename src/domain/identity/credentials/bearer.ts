@@ -9,7 +9,7 @@ import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
 import { recordUse } from './last-used.ts';
 
-/** A valid credential, with the present role of its person. `granted` contains the credential's scopes, separated by spaces. */
+/** A valid credential, with the present role of the person who holds it. `granted` contains the credential's scopes, separated by spaces. */
 export interface Bearer {
   id: Id<'token'> | Id<'accessToken'>;
   userId: Id<'person'>;

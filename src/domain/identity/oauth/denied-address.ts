@@ -8,7 +8,7 @@ import { allowsAddress } from '../../organization/organizations/allowed-networks
 import { OAuthError } from './errors.ts';
 
 /**
- * The error for a refused address, which is also noted for the audit log. It is a 403 and not `invalid_grant`, because clients discard
+ * The error for a refused address, which is also noted for the audit log. It has the status 403 and is not `invalid_grant`, because clients discard
  * their tokens after `invalid_grant`.
  */
 export const deniedAddress = (source: RequestSource, credential: RefusedCredential): OAuthError =>

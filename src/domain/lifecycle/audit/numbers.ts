@@ -126,7 +126,7 @@ async function numberBatch(trx: Transaction, orgId: string, growsTree: boolean):
 
 const valuesOf = (event: PlainEvent): unknown[] => eventMembers.map((name) => event[name]);
 
-/** Numbers the changes of all organizations; called periodically. */
+/** Assigns numbers to the audit events that have none yet, in all organizations; called periodically. */
 export const numberAllChanges = (): Promise<void> =>
   forEachOrganization(organizationsWithChangesSql, [], ({ orgId }) => numberWaiting(orgId));
 

@@ -34,7 +34,7 @@ const conditions: Record<keyof EventFilter, (parameter: string) => string> = {
   targetType: (type) => `target_type = ${type}`,
   targetId: (id) => `subject_id = ${id}`,
   projectId: (id) => `project_id = ${id}`,
-  // An event is stored after its change, so the condition on `created_at` excludes whole partitions that end before the time.
+  // `created_at` is never earlier than `occurred_at`. The condition on `created_at` lets PostgreSQL skip partitions that end before `at`.
   occurredFrom: (at) => `(occurred_at >= ${at} and created_at >= ${at})`,
   occurredBefore: (at) => `occurred_at < ${at}`,
   after: (number) => `number > ${number}`,

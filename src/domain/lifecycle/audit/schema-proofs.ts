@@ -127,7 +127,7 @@ builder.queryField('auditConsistencyProof', (t) =>
       second: t.arg({
         ...size,
         required: true,
-        description: 'The number of entries of the later tree, at most the number of all entries.',
+        description: 'The number of entries of the later tree, at most the total number of entries.',
       }),
     },
     resolve: (_, args, { caller }) => proofs.proveConsistency(caller, args),

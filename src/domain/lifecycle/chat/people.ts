@@ -23,7 +23,7 @@ export async function findMember(
   const { name: organization } = await Organization.get({ id: orgId });
   if (email === null)
     return {
-      refusal: `Your account at ${connection.name} has no verified email address, so you cannot be matched to a member.`,
+      refusal: `Your ${connection.name} account has no verified email address, so you cannot be matched to a member.`,
     };
   const person = await findPersonByAddress(email);
   const member = person && (await chatMemberOf(account, person));

@@ -49,7 +49,7 @@ const claimSql = `insert into mission_notices
     (id, run_id, cause, org_id, user_id, kind, title, body, in_browser, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning id`;
 
-/** Sends the notice through the channels that its person has chosen, unless it was sent before. */
+/** Sends the notice through the channels that the addressee has chosen, unless it was sent before. */
 export async function writeNotice(trx: Transaction, due: DueNotice): Promise<void> {
   const { runId, cause, orgId, userId, kind, missionTitle, detail, email, organizationName } = due;
   const channels = (await channelsOf(userId, trx)).find((one) => one.kind === kind)!;

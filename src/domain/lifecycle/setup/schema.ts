@@ -59,7 +59,7 @@ const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone')
 
 const counts = {
   reached: 'Number of milestones that are done.',
-  total: 'Number of all milestones.',
+  total: 'Total number of milestones.',
 };
 
 const SetupGroupProgress = builder.objectRef<operations.GroupProgress>('SetupGroupProgress').implement({
@@ -189,7 +189,7 @@ builder.mutationFields((t) => ({
     rest: 'PATCH /setup/milestones/{milestoneId}',
     type: SetupProgress,
     args: {
-      milestoneId: t.arg.string({ ...pathId, description: 'A `SetupMilestoneId`; another value is a 404.' }),
+      milestoneId: t.arg.string({ ...pathId, description: 'A `SetupMilestoneId`. Any other value returns 404.' }),
       input: t.arg({ type: UpdateSetupMilestoneRequest, required: true, description: 'The mark.' }),
     },
     resolve: (_, { milestoneId, input }, { caller }) => operations.markMilestone(caller, milestoneId, input.mark),
@@ -200,7 +200,7 @@ builder.mutationFields((t) => ({
     rest: 'PATCH /setup/groups/{groupId}',
     type: SetupProgress,
     args: {
-      groupId: t.arg.string({ ...pathId, description: 'A `SetupGroupId`; another value is a 404.' }),
+      groupId: t.arg.string({ ...pathId, description: 'A `SetupGroupId`. Any other value returns 404.' }),
       input: t.arg({ type: UpdateSetupGroupRequest, required: true, description: 'The mark.' }),
     },
     resolve: (_, { groupId, input }, { caller }) => operations.markGroup(caller, groupId, input.mark),
@@ -211,7 +211,7 @@ builder.mutationFields((t) => ({
     rest: 'PATCH /setup/guides/{guideId}',
     type: SetupProgress,
     args: {
-      guideId: t.arg.string({ ...pathId, description: 'A `SetupGuideId`; another value is a 404.' }),
+      guideId: t.arg.string({ ...pathId, description: 'A `SetupGuideId`. Any other value returns 404.' }),
       input: t.arg({ type: UpdateSetupGuideRequest, required: true, description: 'The step.' }),
     },
     resolve: (_, { guideId, input }, { caller }) => operations.updateGuide(caller, guideId, input),

@@ -8,7 +8,7 @@ import type { Invite } from './model.ts';
 
 let perOrganization: number = invitesPerDay.organization;
 
-/** Sets the daily limit of an organization; called once at startup. One person may send half of that number. */
+/** Sets how many invites each organization can send a day; called once at startup. Each person can send half as many. */
 export function bindInvitesPerDay(limit: number): void {
   perOrganization = limit;
 }

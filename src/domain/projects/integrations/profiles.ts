@@ -31,7 +31,7 @@ const gitlab = {
   about: 'GitLab, a tracker and a source host.',
   address: 'https://gitlab.com/api/v4',
   hasOtherServers: true,
-  tracker: 'The issues of the project at GitLab, through an integration.',
+  tracker: 'The issues of the project on GitLab, through an integration.',
   hook: {
     about: 'GitLab: issues, comments, merge requests, pipelines and jobs.',
     signature: 'The secret token in `X-Gitlab-Token`, or a signature of Standard Webhooks by a signing token.',

@@ -36,9 +36,12 @@ export async function settleAttempts({ groupId }: { groupId: string }): Promise<
     }
   }
   if (errors.length > 0)
-    throw new Error(`${errors.length} calls to the source host failed while a decision on attempts was carried out`, {
-      cause: errors[0],
-    });
+    throw new Error(
+      `${errors.length} calls to the source host failed after one of several attempts was chosen or all were discarded`,
+      {
+        cause: errors[0],
+      },
+    );
 }
 
 /** Opens the pull request for the branch that the attempt pushed before the choice. */

@@ -105,7 +105,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createAutomation: t.field({
-    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run` too.',
+    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run`.',
     scope: 'automations:write',
     rest: { route: 'POST /automations', status: 201, errors: [404] },
     tool: 'create_automation',
@@ -116,7 +116,7 @@ builder.mutationFields((t) => ({
   updateAutomation: t.field({
     description:
       'Changes an automation. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or ' +
-      'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
+      'changing its prompt, triggers, project or agent, requires the scope `missions:run`.',
     scope: 'automations:write',
     rest: { route: 'PATCH /automations/{automationId}', without: ['ifUpdatedAt'] },
     tool: { name: 'update_automation', idempotent: true },

@@ -119,8 +119,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   redeliverInboundDelivery: t.field({
-    description:
-      'Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run` too.',
+    description: 'Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run`.',
     scope: 'integrations:write',
     rest: {
       route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/redelivery',
@@ -142,8 +141,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => deliveries.approveDelivery(caller, args.hookId, args.deliveryId),
   }),
   dismissInboundDelivery: t.field({
-    description:
-      'Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run` too.',
+    description: 'Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run`.',
     scope: 'integrations:write',
     rest: { route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/dismissal', errors: [409] },
     type: DeliveryType,

@@ -42,7 +42,7 @@ const StartMissionsRequest = request(
           z
             .object({
               projectId: reference.describe('The project whose tracker has the issue.'),
-              issue: reference.describe('The issue by its id or name: `WEB-12`, or `#12` at GitHub.'),
+              issue: reference.describe('The issue by its id or name: `WEB-12`, or `#12` on GitHub.'),
             })
             .describe('An issue to start a mission on.'),
         )

@@ -33,7 +33,7 @@ const FiltersType = builder.objectRef<ViewFilters>('MissionViewFilters').impleme
 });
 
 const ViewType = builder.modelType(MissionView, 'MissionView').implement({
-  description: 'A saved view of missions, which only its person sees.',
+  description: 'A person’s saved view of missions. Nobody else sees it.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `viw_`.'),

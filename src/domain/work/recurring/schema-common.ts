@@ -66,7 +66,7 @@ export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowRe
     }),
 });
 
-/** The schemas of each kind implement these types by name. */
+/** The GraphQL types of both kinds. The schema file of each kind defines the fields. */
 export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask');
 export const AutomationType = builder.modelType(Automation, 'Automation');
 

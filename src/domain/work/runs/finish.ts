@@ -1,4 +1,4 @@
-// Ends runs and their running sandboxes: a runtime finishes a run or hands it back, or the run is canceled.
+// Ends a run and its running sandboxes when a runtime finishes the run or hands it back, or when the run is canceled.
 
 import { raw } from 'objection';
 import type { Caller } from '#access/principal.ts';

@@ -29,7 +29,7 @@ const contextOf = (on: Tracing, runId: string, id: string): TraceContext & { tra
   return { traceparent: `00-${traceId}-${spanIdOf(id)}-0${Number(on.isSampled(traceId))}` };
 };
 
-/** The context of a step for its runtime; null when nothing is traced. */
+/** The trace context of a step, which its runtime passes on; null when tracing is off. */
 export function traceparentOf(runId: string, stepId: string): string | null {
   const on = tracing();
   return on ? contextOf(on, runId, stepId).traceparent : null;

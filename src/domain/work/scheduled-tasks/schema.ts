@@ -110,7 +110,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createScheduledTask: t.field({
-    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run` too.',
+    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run`.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'POST /scheduled-tasks', status: 201, errors: [404] },
     tool: 'create_scheduled_task',
@@ -121,7 +121,7 @@ builder.mutationFields((t) => ({
   updateScheduledTask: t.field({
     description:
       'Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or ' +
-      'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
+      'changing its prompt, triggers, project or agent, requires the scope `missions:run`.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'] },
     tool: { name: 'update_scheduled_task', idempotent: true },

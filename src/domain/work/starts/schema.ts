@@ -63,7 +63,7 @@ builder.mutationField('startMission', (t) =>
       issue: t.arg.string({
         ...reference,
         description:
-          'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means that one is ' +
+          'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` on GitHub. Absent means that one is ' +
           'created.',
       }),
       planApproval: t.arg.boolean({

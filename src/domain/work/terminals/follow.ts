@@ -1,4 +1,4 @@
-// Streams the output of a terminal to its person.
+// Streams the output of a terminal to the person who opened it.
 import type { Caller } from '#access/principal.ts';
 import { terminalBounds } from './bounds.ts';
 import { findTerminal } from './operations.ts';

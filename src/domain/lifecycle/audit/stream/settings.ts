@@ -129,7 +129,7 @@ export async function deleteAuditStream(caller: Caller): Promise<{ ok: true }> {
 
 const retrySql = 'update audit_streams set due_at = 0 where org_id = $1 and failures > 0 returning org_id';
 
-/** Retries at once: ends the wait of a delivery after a failure. Returns null without a destination. */
+/** Retries a failed delivery without further waiting. Returns null if the organization has no destination. */
 export async function retryAuditStream(caller: Caller): Promise<AuditStream | null> {
   await sql(retrySql, [mayStream(caller, 'retryAuditStream')]);
   return findAuditStream(caller);

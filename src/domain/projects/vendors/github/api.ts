@@ -1,5 +1,5 @@
-// GitHub's REST API (docs.github.com/rest, version 2022-11-28): calls, and the conversion of failures to problems. A rate limit is a 429,
-// or a 403 with a header or message about it.
+// GitHub's REST API (docs.github.com/rest, version 2022-11-28): calls, and the conversion of failures to problems. GitHub reports a rate
+// limit by 429, or by 403 with a header or message about it.
 import { z } from 'zod';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
@@ -28,7 +28,7 @@ const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.tes
 
 const unknownRepository = (name: string): Problem =>
   conflict(
-    `The connector cannot see the repository ${name} at GitHub: correct repoFullName, or give its credentials access.`,
+    `The connector cannot see the repository ${name} on GitHub: correct repoFullName, or give its credentials access.`,
   );
 
 const callAs = (
@@ -133,7 +133,7 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
   if (path.startsWith('/app/')) return refusedBy(connection, 'the installation of the App', words);
   const repository = path.split('/').slice(2, 4).join('/');
   if (status === 404) return unknownRepository(repository);
-  if (status === 410) return conflict(`Issues are disabled for ${repository} at GitHub: enable them in its settings.`);
+  if (status === 410) return conflict(`Issues are disabled for ${repository} on GitHub: enable them in its settings.`);
   if (status < 400) return conflict(`GitHub has moved the repository ${repository}: correct repoFullName.`);
   if (status === 403)
     return refusedBy(connection, `access for the credentials of the ${connection.kind} connector`, words);

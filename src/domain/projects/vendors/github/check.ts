@@ -40,7 +40,7 @@ async function checkInstallation(connection: VendorConnection, app: GitHubApp): 
   const path = `/app/installations/${app.installationId}`;
   const answered = await callAsApp(connection, app, path);
   if (answered.status === 404)
-    return rejected('credentials', `The App ${app.appId} has no installation ${app.installationId} at GitHub.`);
+    return rejected('credentials', `The App ${app.appId} has no installation ${app.installationId} on GitHub.`);
   if (answered.status !== 200) throw refusalOf(connection, path, answered);
   const { data } = Installation.safeParse(jsonOf(answered));
   if (!data) throw unexpectedAnswer(connection);

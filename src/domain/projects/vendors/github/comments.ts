@@ -1,4 +1,4 @@
-// The comment of a run on an issue or pull request at GitHub; each run has one.
+// The comment of a run on an issue or pull request on GitHub; each run has one.
 import { z } from 'zod';
 import type { VendorConnection } from '../connection.ts';
 import { marked, markOf, queueCall } from '../marks.ts';

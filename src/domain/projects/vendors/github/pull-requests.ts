@@ -1,4 +1,4 @@
-// Pull requests at GitHub (REST, "Pulls"). GitHub keeps at most one open pull request for a branch and its base, so the branch shows
+// Pull requests on GitHub (REST, "Pulls"). GitHub keeps at most one open pull request for a branch and its base, so the branch shows
 // whether one exists already.
 import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';

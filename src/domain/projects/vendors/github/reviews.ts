@@ -1,4 +1,4 @@
-// Reviews by people, and threads on changed lines, at GitHub. A review is created by REST ("Pull request reviews"). Threads are read by
+// Reviews by people, and threads on changed lines, on GitHub. A review is created by REST ("Pull request reviews"). Threads are read by
 // GraphQL, because REST does not say whether they are resolved.
 import { z } from 'zod';
 import { connectVendor, refusedBy, unexpectedAnswer, type VendorConnection } from '../connection.ts';
@@ -29,7 +29,7 @@ const review: PullRequests['review'] = async (project, number, { reviewId, headS
     const whole = { ...own, body: `${body}\n\n${mark}`, comments: comments.map(onLine) };
     const answered = await callGitHub(connection, path, { method: 'POST', json: whole });
     if (answered.status < 300) return;
-    // Status 422: a line is not part of the change at GitHub, or the commit is no longer part of the pull request.
+    // Status 422: a line is not part of the change on GitHub, or the commit is no longer part of the pull request.
     if (answered.status !== 422) throw refusalOf(connection, path, answered);
     const text = [body, ...comments.map(placed)].join('\n\n');
     await fetchGitHub(connection, path, z.unknown(), {

@@ -1,4 +1,4 @@
-// A repository at GitHub: the raw content of a file (REST, "Get repository content" with the raw media type), and access with git over
+// A repository on GitHub: the raw content of a file (REST, "Get repository content" with the raw media type), and access with git over
 // HTTPS.
 import { z } from 'zod';
 import { checkAddress, jsonOf } from '#foundation/http/outbound.ts';

@@ -1,4 +1,4 @@
-// Issues of the project's repository at GitHub. GitHub has no idempotency key, so an invisible mark in the text shows whether an issue or
+// Issues of the project's repository on GitHub. GitHub has no idempotency key, so an invisible mark in the text shows whether an issue or
 // comment exists already.
 import { z } from 'zod';
 import { hours } from '#foundation/clock.ts';

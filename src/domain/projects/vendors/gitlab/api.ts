@@ -39,7 +39,7 @@ export function projectPath(project: OfProject): string {
 const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part);
 
 const unknownProject = (name: string): Problem =>
-  conflict(`The connector cannot see the project ${name} at GitLab: correct repoFullName, or give its token access.`);
+  conflict(`The connector cannot see the project ${name} on GitLab: correct repoFullName, or give its token access.`);
 
 /** The base URL of web pages and repositories, without the path of the API. */
 export const siteOf = ({ address }: VendorConnection): string => address.replace(/\/api\/v4$/, '');

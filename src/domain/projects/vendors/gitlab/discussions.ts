@@ -1,4 +1,4 @@
-// Reviews by people, and threads on changed lines, at GitLab (REST, "Discussions"). A review is one note on the merge request.
+// Reviews by people, and threads on changed lines, on GitLab (REST, "Discussions"). A review is one note on the merge request.
 import { z } from 'zod';
 import { connectVendor } from '../connection.ts';
 import { commentIn, commentMark, markedComment, placed, queueCall, reviewMark, withoutMarks } from '../marks.ts';

@@ -1,4 +1,4 @@
-// Merge requests at GitLab (REST, "Merge requests"). GitLab keeps at most one open merge request for a branch and its target, so the
+// Merge requests on GitLab (REST, "Merge requests"). GitLab keeps at most one open merge request for a branch and its target, so the
 // branch shows whether one exists already.
 import { z } from 'zod';
 import { connectVendor } from '../connection.ts';

@@ -1,4 +1,4 @@
-// The note of a run on an issue or merge request at GitLab; each run has one.
+// The note of a run on an issue or merge request on GitLab; each run has one.
 import { z } from 'zod';
 import type { VendorConnection } from '../connection.ts';
 import { marked, markOf, queueCall } from '../marks.ts';

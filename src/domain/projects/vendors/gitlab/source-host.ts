@@ -1,4 +1,4 @@
-// A project at GitLab as a repository: the raw content of a file, access with git over HTTPS, people, reactions, notes, and logs of jobs.
+// A project on GitLab as a repository: the raw content of a file, access with git over HTTPS, people, reactions, notes, and logs of jobs.
 import { z } from 'zod';
 import { checkAddress, jsonOf } from '#foundation/http/outbound.ts';
 import { badGateway } from '#foundation/problem.ts';

@@ -1,4 +1,4 @@
-// Issues of the project at GitLab. GitLab has no idempotency key, so an invisible mark in the text shows whether an issue or note exists
+// Issues of the project on GitLab. GitLab has no idempotency key, so an invisible mark in the text shows whether an issue or note exists
 // already.
 import { z } from 'zod';
 import { hours, isoTime } from '#foundation/clock.ts';
@@ -61,7 +61,7 @@ export const gitlabTracker: Tracker = {
 
   async finishIssue(project, issueId, { runId, closes, comment: text }) {
     const [, path, number] = /^([^#]+\/[^#]+)#(\d+)$/.exec(issueId) ?? [];
-    if (!path || !number) throw conflict(`${issueId} is not an issue at GitLab.`);
+    if (!path || !number) throw conflict(`${issueId} is not the id of a GitLab issue.`);
     const connection = await connectVendor(project, 'tracker', 'gitlab');
     const [scmOwner, scmRepo] = repositoryOf(path).split('/') as [string, string];
     const issuePath = `${projectPath({ scmOwner, scmRepo })}/issues/${number}`;

@@ -36,7 +36,7 @@ export const readLinearApp = (credentials: string): LinearApp | null =>
 const scope = 'read,write,app:assignable,app:mentionable';
 
 /**
- * The access token of the application. All processes share one token, because a new token invalidates the earlier one at Linear. @param
+ * The access token of the application. All processes share one token, because a new token invalidates the earlier one in Linear. @param
  * refused The token that Linear has rejected; another process may have replaced it. @throws Problems
  */
 export async function tokenOfApp(

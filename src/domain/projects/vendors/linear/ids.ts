@@ -1,4 +1,4 @@
-// Ids that this service chooses for its records at Linear: a repeated creation is refused, and events show who wrote a record.
+// Ids that this service chooses for its records in Linear: a repeated creation is refused, and events show who wrote a record.
 import { createHash } from 'node:crypto';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,4 +1,4 @@
-// Issues of the project's team at Linear, with ids derived from the run. Linear rejects an id that already exists ("conflict on insert").
+// Issues of the project's team in Linear, with ids derived from the run. Linear rejects an id that already exists ("conflict on insert").
 // An existing issue is then read, and an existing comment is changed.
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';

@@ -1,7 +1,7 @@
 // The manifest of a Slack app (docs.slack.dev/reference/app-manifest), in YAML.
 export const manifest = (address: string): string => `display_information:
   name: Agent
-  description: Starts and steers missions of agents
+  description: Starts and steers missions
 features:
   app_home:
     home_tab_enabled: false
