@@ -129,7 +129,7 @@ describe('missions in Slack', () => {
     expect(slack.answers.at(-1)).toContain('A direct message does not name a project');
   });
 
-  it('a mission in Slack posts only the notifications that its person has chosen, but always updates its first message', async () => {
+  it('a mission in Slack posts only the notifications that the person has chosen, but always updates its first message', async () => {
     const choose = (input: object) =>
       world.field('mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind } }', {
         session,

@@ -142,7 +142,7 @@ describe('adding a member', () => {
     expect(await organizationsOf(person.id)).toEqual([]);
   });
 
-  it('403 · a token cannot add members once its person is no longer an admin', async () => {
+  it('403 · a token cannot add members once the person who holds it is no longer an admin', async () => {
     const admin = await newcomer();
     await world.join(org, admin, 'admin');
     const token = await world.token(admin, org);

@@ -175,7 +175,7 @@ describe('model calls', () => {
     expect((await look(two.runId)).needs).toBe(null);
   });
 
-  it('a model call waits for the daily budget of its person until the next UTC day; budgets of other people do not matter', async () => {
+  it('when a person’s daily budget is spent, model calls of their missions wait until the next UTC day; budgets of other people do not matter', async () => {
     const other = await world.person(`Carol-${founded}`);
     await world.join(acme, other, 'member');
     const otherProject = await world.rest('POST', '/projects', {

@@ -94,7 +94,7 @@ describe('The form that completes a claim', () => {
     expect((await world.decide(bob, ceremony)).status).toBe(200);
   });
 
-  it('200 · the existing token of an agent loses scopes at once when its person loses the role', async () => {
+  it('200 · the existing token of an agent loses scopes at once when the person who claimed the agent loses the role', async () => {
     const bob = await world.human(undefined, 'member');
     const { access_token } = await world.claimed(bob, { scopes: ['missions:read', 'missions:run'] });
     await world.knex('memberships').where({ userId: bob.person.id }).update({ role: 'viewer' });

@@ -96,7 +96,7 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
 }
 
 /**
- * Checks the scope of a tool call for a client that can request more scopes from its person. For any other client, the result of the tool
+ * Checks the scope of a tool call for a client that can ask a person for more scopes. For any other client, the result of the tool
  * reports the missing scope.
  * @throws 403
  */

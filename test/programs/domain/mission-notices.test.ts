@@ -96,7 +96,7 @@ const choose = (input: object) =>
   );
 
 describe('notifications about a mission', () => {
-  it('a mission that fails or waits for its person causes one mail, and open pages show it', async () => {
+  it('a mission that fails or waits for a person causes one mail, and open pages show it', async () => {
     await run('Broke', { status: 'failed', reason: 'The tests fail.' });
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
     await run('Poor', { parkedAt: present(), parkedBy: 'budget', parkedReason: 'The budget of 5.00 USD is spent.' });
@@ -125,7 +125,7 @@ describe('notifications about a mission', () => {
     ]);
   });
 
-  it('the mail about a mission goes to its person, with links to the mission, the inbox and the settings', async () => {
+  it('a mail about a mission contains links to the mission, the inbox and the settings', async () => {
     const runId = await run('Broke', { status: 'failed' });
     expect(await mailed()).toEqual(['“Broke” has failed']);
     const { to, source } = taken.at(-1)!;
@@ -173,7 +173,7 @@ describe('notifications about a mission', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('five minutes later the other members get a mail about a waiting mission; its person gets no second one', async () => {
+  it('five minutes later the other members get a mail about a waiting mission; the person who already got one gets no second one', async () => {
     const bob = await world.person(`Bob-${founded}`);
     await world.join(acme, bob, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
@@ -388,7 +388,7 @@ describe('the choice of notifications', () => {
   });
 });
 
-it('an open page gets recent notifications of missions at once, then each new one, and only those of its person', async () => {
+it('an open page gets recent notifications of missions at once, then each new one, and only those for the signed-in person', async () => {
   await run('Broke', { status: 'failed' });
   await mailed();
   const leaving = new AbortController();

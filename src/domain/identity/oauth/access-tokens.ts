@@ -94,7 +94,7 @@ const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a
 
 /**
  * The caller of an `oat_` secret at this resource, in one statement; null when the secret is unknown, expired, revoked or for another
- * resource, its sign-in has ended, or its person has left the organization. Read on every request and never cached.
+ * resource, its sign-in has ended, or the person who holds it has left the organization. Read on every request and never cached.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfOAuthToken(

@@ -1,4 +1,4 @@
-// The caller of a console session: its person, with all scopes of the person's role in one organization.
+// The caller of a console session: the person who signed in, with all scopes of that person's role in one organization.
 import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';

@@ -1,5 +1,5 @@
 // Console sessions: opened at sign-in, found by the digest of the cookie's secret (caller.ts), ended by the person or after 14 days without
-// use. A session acts as its person, with all scopes of the person's role (principalType `cookie`).
+// use. A session acts as the person who signed in, with all scopes of that person's role (principalType `cookie`).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

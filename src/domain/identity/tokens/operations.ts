@@ -138,8 +138,8 @@ const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_
   where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
 
 /**
- * The caller of a `pat_` secret, in one statement; null when the secret is unknown, expired or revoked, or its person has left the
- * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next request.
+ * The caller of a `pat_` secret, in one statement; null when the secret is unknown, expired or revoked, or the person who holds it has left
+ * the organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next request.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfToken(secret: string, address: string | null = null): Promise<Caller | null> {

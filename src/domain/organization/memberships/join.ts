@@ -1,4 +1,4 @@
-// SQL fragments that join memberships in statements about other resource types: the look-up of a credential reads its person's role, and
+// SQL fragments that join memberships in statements about other resource types: the look-up of a credential reads the role of the person, and
 // the operator's list of organizations reads their members.
 import { joinPersonSql } from '../people/join.ts';
 

@@ -1,5 +1,5 @@
 // Computes the state of a terminal. Even if the runtime reports nothing, a terminal ends with the lease of its run, when the runtime does
-// not start it in time, and when its person has disconnected.
+// not start it in time, and when the person who opened it has disconnected.
 import { now } from '#foundation/clock.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isRunHeld } from '../runs/claim.ts';
