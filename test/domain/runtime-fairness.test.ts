@@ -1,6 +1,8 @@
 // Fairness between organizations on shared runtimes, and how missions spread over runtimes of different capacity.
+import pg from 'pg';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
 import { pauseBeforeClaim } from '../../src/runner/pause.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
@@ -84,4 +86,51 @@ it('missions are distributed by the free slots of each runtime', async () => {
   expect(used).toEqual({ small: 1, middle: 2, large: 5 });
   while (used.small! + used.middle! + used.large! < 22) await claimNext();
   expect(used).toEqual(places);
+});
+
+it('a claim of a shared runtime reads few runs, however many wait', async () => {
+  const id = await start(large);
+  await copy(await world.knex('runs').where({ id }).first(), 1_000);
+  const claims: string[] = [];
+  const stop = watchStatements((text) => void (text.includes('organizations_waiting') && claims.push(text)));
+  expect(await claimFrom(shared).finally(stop)).toBe('large');
+  expect(claims).toHaveLength(1);
+  const values = [
+    Date.now(),
+    null,
+    ['claude-code'],
+    'lease',
+    'Runtime',
+    Date.now(),
+    null,
+    null,
+    false,
+    null,
+    [],
+    'svc',
+  ];
+  const client = new pg.Client(world.connection);
+  await client.connect();
+  await client.query('begin');
+  const plan = await client.query(`explain (analyze, format json) ${claims[0]}`, values);
+  await client.query('rollback');
+  await client.end();
+  // biome-ignore lint/suspicious/noExplicitAny: a plan has nodes of any shape
+  const readRuns = (node: any): number =>
+    (node['Relation Name'] === 'runs' ? node['Actual Rows'] * node['Actual Loops'] : 0) +
+    (node.Plans ?? []).reduce((sum: number, inner: unknown) => sum + readRuns(inner), 0);
+  expect(readRuns(plan.rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(20);
+});
+
+it('concurrent claims of shared runtimes get different runs of one organization, the oldest ones', async () => {
+  const id = await start(large);
+  const row = await world.knex('runs').where({ id }).first();
+  await copy(row, 20);
+  world.clock.turn(1);
+  await copy({ ...row, createdAt: row.createdAt + 1 }, 20);
+  const claimed = await Promise.all(Array.from({ length: 16 }, () => shared.claim()));
+  const ids = new Set(claimed.map(({ runId }) => runId));
+  expect(ids.size).toBe(16);
+  const runs = await world.knex('runs').whereIn('id', [...ids]);
+  expect(new Set(runs.map(({ createdAt }) => createdAt))).toEqual(new Set([row.createdAt]));
 });

@@ -42,22 +42,24 @@ const claimOldestSql = claimSql(`with waiting as (
     select r.id from runs r where ${claimable} order by r.created_at, r.id limit 1 for update skip locked
   )`);
 
-// The oldest waiting run of the organization with the fewest running runs on runtimes that serve all organizations. Organizations with
-// waiting runs are found by jumping from one to the next in the index, because a scan would pass all runs of an organization with thousands
-// of them.
+// The oldest waiting run of the organization with the fewest running runs on runtimes that serve all organizations; if concurrent claims
+// have locked all its runs, a run of the next organization. Organizations with waiting runs are found by jumping from one to the next in
+// the index, because a scan would pass all runs of an organization with thousands of them. The second query of the runs is not sorted,
+// because a sort would lock a run of each organization: it reads the organizations in their order.
 const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
     union all
     select (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} and r.org_id > o.org_id order by r.org_id limit 1)
     from organizations_waiting o where o.org_id is not null
-  ), oldest as (
-    select r.id, r.created_at, (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')}
-        and r.is_shared) as running
-    from organizations_waiting o, lateral (
-      select r.id, r.created_at from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1) r
+  ), organizations as materialized (
+    select o.org_id from organizations_waiting o, lateral (
+      select r.id, r.created_at from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1) oldest
+    order by (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')} and r.is_shared),
+      oldest.created_at, oldest.id
   ), waiting as (
-    select r.id from oldest join runs r on r.id = oldest.id where ${claimable}
-    order by oldest.running, oldest.created_at, oldest.id limit 1 for update of r skip locked
+    select claimed.id from organizations o, lateral (
+      select r.id from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1 for update skip locked) claimed
+    limit 1
   )`);
 
 const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 and ${isInState(['running'], 'r')}
@@ -111,9 +113,7 @@ export async function claimLongestWaitingRun(
     labels,
     credentialId,
   ];
-  const claimWith = async (text: string) => (await sql<Pick<Run, 'id'>>(text, values, trx))[0];
-  // Concurrent claims may have locked the oldest run of every organization.
-  const claimed = (orgId === null && !runId && (await claimWith(claimFairlySql))) || (await claimWith(claimOldestSql));
+  const [claimed] = await sql<Pick<Run, 'id'>>(orgId === null && !runId ? claimFairlySql : claimOldestSql, values, trx);
   return claimed && Run.query(trx).findById(claimed.id);
 }
 
