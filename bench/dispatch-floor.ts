@@ -1,5 +1,5 @@
-// The least work that PostgreSQL must do for the start of a mission: the rows that the service writes, made by statements over the due
-// missions of a batch. The rows are neither computed nor sent by a program, and the only query finds the due missions.
+// Measures the least work that PostgreSQL must do to start missions. Each statement computes and writes the service's rows for a whole
+// batch of due missions, so that no program computes or sends rows; the only query finds the due missions.
 import pg from 'pg';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { dispatching } from '#domain/work/runs/dispatch.ts';

@@ -49,7 +49,7 @@ async function inside(socket: string): Promise<number> {
   return (bridge.address() as AddressInfo).port;
 }
 
-/** Downloads once. @param proxy The port of the proxy; 0 means none. @returns milliseconds */
+/** Performs one download. @param proxy The port of the proxy; 0 means none. @returns how many milliseconds it took */
 async function client(port: string, proxy: string): Promise<number> {
   const begun = performance.now();
   let socket: Socket;

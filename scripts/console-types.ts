@@ -1,4 +1,4 @@
-// `npm run console:types`: writes the operations of the console and of the runner with their types, as schema.graphql has them.
+// `npm run console:types`: writes the operations of the console and of the runner, with types from schema.graphql.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { programs, typedOperations } from './typed-operations.ts';
 

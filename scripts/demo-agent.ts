@@ -102,7 +102,7 @@ function offered(): Promise<string | undefined> {
     let isStarting = true;
     // The output is read to the end, because a full pipe would block the service.
     createInterface({ input: service.stdout! }).on('line', (line) => {
-      // The URL of the console is not printed, because it leads to a different organization than the demo's.
+      // The service's line with the console's URL is not printed, because the URL does not lead to the organization of the demo.
       isStarting &&= !line.startsWith('Console ');
       if (isStarting || /Installing|not installed|\bnpm error/.test(line)) console.log(line);
       const found = /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];

@@ -67,7 +67,7 @@ export interface Config extends SettingGroups {
   readonly subscriptionsPerOrganization: number;
   readonly tokensPerPerson: number;
   readonly missions: MissionSettings;
-  /** Whether a trusted proxy forwards requests; the client's address is then the proxy's entry in X-Forwarded-For. */
+  /** Whether a trusted proxy forwards requests. If so, the client's address is the one that the proxy has added to X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
   readonly tracing: TracingConfig;

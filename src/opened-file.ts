@@ -26,7 +26,7 @@ interface Service<Config, Services> {
   serve: (config: Config, services: Services) => Promise<RunningService>;
 }
 
-/** Resolves when the console is shown, and removes everything at SIGINT or SIGTERM. @throws when the file cannot be opened */
+/** Resolves when the console is shown. SIGINT and SIGTERM end the service and delete its folder. @throws when the file cannot be opened */
 export async function openFile<Config extends { addresses: Addresses }, Services extends { close(): Promise<void> }>(
   args: string[],
   { readConfig, openServices, serve }: Service<Config, Services>,

@@ -226,7 +226,7 @@ describe('Valid settings', () => {
     expect(readConfig({ PORT: '4100' }).addresses.baseHost).toBe('http://localhost:4100');
   });
 
-  it('Each URL can be set separately', () => {
+  it('The base URL, the issuer and the URLs of MCP and A2A can be set separately', () => {
     const env = {
       PUBLIC_URL: 'https://api.example',
       ISSUER_URL: 'https://id.example/',

@@ -183,7 +183,7 @@ describe('a table of records of organizations', () => {
     expect(found).toEqual(Object.values(tablesWithoutOrganization).flat().sort());
   });
 
-  test('has the organization in its unique and foreign keys; the exceptions are those of the first release', async () => {
+  test('has the organization in its unique and foreign keys, except in those of the first release', async () => {
     const found = await names(
       `select distinct i.relname as name from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
          where ${ofSchema} and ${organizationOf('c.oid')} and x.indisunique and pg_get_indexdef(x.indexrelid) !~ '\\yorg_id\\y'

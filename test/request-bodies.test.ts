@@ -94,7 +94,7 @@ describe('a body of the wrong size or kind', () => {
   const graph = ['POST', '/graphql'] as const;
   const codeOf = ({ body }: Answer) => body.code ?? body.errors[0].extensions.code;
 
-  it('413 · one megabyte is refused with a declared length', async () => {
+  it('413 · a body of one megabyte is refused if its length is declared', async () => {
     await untouched(async () => {
       for (const [method, path] of [...sixth(0), graph]) {
         const told = await checked(method, path, { ...owner, body: megabyte });
@@ -103,7 +103,7 @@ describe('a body of the wrong size or kind', () => {
     });
   });
 
-  it('413 · one megabyte is refused without a declared length', async () => {
+  it('413 · a body of one megabyte is refused if its length is not declared', async () => {
     await untouched(async () => {
       for (const [method, path] of [...sixth(1), graph]) {
         const { status, body } = await chunked(method, path, megabyte);

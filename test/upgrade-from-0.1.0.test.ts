@@ -60,7 +60,7 @@ it('every row of 0.1.0 is in the database of this release, in the same columns',
   expect(lost).toEqual({});
 });
 
-it('200 · this release answers requests with the token of 0.1.0 as 0.1.0 did, and starts its scheduled task', async () => {
+it('200 · a token of 0.1.0 gets the same answers from this release as from 0.1.0, and starts a scheduled task of 0.1.0', async () => {
   const world: World = await openWorld({ database: databaseUrl(old.connection) });
   try {
     world.clock.turn(recordedAt - Date.UTC(2026, 10, 23, 9));

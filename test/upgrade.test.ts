@@ -197,7 +197,7 @@ describe('While scheduled tasks and automations become one table', () => {
     order by created_at, id limit 1 for update skip locked)
     update runs r set claims = claims + 1 from waiting where r.id = waiting.id returning r.scheduled_task_id, r.automation_id`;
 
-  /** Creates a mission of each kind, runs it once although it is due twice, lists it and deletes half of them. */
+  /** Creates a recurring mission of each kind, starts it only once although it is due twice, and lists it. Even rounds then delete it. */
   async function workOnce(pool: pg.Pool, round: number): Promise<void> {
     for (const { table, noun, of, other } of kinds) {
       const [id, runId] = [newId(noun), newId('run')];

@@ -16,7 +16,7 @@ interface Missing {
 
 const findMissingSql = `select n::int, ${numbered('cnt')} as key from generate_series($2::bigint, $3::bigint) n
   where not exists (select from artifacts where id = ${numbered('art')}) order by n`;
-// Refreshes `created_at`: contents of an interrupted call must not be swept before their artifact exists.
+// Sets `created_at` again: otherwise, contents that an interrupted call has stored could be deleted before their artifact exists.
 const reserveContentsSql = `insert into stored_contents (key, created_at) select key, $2 from unnest($1::text[]) key order by key
   on conflict (key) do update set created_at = excluded.created_at`;
 

@@ -16,7 +16,7 @@ import { type Context, toMany, toOne } from './context.ts';
 
 type ModelClass<M = object> = Statics & (new () => M);
 
-/** A model that relations refer to, with the records that a caller may reach. */
+/** A model that relations refer to. It defines which of its records a caller may reach. */
 type RelatedModel = ModelClass & {
   /** Conditions that hold for each reachable record. @throws 403 for a caller that may reach none */
   visibleTo(caller: Caller): Readonly<Record<string, string>>;

@@ -47,7 +47,7 @@ export type Step = StepPartsFragment;
 export type Environment = Step['environment'];
 export type CheckpointOrder = NonNullable<Step['checkpoint']>;
 
-/** Session of a step, as reports name it. */
+/** Identifies the session of a step in reports. */
 export interface Session {
   sandboxId: string;
   leaseId: string;

@@ -77,7 +77,7 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
   } as Connection;
 }
 
-/** The step that the replay carries out. A step that was itself a replay, in the recording of a fork, becomes an ordinary step. */
+/** The step that the replay carries out. In the recording of a fork, a step may itself have been a replay; it becomes an ordinary step. */
 function orderOf({ step: { order } }: RecordedPart, sessions: ReadonlyMap<string, string>): Step {
   const resumeSessionId = order.resumeSessionId && (sessions.get(order.agent.role) ?? null);
   return { ...order, resumeSessionId, isRecorded: false, replay: null };

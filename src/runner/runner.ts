@@ -29,7 +29,7 @@ import { replayRun } from './replay.ts';
 import { isOn, labelsOf, quit, setting } from './settings.ts';
 import { openUpdater, ownVersion } from './update.ts';
 
-// Without the flag, V8 would soon optimize the parser of fetch (WebAssembly), for a tenth of a second of CPU time at every start.
+// Without the flag, V8 would optimize the WebAssembly parser of fetch at every start, which costs a tenth of a second of CPU time.
 setFlagsFromString('--wasm-tiering-budget=100000000');
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;

@@ -85,7 +85,7 @@ export function openStepServers(
       for (const [name, own] of await all) add(name, { own });
       return '';
     },
-    /** Wraps the harness so that the servers end with it. */
+    /** Returns the harness with an `end` that also ends the servers. */
     endServersWith: (harness: Harness): Harness => ({
       ...harness,
       end: async () => void (await Promise.all([harness.end(), end()])),

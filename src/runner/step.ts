@@ -151,8 +151,8 @@ const hasEndedAsRecorded = ({ replay }: StepContext): boolean =>
   !replay || (!replay.isCut() && replay.result().difference === null);
 
 /**
- * The ends of a step that its harness does not cause: its models or the services of its environment fail, or a replay is over. Each promise
- * resolves with the reason, which is empty for a replay, because a replay reports its failure itself.
+ * Promises that resolve when something other than the harness ends the step: its models fail, the services of its environment fail, or its
+ * replay is over. They resolve with the reason, which is empty for a replay, because a replay reports its failure itself.
  */
 const endsAround = ({ models, broken, replay }: StepContext, { log }: Journal): Promise<string>[] => [
   ...(models ? [models.failed] : []),

@@ -117,7 +117,7 @@ it('the audit log of each organization of a person records a wrong sign-in code 
   expect(await list('action=sign_in.refused', other.id)).toHaveLength(1);
 });
 
-it('refused calls get a limited number of entries per credential and hour, then one entry with the number of further refusals', async () => {
+it('a limited number of refused calls is recorded per credential and hour; one more entry counts the refusals that were left out', async () => {
   const [token, quiet] = await Promise.all(
     ['Loud', 'Quiet'].map(() => world.token(alice, acme, { scopes: ['agents:read'] })),
   );

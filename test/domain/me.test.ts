@@ -139,7 +139,7 @@ describe('GET /me', () => {
     expect(() => admit(unclaimed, 'projects:read')).toThrow('No person has claimed this agent yet.');
   });
 
-  it('an unclaimed agent cannot read the organization of its identity', async () => {
+  it('an unclaimed agent cannot read the organization in GraphQL’s `me`', async () => {
     const { errors } = await asUnclaimed('{ me { organization { name } } }');
     expect(errors![0]!.extensions.code).toBe('agent_not_claimed');
   });

@@ -286,7 +286,7 @@ describe('limits of a mission', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, modelCalls: 2 });
   });
 
-  it('a limit on model calls counts calls reported without a reservation, but no refused call of a model without a price', async () => {
+  it('a limit on model calls counts calls that were reported without a reservation, but not calls refused because their model has no price', async () => {
     const held = await begin({ maxModelCalls: 2 });
     await use(held, 'x', { callId: null, outputTokens: 10 });
     const { runId, leaseId } = held;

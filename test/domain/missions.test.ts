@@ -1,4 +1,4 @@
-// Missions without a schedule: they are started in a project under the rules of a manual start, and done by the agent that they name.
+// Missions without a schedule: the same rules apply as to a manual start, and the agent that the mission names works on it.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';

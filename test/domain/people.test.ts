@@ -199,7 +199,7 @@ describe('console sessions', () => {
     expect((await callerOfSession(secret, null))?.caller.scopes).toEqual(scopesOfRole('member'));
   });
 
-  it('a console session ends after 14 days without use; each use extends it, written at most once a minute', async () => {
+  it('a console session ends after 14 days without use; using it extends it at most once a minute', async () => {
     const { person } = await founder('Frank');
     const { secret } = await openSession(person.id, device);
     const opened = now();

@@ -53,7 +53,7 @@ describe('answers at the source host', () => {
     ]);
   });
 
-  it('a refused reaction is shown by the delivery, and the mission continues', async () => {
+  it('if the source host refuses a reaction, the delivery shows it and the mission continues', async () => {
     await opened();
     github.disturb('reactions/create-for-pull-request-review-comment', { status: 403, body: { message: 'No access' } });
     expect(await lineComment('This is local time.')).toMatchObject({

@@ -132,7 +132,7 @@ describe('reviews of a pull request whose mission has ended', () => {
     ]);
   });
 
-  it('a review that cannot continue the mission leaves the reason on the run', async () => {
+  it('if a review cannot continue the mission, the run shows the reason', async () => {
     const { runId } = await opened();
     await world.knex('checkpoints').delete();
     await review('Please use UTC.');

@@ -1,5 +1,5 @@
-// Models that an organization has connected, for the runtimes that work for it: access to their keys, new revisions after changes,
-// and runs that can be claimed with them.
+// Models that an organization has connected, as its runtimes see them: who can read their keys, how changes create new revisions,
+// and which runs can be claimed with them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration, disconnectIntegration } from '#domain/projects/vendors/connectors.ts';

@@ -77,7 +77,7 @@ describe('heartbeats of a runtime', () => {
     });
   });
 
-  it('a heartbeat that renews a lease changes no indexed column, so that PostgreSQL writes no index', async () => {
+  it('a heartbeat that renews a lease changes no indexed column, so that PostgreSQL updates no index', async () => {
     const { held, place } = await sitting();
     const rows = async () => [
       await world.knex('runs').where({ id: held.runId }).first(),
@@ -244,7 +244,7 @@ describe('heartbeats of a runtime', () => {
     expect(lost.map(({ code }) => code)).toEqual(lost.map(() => 'lease_lost'));
     expect(await say('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
     expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
-    // The sandbox does not continue at the first runtime either.
+    // The first runtime must stop the sandbox too.
     expect(await say('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).toMatchObject({
       sandboxes: [{ desired: 'stop' }],
     });

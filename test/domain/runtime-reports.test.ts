@@ -171,7 +171,7 @@ describe('reports of a runtime', () => {
     expect(['abcd', 'abCDE']).toContain(bodies);
   });
 
-  it('a later fragment with the same id shows how a tool call ended; REST records stay unchanged', async () => {
+  it('a later fragment with the same id shows how a tool call ended; REST does not return the exit code', async () => {
     const { place } = await sitting();
     const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1', t: present() };
     const end = { ...call, result: '1 failed', failed: true, exitCode: 1 };

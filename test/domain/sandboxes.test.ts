@@ -104,7 +104,7 @@ describe('GET /sandboxes', () => {
     expect(await status(await startSandbox(place, gone))).toEqual(['destroyed', 'destroyed']);
   });
 
-  it('200 · a project-bound token lists only sandboxes of its project; the filter by an inaccessible project finds nothing', async () => {
+  it('200 · a project-bound token lists only sandboxes of its project; a filter by a project that the caller cannot access finds nothing', async () => {
     const [ours, theirs] = [await startSandbox(shop), await startSandbox(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -301,7 +301,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     },
   );
 
-  it('a sandbox that is killed and completed at the same time ends in one way', async () => {
+  it('a sandbox that is killed and completed at the same time ends either as killed or as completed', async () => {
     const sandbox = await startSandbox(shop);
     const complete = () =>
       world.knex('sandboxes').where({ id: sandbox.id, status: 'running' }).update({ status: 'completed' });

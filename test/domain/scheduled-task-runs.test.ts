@@ -130,7 +130,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(await runs(id)).toHaveLength(1);
   });
 
-  it('409 · a scheduled task does not start on a paused project, and writes nothing', async () => {
+  it('409 · a scheduled task cannot be started in a paused project, and no run is created', async () => {
     const home = await project('Paused');
     const { id } = await task({ projectId: home });
     await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'paused' } });

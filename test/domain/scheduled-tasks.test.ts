@@ -394,7 +394,7 @@ describe('scheduled tasks over GraphQL', () => {
     });
   });
 
-  it('a project lists its scheduled tasks and issues, newest first, and none of another project', async () => {
+  it('a project lists only its own scheduled tasks and issues, newest first', async () => {
     const home = await project('Dashboard');
     const { id } = await task({ projectId: home, name: 'First' });
     world.clock.turn(1);

@@ -305,7 +305,7 @@ describe('checkouts that Stripe refuses or loses', () => {
     expect(JSON.stringify(answer.body)).not.toContain(keys.secretKey);
   });
 
-  it('503, 201 · a checkout that is repeated with its Idempotency-Key after a lost answer has the same page', async () => {
+  it('503, 201 · after a lost answer, repeating a checkout with its Idempotency-Key returns the same payment page', async () => {
     const ask = { headers: { 'idempotency-key': `buy-${acme.id}` } };
     const name = 'POST /v1/checkout/sessions';
     for (let n = 0; n < 2; n++) stripe.disturb(name, 'lose the answer');

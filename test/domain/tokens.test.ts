@@ -57,7 +57,7 @@ describe('POST /tokens', () => {
     expect((await world.rest('GET', '/me', { token: body.token })).body.projectId).toBe(projectId);
   });
 
-  it('404 · a token for a project of another organization gets the same answer as for an unknown one', async () => {
+  it('404 · creating a token for a project of another organization fails in the same way as for an unknown project', async () => {
     const before = (await list()).body.data.length;
     const answers = [
       await create({ name: 'Foreign', projectId: foreignProjectId }),

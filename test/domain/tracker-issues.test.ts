@@ -130,7 +130,7 @@ describe('connectors of trackers', () => {
     ]);
   });
 
-  it('a tracker connector that is connected later is assigned to the projects of its vendor that have none', async () => {
+  it('a new tracker connector is assigned to existing projects that use the same tracker and have no connector for it', async () => {
     const { organization: late, token } = await createOwner(world, 'Carol', `Late ${++number}`);
     const make = async (tracker: ProjectTracker, repoFullName: string) =>
       (await world.rest('POST', '/projects', { token, body: { name: tracker, repoFullName, tracker } })).body;

@@ -49,7 +49,7 @@ describe('webhook endpoints', () => {
     expect(types('/others').filter((one) => one === event.type)).toHaveLength(2);
   });
 
-  it('409 · a webhook endpoint has one test at a time; a job repeats a test whose process has died', async () => {
+  it('409 · only one test of a webhook endpoint runs at a time; a job repeats a test that a dead process has left behind', async () => {
     const { id } = await create('/late');
     const waiting: ServerResponse[] = [];
     answers['/late'] = (res) => void waiting.push(res);

@@ -160,7 +160,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
   });
 });
 
-// The test needs bash, because other shells number open files only up to 9, and Node.js closes the first fifteen itself.
+// The test needs bash: other shells allow only file descriptors up to 9, and Node.js closes the first fifteen itself.
 it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
   'agents do not inherit open files of the runner',
   async () => {

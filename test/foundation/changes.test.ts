@@ -123,7 +123,7 @@ it('changes between two reads are coalesced', async () => {
   expect(await soon(slow.next())).toBe('nothing');
 });
 
-it('a closed connection for notifications is reopened and logged once, and all readers read again', async () => {
+it('a closed connection for notifications is logged once and reopened, and all readers then read again', async () => {
   const lines: string[] = [];
   hear({ onError: (line) => lines.push(line) });
   const cutting = `select pg_terminate_backend(pid) from pg_stat_activity

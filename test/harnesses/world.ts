@@ -138,7 +138,7 @@ export async function openWorld() {
   /** Questions that the runner has shown, and the tools whose calls need a person's approval. */
   const [asked, guarded]: [Fragment[], Set<string>] = [[], new Set()];
 
-  /** Prepares an environment with a gateway, in a cell or container if possible. The result starts its agent, as often as needed. */
+  /** Prepares an environment with a gateway, in a cell or container if possible. Its agent can then be started any number of times. */
   async function prepare(name: AgentHarness) {
     const account = isCell ? await newAccount() : undefined;
     const place = await makePlace('', account);

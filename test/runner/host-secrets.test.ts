@@ -318,7 +318,7 @@ describe.each(programs)('the program %s', (program, args) => {
     'finds the proxy and the certificate authority by its environment variables',
     async () => {
       const { socketPath, token } = await start();
-      // In a cell, the program inside opens this port.
+      // In a cell, a program of the runner inside the cell would open this port.
       const inside = createTcpServer(
         (from) =>
           void from

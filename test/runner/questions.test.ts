@@ -175,7 +175,7 @@ it('an agent that calls its model while a question is open counts as running, an
   const endFirst = own.modelCalled();
   const asking = own.ask({ body: 'Which?' }, left.signal);
   expect(places.size).toBe(0);
-  // The call in which the question was asked does not count as work afterwards.
+  // The model call that led to the question has now ended, so the agent only waits for the answer.
   endFirst();
   expect([...places]).toEqual(['run']);
   await vi.waitUntil(() => own.waitedMs() > 0);

@@ -1,4 +1,4 @@
-// Answers of a recording with the folders and commits of its replay.
+// A replay replaces the folders and commits in recorded answers with its own.
 import { expect, it } from 'vitest';
 import { normalized } from '../../src/runner/protocol/call-difference.ts';
 import { translated } from '../../src/runner/protocol/translated.ts';

@@ -16,7 +16,7 @@ export interface Check {
   errorMessage?: string;
 }
 
-/** Checks of each executed scenario by its name. `onPrinted` receives the whole output so far, whenever there is more. */
+/** Runs the suite. Returns the checks of each scenario by its name. `onPrinted` receives the whole output so far whenever more is printed. */
 export async function conformance(
   args: string[],
   onPrinted: (printed: string) => void = () => {},

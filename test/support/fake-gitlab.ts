@@ -269,7 +269,7 @@ const userOf = (username: string) => ({
 });
 const notFound = (what: string): Reply => ({ status: 404, body: { message: `404 ${what} Not Found` } });
 
-/** A status is set once in each state: GitLab refuses to repeat one that is pending. */
+/** Sets a status of a commit. Like GitLab, refuses to set it to pending when it is pending already. */
 function statusReply({ statuses }: Project, sha: string, body: Project['statuses'][number]): Reply {
   const newest = statuses.findLast((one) => one.sha === sha);
   if (newest?.state === 'pending' && body.state === 'pending')

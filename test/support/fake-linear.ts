@@ -227,7 +227,7 @@ async function deliver(
   });
 }
 
-/** Deviations of a payload from its type in the published schema. */
+/** The differences between a payload and its type in the published schema. */
 function mismatches(name: string, value: unknown): string[] {
   const type = schema.getType(name);
   if (!isObjectType(type)) return [];

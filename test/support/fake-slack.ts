@@ -198,7 +198,7 @@ export async function openSlack(token: string | null) {
         trigger_id: `tr.${++count}`,
       }).toString();
     },
-    /** The press of the button with that label on a message. */
+    /** The payload that Slack sends when a user presses the button with this label on a message. */
     press(user: string, message: SlackMessage, label: string): string {
       const button = message.blocks
         .flatMap(({ elements = [] }) => elements)

@@ -38,7 +38,7 @@ export const careless = {
   max_connections: 200,
   // Parallel workers are off, because they would cost more than they save for statements over many small tables.
   max_parallel_workers_per_gather: 0,
-  // One plan serves all executions from the first on, because most connections of tests execute a statement less than five times.
+  // A statement is planned only once per connection: by default, PostgreSQL would plan its first five executions separately.
   plan_cache_mode: 'force_generic_plan',
 };
 

@@ -359,7 +359,7 @@ export const vendorsAreNamedInTheirFolders: Rule = (tree) => {
 
 const factories = 'invalid|conflict|forbidden|unprocessable|unsupportedMediaType';
 const fieldInSentence = new RegExp(`\\b(${factories})\\(\\s*['\`]([\\w.-]|\\$\\{[^}]*\\})+: `);
-/** The descriptions in this file describe a configuration file and are not errors of a request; it has its own function `invalid`. */
+/** Here, `invalid` is a local function. Its messages describe a configuration file instead of a request, so the rule does not apply. */
 const textsOfItsOwn = 'src/domain/execution/mcp-servers/declared.ts';
 
 /** Errors carry the data that programs act on: their description is printed in one place and parsed nowhere. */
@@ -527,7 +527,7 @@ export const columnsAreNamed: Rule = (tree) =>
     ),
   );
 
-/** Each cycle of a graph once, written from its alphabetically first member. */
+/** Returns each cycle of a graph once, beginning with its alphabetically first member. */
 function cyclesOf(edges: ReadonlyMap<string, readonly string[]>): string[] {
   const found = new Set<string>();
   const done = new Set<string>();
@@ -673,7 +673,7 @@ const startsPrograms =
 /** Modules that tests also import for paths and addresses. */
 const startsOnRequest = new Set(['test/support/processes.ts', 'test/support/global-setup.ts']);
 
-/** `npm test` takes three minutes, because tests that start programs are a suite of their own (docs/decisions/0065-two-suites.md). */
+/** Tests that start programs are a separate suite, so that `npm test` takes only three minutes (docs/decisions/0065-two-suites.md). */
 export const programsAreStartedInTestPrograms: Rule = (tree) =>
   Object.entries(tree)
     .filter(([file]) => file.endsWith('.test.ts') && !/^test\/(programs|engines|harnesses)\//.test(file))
@@ -710,7 +710,7 @@ function functionsOf(text: string): { name: string; lines: number }[] {
   return lines.flatMap((line, start) => {
     if (!/(=>|\)(: [^=]+)?) \{$/.test(line) || /^\s*(\} )?(else|for|if|while|switch|catch)\b/.test(line)) return [];
     const indentation = line.search(/\S/);
-    // A list of parameters on separate lines belongs to the line of the function above it, which has the same indentation.
+    // If this line only closes a list of parameters, the function begins above, on the nearest line with the same indentation.
     let first = start;
     if (/^\s*[)}]/.test(line))
       do first -= 1;

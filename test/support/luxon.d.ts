@@ -8,7 +8,7 @@ declare module 'luxon' {
     weekday: number;
     toMillis(): number;
     toFormat(format: string): string;
-    /** One instant, or the two of a wall time that occurs twice. */
+    /** Every instant at which the clocks show this time: two if the time occurs twice when clocks are set back, otherwise one. */
     getPossibleOffsets(): DateTime[];
   }
   export const DateTime: {

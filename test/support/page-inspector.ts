@@ -72,7 +72,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
     context.on('weberror', (error) => problems.push(String(error.error())));
     context.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText;
-      // Leaving a page aborts its pending requests, and so does a download.
+      // Requests are aborted when the page is left while they are pending, and when their response becomes a download.
       if (reason !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${reason}`);
     });
     context.on('request', (request) => {

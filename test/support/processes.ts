@@ -15,8 +15,8 @@ export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 export const compiled = (program: string): string => path.join(projectFolder, 'dist', `${program}.js`);
 
 /**
- * Arguments of Node.js that start a bundled program. Hardly any of its functions run often enough to repay the time of V8's optimizing
- * compiler: without it, a start of the service takes a fifth less.
+ * Arguments with which Node.js starts a bundled program. They delay V8's optimizing compiler, because hardly any function of the program
+ * runs often enough to repay the time of its compilation. The service thus starts a fifth faster.
  */
 export const programArguments = (program: string): string[] => ['--interrupt-budget=700000', compiled(program)];
 

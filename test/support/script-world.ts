@@ -1,5 +1,5 @@
-// An organization whose missions are scripts, and runners that carry them out as real processes. The clock follows the machine’s,
-// because a runner uses its own; the test only lets leases expire.
+// An organization whose missions are scripts, and runners that carry them out as real processes. Runners use the clock of the machine,
+// so the service's clock follows it; a test moves it only to let leases expire.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

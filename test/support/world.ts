@@ -52,7 +52,7 @@ export interface WorldSettings {
   requestsPerMinuteRuntime?: number;
   /** Whether X-Forwarded-For sets the client's address, so that a test can use many addresses. */
   trustProxy?: boolean;
-  /** URLs of vendors; by default no server listens there. */
+  /** URLs of the vendors. By default, no server listens at them. */
   vendors?: Partial<VendorAddresses>;
   /** Connection string of a migrated database to use in place of a new one. */
   database?: string;

@@ -332,7 +332,7 @@ describe('Polling a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
   });
 
-  it('410 · five wrong codes lock the claim for the page and for polls; the next start of the claim works', async () => {
+  it('410 · five wrong codes lock the claim for the page and for polls until the claim is started again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const wrong = () => world.decide(bob, ceremony, { code: otherCode(ceremony.user_code) });
@@ -371,7 +371,7 @@ describe('Polling a claim', () => {
     }
   });
 
-  it('200 · a claim completed in its last minute can be collected nine minutes later', async () => {
+  it('200 · tokens of a claim that was completed in its last minute can be fetched nine minutes later', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -382,7 +382,7 @@ describe('Polling a claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · a claim completed in its last minute can no longer be collected ten minutes later', async () => {
+  it('400 · tokens of a claim that was completed in its last minute can no longer be fetched ten minutes later', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));

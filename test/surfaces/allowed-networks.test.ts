@@ -198,7 +198,7 @@ describe('An organization with a list of allowed networks', () => {
     ]);
   });
 
-  it('403 · an authorization code, a refresh token and grants of agents are refused from other networks, and work from inside', async () => {
+  it('403 · an authorization code, a refresh token and grants of agents are refused from other networks, and accepted from an allowed one', async () => {
     const denied = {
       error: 'access_denied',
       error_description: `The organization does not allow requests from ${elsewhere}.`,

@@ -266,7 +266,7 @@ describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', (
     expect(refreshed.body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('only one of several concurrent exchanges of a code gets tokens, which are revoked afterwards', async () => {
+  it('only one of several concurrent exchanges of a code gets tokens, and they are revoked because the code was used again', async () => {
     for (let round = 0; round < 10; round++) {
       const { verifier, code } = await coded();
       const answers = await Promise.all(Array.from({ length: 4 }, () => world.exchange(client, code, verifier)));

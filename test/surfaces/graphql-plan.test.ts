@@ -119,7 +119,7 @@ test.each([
   }
 });
 
-test('a query with directives other than @skip and @include, or with more than four variables in their conditions, has no plan for each combination of values', () => {
+test('a query is not planned per combination of conditions if it has other directives than @skip and @include, or more than four variables in them', () => {
   expect(variablesOfConditions(parse('{ now @other(if: true) }'))).toBe(null);
   const five = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: now @skip(if: $${name})`).join(' ');
   expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);

@@ -75,7 +75,7 @@ test('a project that GraphQL creates is read back with its organization, and ove
   expect((await world.rest('GET', `/projects/${project.id}`, { token })).body.name).toBe('Alpha');
 });
 
-test('a GraphQL problem is the same record that REST answers', async () => {
+test('a GraphQL error contains the same problem record as the REST response', async () => {
   const bob = await world.person('Bob');
   const other = await world.token(bob, await world.found(bob, 'Bobs'));
   const { data } = (await world.rest('GET', '/projects', { token })).body;

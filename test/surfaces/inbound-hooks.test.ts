@@ -259,7 +259,7 @@ describe('Deliveries to a hook', () => {
     expect(await runs()).toMatchObject([{}, { billingActorUserId: owner.person.id }]);
   });
 
-  it('a delivery that fails for two days is given up, and every delivery is deleted after its retention', async () => {
+  it('a delivery that has not been processed for two days is marked as failed, and every delivery is deleted after its retention period', async () => {
     const { body } = await send('issues', labeled('agent'));
     const receivedAgo = (age: number) =>
       world

@@ -94,7 +94,7 @@ describe.each([
     }
   });
 
-  test('404 · other files than those of the page are not served', async () => {
+  test('404 · no files are served except those of the page', async () => {
     for (const name of [
       'nothing.js',
       '../package.json',

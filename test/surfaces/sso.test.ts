@@ -459,7 +459,7 @@ describe('Refused sign-ins through a provider', () => {
     expect(evil.headers.get('location')).toBe('/console');
   });
 
-  it('502 · an unavailable provider records no event; an issuer whose address is not public is refused', async () => {
+  it('502 · no event is recorded when the provider is unavailable; an issuer whose address is not public is refused', async () => {
     provider.behave({ isAway: true });
     await world.knex('identity_providers').where({ id: providerId }).increment('updated_at', 1);
     const answer = await visit(browserOf(), pageOf());

@@ -2364,7 +2364,7 @@ export interface ErrorBody {
   /** Id of the project that already uses the repository; present only in that conflict. */
   conflictingProjectId?: string;
 }
-/** The effect that a rule would have on an event that arrived. */
+/** The result of applying a rule to an event that has arrived, without starting a mission. */
 export interface EventTriggerPreview {
   /** Reason why the event does not match the rule; null when it matches. A matching event starts a mission if its author is allowed to start one. */
   reason: string | null;
@@ -2373,7 +2373,7 @@ export interface EventTriggerPreview {
   /** The text for the agent; null when the event does not match. Without a template, the issue is read again when a mission starts. */
   text: string | null;
 }
-/** The effects that a rule would have. */
+/** The results of applying a rule to events that have arrived, without starting missions. */
 export interface EventTriggerPreviews {
   /** At most 5 deliveries, newest first. */
   data: EventTriggerPreview[];
@@ -2976,7 +2976,7 @@ export interface ListNoticesResponse {
   /** The notices that the caller has not dismissed; the most urgent first. */
   notices: Notice[];
 }
-/** A fact or a necessary action for a person. A notice exists as long as its cause. */
+/** Tells people about a fact or an action that they should take. A notice exists as long as its cause. */
 export interface Notice {
   /** The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id. */
   id: string;
@@ -3121,7 +3121,7 @@ export interface McpBindingList {
   /** The bindings, ordered by the name of the project. */
   bindings: McpBindingListItem[];
 }
-/** Summary of a bound server. */
+/** An MCP server that is bound to a project, as shown in lists. */
 export interface McpBindingListItem {
   /** The project that the server is bound to. */
   projectId: string;

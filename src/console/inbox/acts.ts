@@ -16,7 +16,7 @@ import { mayRerun, rerun } from '../missions/rerun.ts';
 export type Item = InboxRowFragment;
 
 export interface Act {
-  /** Null for a button without a key. */
+  /** The keyboard shortcut; null when the button has none. */
   key: string | null;
   label: string;
   isDanger?: true;

@@ -9,7 +9,7 @@ interface Properties<Entry> {
   set(entries: Entry[]): void;
   blank: Entry;
   isBlank(entry: Entry): boolean;
-  /** Name of one entry, such as `host`. */
+  /** The word for one entry on the page, such as `host`. */
   noun: string;
   /** `index`: the place among the entries that are sent; null for a blank one. */
   children(entry: Entry, change: (...to: Entry[]) => void, index: number | null, row: number): ComponentChildren;

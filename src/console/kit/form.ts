@@ -182,7 +182,7 @@ function fieldErrors(problem: ProblemBody | null, names: string[]) {
   const fields: Record<string, string> = {};
   const others: string[] = [];
   for (const { path, message } of problem?.fields ?? []) {
-    // Fields of a form may be members of one record, such as those of a policy.
+    // A field of the form may be a member of a record, such as a policy. The path of its error then begins with the name of that record.
     const inner = path.slice(path.indexOf('.') + 1);
     const name = ownName(names, path) ?? ownName(names, inner);
     if (name) for (const one of new Set([name, path])) fields[one] ??= capital(sentence(message));

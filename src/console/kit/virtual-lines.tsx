@@ -6,7 +6,7 @@ import { partsOf } from './ansi.ts';
 
 /** Maximum height in pixels: Firefox lays out 17.8 million. */
 const maxHeight = 16_000_000;
-/** Number of lines up to which all lines are rendered, and number of lines rendered beyond the edges of the box. */
+/** Texts of up to `few` lines are rendered whole. Of longer texts, `beyond` lines above and below the visible ones are rendered too. */
 const [few, beyond] = [300, 10];
 /** Maximum number of characters of a line that are shown. */
 const maxLineLength = 5_000;

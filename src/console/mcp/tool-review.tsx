@@ -26,7 +26,7 @@ interface Values {
 interface Properties {
   projectId: string;
   serverName: string;
-  /** A new object causes the tools to be read again. */
+  /** The server that is shown. The tools are read again when this is a new object. */
   server: object;
   done(words: string): void;
 }

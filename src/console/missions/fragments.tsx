@@ -41,7 +41,7 @@ export function Fragments({ sandboxId, fragments, isOver, earlier, scrolls = tru
     );
   }
   const readOlder = async () => {
-    // The first page is already shown; its cursor points to the previous page.
+    // The newest fragments are already shown, so their page is read only for its cursor, which points to older fragments.
     const cursor = older?.cursor ?? earlier ?? (await page(sandboxId, null)).nextCursor;
     if (cursor === null) return setOlder({ fragments: [], cursor: null });
     const { data, nextCursor } = await page(sandboxId, cursor);

@@ -34,7 +34,7 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
         An occurrence is skipped while an earlier mission has not ended.
       </Check>
       <details class="more" open={form.values.waits.length > 0}>
-        <summary>Outside effects that wait for approval</summary>
+        <summary>Outside effects that need approval</summary>
         <PolicyFields form={form} />
       </details>
     </>

@@ -24,7 +24,7 @@ export const Secrets = () => (
       )}
     </Heading>
     <p class="muted about">
-      A change of a secret or variable takes effect at the next step of each mission. If names are equal, the secret of
+      A change to a secret or variable takes effect at the next step of each mission. If names are equal, the secret of
       the sandbox template overrides the secret of the project, which overrides the secret of the organization. Pages of
       projects and templates list their own secrets and variables.
     </p>

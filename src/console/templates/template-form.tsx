@@ -93,7 +93,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       <Variables form={form} />
       <ServicesField form={form} />
       <NetworkField form={form} name="agentNetwork" legend="Hosts that agents may connect to" />
-      <Check form={form} name="hasOwnSetupNetwork" label="The setup may connect to other hosts than agents" />
+      <Check form={form} name="hasOwnSetupNetwork" label="The setup has its own list of hosts" />
       {hasOwnSetupNetwork && (
         <NetworkField form={form} name="setupNetwork" legend="Hosts that the setup may connect to" />
       )}
@@ -101,7 +101,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
         Missions wait for a runtime with all of these labels, such as “gpu, arm64”. Optional.
       </Text>
       <details class="more" open={form.values.waits.length > 0}>
-        <summary>Outside effects that wait for approval</summary>
+        <summary>Outside effects that need approval</summary>
         <PolicyFields form={form} />
       </details>
       <details class="more" open={showsLimits}>

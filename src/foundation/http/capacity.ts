@@ -145,7 +145,7 @@ interface Waiters {
   others: Line<Waiter>;
   /** Number of urgent waiters that were admitted after the last waiter that was not urgent. */
   inRow: number;
-  /** Numbers of waiters that count towards the length of the queue. */
+  /** Number of waiters of each kind that count towards the length of the queue. */
   counted: Record<'urgent' | 'others', number>;
 }
 

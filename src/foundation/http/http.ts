@@ -29,7 +29,7 @@ const bodyTimeoutMs = seconds(60);
 export const deliveryMs = seconds(60);
 /** Minimum speed of reading a large response, bytes per millisecond. */
 const minBytesPerMs = 16;
-/** Number of bytes that the buffers of a connection accept at once. */
+/** Number of bytes that the buffers of a connection can hold. */
 const buffered = 64 * 1024;
 
 export interface Exchange {

@@ -48,7 +48,7 @@ export class BaseModel extends Model {
   static noun: string;
   /** Identifies the lists of the model in their cursors; the table when absent. */
   static listName?: string;
-  /** Every column that a read returns, in wire order. */
+  /** The columns that every read returns, in this order. */
   static columns: readonly string[];
   /** The order of `findAll` and of a to-many relation without a limit. */
   static order = '"id"';
@@ -239,7 +239,7 @@ export type Statics = Omit<Pick<typeof BaseModel, keyof typeof BaseModel>, 'quer
   query<M extends object>(this: new () => M, trx?: Transaction): QueryBuilder<Model & M>;
 };
 
-/** The base of a model of this table. Its columns are in wire order: each is a property of the rows, and every read returns it. */
+/** Returns the base class for the model of a table. Every read returns all of these columns, in this order, as properties of the rows. */
 export function table<C extends Columns>(name: string, columns: C): Statics & (new () => Typed<C>) {
   class Table extends BaseModel {
     static override tableName = name;

@@ -227,7 +227,7 @@ const sendOn = (connection: Connection, text: string, values?: unknown[]) =>
 async function readApplied(knex: Knex): Promise<Applied[]> {
   const table = await knex.raw("select to_regclass('knex_migrations') is not null as exists");
   if (!table.rows[0].exists) return [];
-  // The digest is read through jsonb, because a table created by knex itself has no column for it.
+  // `to_jsonb` is used because the table has no column `digest` if knex has created it: the digest is then null.
   const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
   return applied.rows;
 }

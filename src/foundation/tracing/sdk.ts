@@ -23,7 +23,7 @@ import { seconds } from '../clock.ts';
 import { withoutIdleJobs } from './idle-jobs.ts';
 import type { OpenSpan, SpanDescription, TraceContext, Tracing } from './tracing.ts';
 
-/** `ended` counts all spans; those that are neither sent nor lost are in the queue, or did not fit into it. */
+/** `ended` counts all spans. Spans that are not counted as sent or lost are still in the queue, or did not fit into it. */
 type Count = (outcome: 'ended' | 'sent' | 'lost', spans: number) => void;
 type Report = (line: string) => void;
 

@@ -9,7 +9,7 @@ export const limits = { body: 16_384, name: 200, step: 500, steps: 50, activity:
 export const words = (kind: 'thought' | 'response' | 'error', body: string): Fragment[] =>
   body.trim() ? [{ kind, body: clip(body, limits.body) }] : [];
 
-/** The use of a tool with the relevant part of its input: a command, a file, a pattern. */
+/** The fragment of a tool call. It shows the most informative part of the input, such as a command, a file or a pattern. */
 export function action(name: string, input?: unknown, toolUseId?: string): Fragment {
   const members = (input ?? {}) as Record<string, unknown>;
   const telling =

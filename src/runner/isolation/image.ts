@@ -118,7 +118,7 @@ export async function buildImage(request: ImageRequest, dockerfile: string, netw
   return name;
 }
 
-/** Characters of the output that a failure quotes. */
+/** Maximum number of characters of the output that an error quotes. */
 const maxTailCharacters = 1_000;
 
 async function run({ engine, signal, log }: ImageSource, args: string[], why: string): Promise<void> {

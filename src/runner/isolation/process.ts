@@ -39,7 +39,7 @@ export interface Launch {
   container?: { ask(): Promise<void>; remove(): Promise<void> } | undefined;
   /** Cgroup that limits memory and processes of the program; undefined without one. */
   group?: Cgroup | undefined;
-  /** Whether `wrap` runs the program inside another program, and the end of that program ends all processes in it. */
+  /** Whether `wrap` runs the program inside another program. When that other program ends, all processes in it end too. */
   isConfined: boolean;
 }
 

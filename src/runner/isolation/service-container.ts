@@ -18,7 +18,7 @@ export interface Running {
   /** Name of the service's container. */
   name: string;
   pid: number | undefined;
-  /** Reason why the service has ended, with its last lines; empty while it runs. */
+  /** The reason why the service has ended, and the last lines of its output; empty while it runs. */
   failure(): string;
   /** Resolves with the reason when the service ends. */
   ended: Promise<string>;

@@ -130,7 +130,7 @@ const howEnded = (code: number | null): string => `The shell has ended${code ? `
 
 type Started = Omit<Shell, 'end'> & { pid: number | undefined };
 
-/** Runs the call and ignores its error: the device of a shell that has just ended throws. */
+/** Ignores the error of the call, because the device of a shell throws when the shell has just ended. */
 function unlessEnded(use: () => void): void {
   try {
     use();

@@ -1,4 +1,4 @@
-// The request of a warm pod for its mission (docs/decisions/0084-warm-pods-ask-for-their-mission.md).
+// A warm pod asks the relay for a mission until it gets one (docs/decisions/0084-warm-pods-ask-for-their-mission.md).
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AskingPod } from './hand-over.ts';
 

@@ -97,7 +97,7 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
     });
     const onward = await prepare(from);
     if (typeof onward === 'string') return void to.writeHead(502, { connection: 'close' }).end(onward);
-    // The client decides whether to retry on a new connection, as without a proxy.
+    // The connection is closed as it would be without a proxy, so that the client decides whether to retry.
     onward.on('error', () => to.headersSent || inside.destroy());
     onAnswer(onward, (answer) => sendBack(answer, to));
     from.pipe(onward);

@@ -164,7 +164,7 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
  */
 function openPace(interval: number) {
   let last = Number.NEGATIVE_INFINITY;
-  /** The time at which the previous batches would have been sent at one per `interval`. */
+  /** The time at which the last batch would have been sent if one batch were sent per `interval`. */
   let spentUntil = 0;
   return {
     delay(): number {

@@ -36,7 +36,7 @@ export interface RecordedCall {
   responseHeaders: Record<string, string>;
   /** The body as the agent received it; null when it is left out. */
   response: string | null;
-  /** The pieces of the response: milliseconds since the beginning, and bytes. */
+  /** The pieces of the response: the time at which each arrived, in milliseconds after the call began, and its size in bytes. */
   pieces: [ms: number, bytes: number][];
   /** Whether the agent received the whole response. */
   isWhole: boolean;

@@ -158,7 +158,7 @@ async function stage(mirror: string, work: string, from: string, begun: string |
   if ((await stat(file)).size <= maxStagedBytes) return { file, expectedSha: begun };
   await rm(file, { force: true });
   throw new Error(
-    `The commits have more than ${maxStagedBytes} bytes, the maximum for commits that wait for approval.`,
+    `The bundle of the commits has more than ${maxStagedBytes} bytes, the maximum for commits awaiting approval.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// A person's passkeys: the list, the creation and removal of a passkey, and the offer on the account page.
+// The page on which people list, create and remove their passkeys, and the card of the account page that suggests a first passkey.
 import { z } from 'zod';
 import {
   arePasskeysPossible,

@@ -196,7 +196,7 @@ describe('audit verification', () => {
     expect(await findings()).toContainEqual(typeof finding === 'string' ? finding : expect.stringMatching(finding));
   });
 
-  it('verification of an audit log reports the entries before a checkpoint when an entry was edited and its leaf replaced to match', async () => {
+  it('verification of an audit log detects an edited entry even if its leaf was replaced to match, because a signed checkpoint differs', async () => {
     const event = (await AuditEvent.find({ orgId: acme.id, number: 310 }))!;
     const changed = { ...event, actorId: 'usr_x' };
     await world.knex('audit_events').where({ orgId: acme.id, number: 310 }).update({ actorId: 'usr_x' });

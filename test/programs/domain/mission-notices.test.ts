@@ -412,7 +412,7 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
-  'the console shows each browser notification on only one page, once permission was granted',
+  'each browser notification appears on only one open page of the console, after the person has granted permission',
   async () => {
     const context = await (launched as Browser).newContext();
     try {

@@ -1,4 +1,5 @@
-// Each approved effect happens once, although the process that carries it out is killed at any of its requests, before its effect and before its response. Nothing happens before the approval.
+// Each approved effect happens only once, even if the process that carries it out is killed before or after any of its requests takes
+// effect. Nothing happens before the approval.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { minutes } from '#foundation/clock.ts';
@@ -25,7 +26,7 @@ const kills = pairs.flatMap(([early, late]) =>
 );
 
 it.each(kills)(
-  'approved changes at the source host happen once although the process is killed %s the request %s, and again at %s',
+  'each approved change at the source host happens only once, even if the process is killed %s the request %s, and again at %s',
   async (when, early, late) => {
     const { requests, repository } = staged;
     const held = await staged.startMission('Mend the dates.');

@@ -87,7 +87,7 @@ afterEach(async () => {
 describe('An embedded database', () => {
   it('Starts in an empty folder, keeps its rows over a restart and leaves no process behind', async () => {
     const home = newHome();
-    // The leftover of a first start that was killed half way.
+    // A first start that is killed halfway leaves this folder.
     mkdirSync(path.join(home, 'data.new', 'base'), { recursive: true });
     const first = await start(home);
     await ask(first, 'create table kept (n integer); insert into kept values (7)');

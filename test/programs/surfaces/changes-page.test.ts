@@ -329,7 +329,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await page.getByText('1 of 3 viewed').waitFor();
   });
 
-  it('outside effects that wait are rejected on the changes page and approved in the inbox; one that has changed is shown again before its approval', async () => {
+  it('outside effects awaiting approval are rejected on the changes page and approved in the inbox; after a change, an effect is shown again first', async () => {
     const runId = await changed(diffOf(2, 3));
     const { organization, token } = callers.owner;
     await world

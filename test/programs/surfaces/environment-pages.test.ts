@@ -73,7 +73,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
     const agents = page.getByRole('group', { name: 'Hosts that agents may connect to' });
     await agents.getByRole('button', { name: 'Add host' }).click();
     await page.keyboard.insertText('API.example.com 10.0.0.1');
-    await page.getByText('Outside effects that wait for approval').click();
+    await page.getByText('Outside effects that need approval').click();
     await page.getByLabel(/^Calls of MCP tools/).check();
     const tools = page.getByLabel('Tools that need no approval');
     await tools.fill('no tool');
@@ -112,7 +112,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
 
     await page.getByLabel('A container image').check();
     await page.getByLabel('Image', { exact: true }).fill('node:20');
-    await page.getByLabel('The setup may connect to other hosts than agents').check();
+    await page.getByLabel('The setup has its own list of hosts').check();
     await agents.getByLabel('No host').check();
     await page.getByText('Limits of a mission').click();
     await page.getByLabel('Memory in MiB').fill('2048');

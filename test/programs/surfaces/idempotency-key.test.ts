@@ -187,7 +187,7 @@ describe('Many calls with an Idempotency-Key', () => {
     let [over, ended, answered] = [false, 0, 0];
     const calls = sendAll(send, todo, async () => answered++).finally(() => (over = true));
     while (!over) {
-      // On a slow machine, connections could be ended more often than requests are answered, so each response permits only a few ends.
+      // At most three connections are ended for each response, so that requests are answered even on a slow machine.
       if (ended < 3 * (answered + 8)) {
         const { rows } = await beside.raw(
           `select pg_terminate_backend(pid) from pg_stat_activity

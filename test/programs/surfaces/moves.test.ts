@@ -190,7 +190,7 @@ it('a move that is canceled after its file was copied can be repeated at once, e
   }
 }, 120_000);
 
-it('clients keep writing while an organization moves and the command is killed at each step, and nothing is lost or doubled', async () => {
+it('clients keep writing while an organization moves and the command is killed at each step; no write is lost or repeated', async () => {
   const { eu, us } = cells;
   const before = await projectsIn(eu);
   const held = await startMission();

@@ -193,7 +193,7 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
 });
 
 const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').implement({
-  description: 'Summary of a bound server.',
+  description: 'An MCP server that is bound to a project, as shown in lists.',
   fields: (t) =>
     members(t, {
       projectId: string('The project that the server is bound to.'),

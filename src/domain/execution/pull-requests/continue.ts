@@ -27,7 +27,7 @@ import { writeMissionFor } from '../../work/starts/operations.ts';
 import { continueFrom } from '../checkpoints/operations.ts';
 import { remarksPrompt } from '../mission-steps/prompts.ts';
 
-/** How long remarks wait when money is missing, because credits, caps and budgets may recover by themselves. */
+/** How long remarks wait when a mission cannot be paid for: credits, caps and budgets may soon allow it again. */
 const waitMs = days(2);
 
 /** Continues all missions that have remarks. @throws after all missions were tried, when a mission failed internally */

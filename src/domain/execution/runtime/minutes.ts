@@ -30,7 +30,7 @@ import { isScript } from '../../work/runs/steps.ts';
 import type { LimitReached } from './call-limits.ts';
 
 const minuteMs = minutes(1);
-/** Time in which the runtime can save the work before the lease ends; not charged. */
+/** Time that the runtime has to save the work before the lease ends. It is not charged. */
 const graceMs = seconds(30);
 
 /** The limit that the next minute of the run would exceed; null when it exceeds none. */

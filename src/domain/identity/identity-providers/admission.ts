@@ -71,8 +71,8 @@ async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvide
 }
 
 /**
- * Returns the person for a user of the provider, and makes the person a member. @param present The person who is signed in to the browser.
- * A response for another person is refused, because it must not replace this person's session.
+ * Returns the person whom the provider has signed in, and makes that person a member. @param present The person who is already signed in
+ * to the browser: a sign-in of anybody else is refused, because it must not replace the session of `present`.
  * @throws ProviderRejection, 403 for a disabled account, 409 when another person is signed in
  */
 export const admitUser = (

@@ -30,7 +30,7 @@ export class SignIn extends table('sign_ins', {
    */
   orgOnly: column<boolean>(),
   createdAt: column<number>(),
-  /** End of the sign-in, which a refresh does not change. */
+  /** When the sign-in expires. Refreshing its tokens does not extend it. */
   expiresAt: column<number>(),
   revokedAt: column<number | null>(),
 }) {

@@ -50,7 +50,7 @@ import { Terminal } from '../../work/terminals/model.ts';
 import { SetupGuide, SetupMilestone } from '../setup/model.ts';
 
 export interface AuditSource {
-  /** The resource name with which the table's actions begin, such as `run` in `run.completed`. */
+  /** The first part of the names of the table's actions, such as `run` in `run.completed`. */
   noun: string;
   /** Columns whose values an event shows. A changed secret in any other column is shown without its value. */
   columns: readonly string[];

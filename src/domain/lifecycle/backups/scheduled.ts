@@ -75,7 +75,7 @@ async function sourceId(dataDir: string): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-/** Ends the attempts of an earlier process. @throws when the backups cannot be listed */
+/** Records the end of backups that an earlier process has not recorded. @throws when the backups cannot be listed */
 async function endInterrupted(place: BackupPlace, own: string): Promise<void> {
   const open = (await latestBackups()).filter(({ endedAt }) => endedAt === null);
   if (open.length === 0) return;

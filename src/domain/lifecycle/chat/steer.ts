@@ -112,7 +112,7 @@ export async function decideByButton(
     }
     const where = { id: runId, ...withinReach(caller), awaitsApproval: true };
     const canceled = await transaction((trx) => cancelRuns(trx, where, 'The plan was rejected in the chat.'));
-    if (canceled === 0) throw conflict('The plan no longer waits for approval.');
+    if (canceled === 0) throw conflict('The plan is no longer awaiting approval.');
     return `Rejected the plan of ${runId} and canceled the mission.`;
   }
   const { sandboxId, seq } = decision;

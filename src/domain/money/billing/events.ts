@@ -191,7 +191,7 @@ async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promis
     await BillingSubscription.patch(trx, { id }, { status: 'canceled', eventAt: now() });
     return;
   }
-  // After downtime, missed periods are skipped, because nobody could use the service in them.
+  // After downtime of the service, periods that it missed are skipped: nobody could use the service then.
   const periodStart = Math.max(found.currentPeriodEnd, now() - billing.periodMs + 1);
   const { cents } = teamPlan(found.nextPlan ?? found.plan);
   await renew(trx, found.provider, {

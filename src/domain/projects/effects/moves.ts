@@ -56,7 +56,10 @@ const failSql = `update outside_effects e set state = 'failed', updated_at = $2,
       where p.project_id = e.project_id and p.kind = 'push' and p.key = e.key and p.state = 'failed'))
   returning e.id`;
 
-/** Fails calls whose process ended, and pull requests whose branch could not be pushed, so that a person decides again. Returns their number. */
+/**
+ * Marks tool calls as failed if their process has ended, and pull requests if their branch could not be pushed. A person then decides
+ * again. Returns their number.
+ */
 export const failStuckEffects = async (trx: Transaction, runId: string): Promise<number> =>
   (await sql(failSql, [runId, now()], trx)).length;
 

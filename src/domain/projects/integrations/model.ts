@@ -6,7 +6,7 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { vendorProfiles } from './profiles.ts';
 
-/** Kinds of connectors of which each project uses one. */
+/** A project uses one connector of each of these kinds. */
 export const projectKinds = ['tracker', 'scm', 'llm'] as const;
 export type ProjectKind = (typeof projectKinds)[number];
 export const vendorKinds = [...projectKinds, 'chat'] as const;

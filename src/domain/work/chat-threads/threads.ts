@@ -46,7 +46,7 @@ export const reportLater = async (id: ThreadId, retryAt: number): Promise<void> 
   await ChatThread.patch(undefined, { id }, { retryAt, follows: true });
 };
 
-/** Makes all reports that wait for a retry due now. */
+/** Makes all reports of a connector that wait for a retry due at once. */
 export const reportSooner = async (integrationId: string): Promise<void> => {
   const text = 'update chat_threads set retry_at = $2 where integration_id = $1 and retry_at is not null';
   await sql(text, [integrationId, now()]);

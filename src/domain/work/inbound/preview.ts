@@ -1,4 +1,4 @@
-// Computes the effect that a rule would have on events that arrived, with the code that processes events. Starts nothing.
+// Applies a rule to events that have arrived, with the code that processes events, but starts no mission.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql } from '#foundation/postgres/database.ts';

@@ -179,7 +179,7 @@ async function startOne(
   if (!locked) return outcome('ignored', 'It was disabled or deleted in the meantime.');
   if (locked.updatedAt !== mission.updatedAt) return outcome('later', 'It was changed in the meantime.');
   const eventKey = keyOf(trigger, event);
-  // The key of a repeated delivery is unique, because the person wants its missions to start again.
+  // A person who repeats a delivery wants its missions to start again, so the delivery gets a key of its own.
   const key = eventKey === null || delivery.redeliveryOf ? `delivery ${delivery.id}` : eventKey;
   if ((await sql(takeKeySql, [recurringId, key, now()], trx)).length === 0) {
     const [earlier] = await sql<{ runId: string | null }>(

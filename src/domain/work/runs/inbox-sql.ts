@@ -150,7 +150,7 @@ export const isInboxReviewSql = (run: string, at: string): string =>
   `(${run}.status = 'completed' and ${run}.head_sha is not null and ${run}.pr_state is null and ${run}.changed_files > 0
     and ${run}.finished_at > ${at}::bigint - ${endedWithin.reviewsMs})`;
 
-/** Changes that wait for the review of a person. @param isReviewed Condition that a review of the commit `head_sha` of a run exists. */
+/** SQL for changes that a person has to review. @param isReviewed Returns a condition that the commit `head_sha` of a run has a review. */
 export const reviewItemsSql = (isReviewed: (run: string) => string): string => `${itemSql({
   ...ofRun,
   id: `'review-' || r.id`,

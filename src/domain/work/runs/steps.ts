@@ -17,7 +17,7 @@ export const stepsOf = async (trx: Transaction, runId: string): Promise<RunStep[
 export const latestStepOf = async (trx: Transaction, runId: string): Promise<RunStep | undefined> =>
   RunStep.query(trx).where('runId', runId).orderBy('seq', 'desc').first();
 
-/** The run with its steps, locked until a report on one of them is written. @throws 404 */
+/** Locks the run until the end of the transaction, and returns it with its steps. @throws 404 */
 export async function lockSteps(trx: Transaction, where: Key<Run>): Promise<{ run: Run; steps: RunStep[] }> {
   const run = (await lockRun(trx, where)) ?? Run.refuse();
   return { run, steps: await stepsOf(trx, run.id) };

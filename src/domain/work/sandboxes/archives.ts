@@ -52,7 +52,7 @@ export interface Stored<B> {
   block: B;
 }
 
-/** The blocks of the archives that the condition selects, in their order. @throws 502, 503 */
+/** The blocks for which `is` returns true, in the order of the archives. @throws 502, 503 */
 export async function findBlocks<B extends LogBlock | FragmentBlock>(
   archives: readonly LogArchive[],
   is: (block: LogBlock | FragmentBlock) => block is B,
@@ -63,7 +63,7 @@ export async function findBlocks<B extends LogBlock | FragmentBlock>(
   return found;
 }
 
-/** Reads blocks in their order. @throws 502, 503 */
+/** Reads the blocks in the given order. @throws 502, 503 */
 export async function* readStored<B extends LogBlock | FragmentBlock>(stored: readonly Stored<B>[]) {
   for (let i = 0; i < stored.length; ) {
     const { archive } = stored[i]!;

@@ -32,7 +32,7 @@ export async function growTree(orgId: string): Promise<void> {
   while ((await transaction((trx) => growByBatch(trx, orgId))) === batch);
 }
 
-/** Adds one batch of events; returns how many. */
+/** Adds one batch of events. Returns the number of events added. */
 async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
   const [state] = await sql<TreeState>(lockTreeSql, [orgId], trx);
   if (!state || state.treeSize >= state.lastNumber) return 0;
