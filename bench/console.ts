@@ -1,6 +1,6 @@
-// `npm run bench:console`: the console in a real browser on a processor that is slowed down fourfold: when its heaviest pages can be used,
-// the size of their scripts, and the clicks, keys and seconds that the daily tasks of a team lead take. The latest figures are in
-// bench/README.md.
+// `npm run bench:console`: measures the console in a real browser on a processor that is slowed down fourfold. The figures are the times
+// until its heaviest pages can be used, the size of their scripts, and the clicks, keys and seconds that the daily tasks of a team lead
+// take. The latest figures are in bench/README.md.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // The members of a record that are sent exactly as stored, declared by name, type and description: `members(t, { id: string('…') })`.
-// Relations are declared the same way, and fields with a resolver (`t.field`) come between them, in the order of the type.
+// Relations are declared in the same way. Fields with a resolver (`t.field`) stand between them, in the order in which the type lists them.
 import { type FieldMap, FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
 import type { Rule } from '#access/gate.ts';
 import type { builder } from './builder.ts';

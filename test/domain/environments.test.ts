@@ -78,7 +78,7 @@ describe('GET /environments', () => {
     expect(await statusOf(environment)).toBe(status);
   });
 
-  it('200 · a project-bound token lists only environments of its project; the filter by an inaccessible project finds nothing', async () => {
+  it('200 · a project-bound token lists only environments of its project; a filter by a project that the caller cannot access finds nothing', async () => {
     const [ours, theirs] = [await openEnvironment(shop), await openEnvironment(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);

@@ -89,7 +89,7 @@ it('a mission whose template needs more than the first runtime has is claimed by
   expect(await claim(roomy)).toMatchObject({ runId: id, instanceType: 'standard-4' });
 });
 
-it('400 · an unknown instance type is named in the error, for the start of a mission and for a template', async () => {
+it('400 · a mission or a sandbox template with an unknown instance type is refused, and the error names the field', async () => {
   expect(await start({ instanceType: 'huge' })).toMatchObject({
     code: 'invalid_request',
     description: expect.stringContaining('instanceType'),

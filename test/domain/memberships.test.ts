@@ -228,7 +228,7 @@ describe('memberships over GraphQL', () => {
   });
 });
 
-it('adding a member twice in transactions adds them once; the second call returns null', async () => {
+it('a person who is added twice is a member only once; the second call returns null', async () => {
   const person = await newcomer();
   const add = (role: OrgRole) => transaction((trx) => addMember(trx, org.id, person.id, role));
   expect(await add('member')).toMatchObject({ orgId: org.id, userId: person.id, role: 'member', createdAt: present() });

@@ -79,7 +79,7 @@ it('200 · upcoming occurrences are limited in number, and filtered by project o
   expect(errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('200 · the list of occurrences omits automations without their scope, and other projects for a project-bound token', async () => {
+it('200 · a token without the scope for automations lists no occurrences of them, and a project-bound token only those of its project', async () => {
   expect(
     await names('', await world.token(alice, acme, { scopes: ['scheduled-tasks:read', 'projects:read'] })),
   ).toEqual(['soon', 'later']);

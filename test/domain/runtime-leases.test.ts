@@ -93,7 +93,7 @@ describe('heartbeats of a runtime', () => {
       expect.arrayContaining(['leaseUntil', 'missionProgress', 'updatedAt']),
       expect.arrayContaining(['lastHeartbeatAt', 'lastMetricAt']),
     ]);
-    // Columns of keys and of conditions.
+    // The query finds the columns in index keys and in the conditions of partial indexes.
     const indexed = (await world.knex.raw(`select distinct attname as name from pg_index i
       join pg_depend d on d.classid = 'pg_class'::regclass and d.objid = indexrelid and d.refobjid = indrelid
       join pg_attribute on attrelid = indrelid and attnum = refobjsubid

@@ -281,7 +281,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements, driver });
   });
 
-  it('Adapts to its table within a transaction, which is repeated', async () => {
+  it('Adapts to a table that has changed during its transaction, which is repeated if necessary', async () => {
     const text = 'select * from things where $1::int > 0';
     await sql('create table things as select 1 as a');
     await sql(text, [1]);

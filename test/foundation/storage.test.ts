@@ -93,7 +93,7 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
     expect(await storage.write('cnt_3', chunks('12', '34'), 4)).toBe(4);
   });
 
-  test('hides content until it is complete; of two concurrent writes one is stored, completely', async () => {
+  test('hides content until it is complete; of two concurrent writes, only one is stored, and completely', async () => {
     let proceed = () => {};
     const gate = new Promise<void>((resolve) => {
       proceed = resolve;

@@ -57,7 +57,7 @@ export async function openClusterWorld(hasSandboxes: boolean, more: Record<strin
 
 /** Scenarios of a mission whose node, runner or API server is lost. */
 export function itSurvivesLosses(opened: () => ClusterWorld): void {
-  /** A mission of an agent that waits for a message; its draft is the work that a checkpoint saves. */
+  /** Starts a mission whose agent writes a draft and then waits for a message. The draft is the work that a checkpoint must save. */
   async function waitingMission(): Promise<string> {
     const { missions } = opened();
     await missions.team('claude-code', 'builder');

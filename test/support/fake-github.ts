@@ -86,7 +86,7 @@ export async function openGitHub(token: string) {
   const accounts = new Map<string, { id: number; login: string; type?: string }>();
   const isInstallationToken = (given = ''): boolean => (issued.get(given) ?? 0) > present();
   const accepts = (given?: string): boolean => given === settings.token || isInstallationToken(given);
-  /** Repositories by their earlier names. */
+  /** Repositories that have moved, by their earlier names. */
   const moved = new Map<string, Repository>();
   let lastId = 0;
   const add = (name: string): Repository => {

@@ -97,7 +97,7 @@ const sharedWithTheConsole = ['pages.ts', 'icons.ts', 'device.ts', 'models.ts'].
 /** Every import of the console is sent to the browser: it imports its own files and its framework, and uses the public schema. */
 export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
   Object.entries(tree).flatMap(([file, text]) => {
-    // Tests run the parts that need no browser, and the bench sends the requests of the pages.
+    // The rule does not apply: tests run the parts that need no browser, and the bench sends the requests of the pages.
     if (/^(test|bench)\//.test(file)) return [];
     if (!isConsole(file)) {
       const reach = importsOf(file, text).filter(isConsole);

@@ -62,7 +62,7 @@ import { type Ask, present, type World } from './world.ts';
 export interface SampleOrganization {
   organization: Organization;
   owner: Person;
-  /** Ids of the records of the organization by the name of the argument that takes them. */
+  /** Ids of the organization's records, by the name of the argument in which a request sends them. */
   ids: Record<string, string>;
   /** Ids of the records in its first project: a credential bound to another project does not find them. */
   ofProject: Record<string, string>;

@@ -128,7 +128,7 @@ describe('Organizations of a person in the console', () => {
     expect((await stranger.submit('/console/invites/accept', theirs)).status).toBe(404);
   });
 
-  it('a person switches between their organizations, and to no other', async () => {
+  it('a person can switch between their own organizations, but to no other organization', async () => {
     const email = address();
     const tab = await signedIn(email);
     const csrf_token = await tab.csrf();

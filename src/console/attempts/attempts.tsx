@@ -75,7 +75,7 @@ export function Attempts({ id: attemptGroupId }: { id: string }) {
   );
 }
 
-/** The decision of a person, or the attempts that are still working, with the cost of all attempts. */
+/** Shows the choice that a person has made, or how many attempts are still working, and the cost of all attempts. */
 function Decision({ group }: { group: Group }) {
   const { state, decidedBy, decidedAt, chosenRunId, attempts, costUsd, budgetUsd } = group;
   const chosen = attempts.find(({ run }) => run.id === chosenRunId);

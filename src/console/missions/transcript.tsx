@@ -12,7 +12,7 @@ import { StepFacts, StepResult } from './steps.tsx';
 
 type RunSandbox = RunPartsFragment['sandboxes'][number];
 
-/** A step, or a sandbox that no step names, because its runtime was lost. */
+/** A step, or a sandbox whose runtime was lost, so that no step refers to it. */
 interface Part {
   id: string;
   step: RunStepFragment | null;

@@ -25,7 +25,7 @@ function move(by: 1 | -1): boolean {
   return all.length > 0;
 }
 
-/** Selects the row with the focus. */
+/** Selects the row that has the focus, or no longer selects it. */
 function select(isRange: boolean): boolean {
   const box = document.activeElement?.closest('li')?.querySelector('.select-row');
   return box?.dispatchEvent(new MouseEvent('click', { bubbles: true, shiftKey: isRange })) !== undefined;

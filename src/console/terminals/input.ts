@@ -10,7 +10,7 @@ const [maxPiece, keepAliveMs] = [4_096, 15_000];
 
 /**
  * Opens the input of a terminal. @param opened The size with which the terminal was opened. @param settled Called after
- * each request, with its error: a failed request is sent again with the next key, or after a while
+ * each request, with its error if it failed. A failed request is sent again when the person presses the next key, or after a while.
  */
 export function openInput(terminalId: string, opened: Size, settled: (error: unknown) => void) {
   let [waiting, seq, isSending, isOver] = ['', 0, false, false];
@@ -40,7 +40,7 @@ export function openInput(terminalId: string, opened: Size, settled: (error: unk
     }
   }
   /**
-   * Sends one piece. Returns false if the service asked to wait, because the shell has not read its earlier input; the wait is then over.
+   * Sends one piece. If the shell has not read its earlier input, waits as long as the service requests, and then returns false.
    */
   async function arrives(text: string): Promise<boolean> {
     try {

@@ -186,8 +186,8 @@ async function runInBatches(connection: Connection, file: MigrationFile, part: P
 /** Builds an index without time limits, because nobody waits for it; `set local` needs a transaction. */
 async function runConcurrently(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
   const index = indexOf(file, part);
-  // Because of the lock, no other migration runs: a build in progress belongs to the server process of a killed program and is canceled.
-  // Otherwise the build and the transaction that holds the lock could wait for each other, which no server detects.
+  // No other migration runs, because this one holds the lock. A build that is still in progress was begun by a program that was killed. It
+  // is canceled, because it and the transaction with the lock could wait for each other, a deadlock that the server does not detect.
   const canceling =
     'select pg_cancel_backend(pid) from pg_stat_progress_create_index where index_relid = to_regclass($1)';
   const leftBehind = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid';

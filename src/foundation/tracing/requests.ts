@@ -32,7 +32,7 @@ export function endRequest(span: OpenSpan, exchange: Exchange): void {
   span.end();
 }
 
-/** The span of one message of a request, whose sender has put a trace context into the message. */
+/** The span of one message of a request. The message contains the trace context of its sender. */
 export function beginMessage(exchange: Exchange, name: string, parent: TraceContext): OpenSpan | undefined {
   const on = tracing();
   if (!on || !traceIdOf(parent.traceparent)) return undefined;

@@ -35,7 +35,7 @@ export interface Containers {
   image: string;
   /** The engine's container runtime, such as gVisor's `runsc`; absent means the engine's default. */
   runtime?: string | undefined;
-  /** Network of containers, with services; absent means none. */
+  /** The network that containers join when the mission has services; absent means that they have no network. */
   network?: string | undefined;
   /** The pod of the mission in place of an engine. */
   pod?: Pod | undefined;

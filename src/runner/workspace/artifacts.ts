@@ -133,8 +133,8 @@ export async function uploadText(
 }
 
 /**
- * Uploads every file of the folder under its path and removes it: the next step of the run has the same folder. The file
- * `NAME.criterion.json` belongs to the artifact NAME; one that cannot be read is an artifact like every other file.
+ * Uploads every file of the folder under its path. Uploaded files are removed, because the next step of the run uses the same folder. A file
+ * `NAME.criterion.json` belongs to the artifact NAME; if it cannot be read, it is an artifact like every other file.
  */
 export async function uploadArtifacts(
   platform: Platform,

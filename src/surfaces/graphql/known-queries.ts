@@ -36,7 +36,7 @@ interface Known {
   plans: Map<string, Plan | null>;
   /** The cost of the query; absent when it depends on variables. */
   cost?: Cost;
-  /** Number of consecutive failures of the plans; `passes` is the number of requests that still skip the plan. */
+  /** Number of consecutive failures of the plans. For the next `passes` requests, no plan is used. */
   failures: number;
   passes: number;
 }

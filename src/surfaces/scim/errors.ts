@@ -12,7 +12,7 @@ export type ScimType =
   | 'noTarget'
   | 'invalidValue';
 
-/** An error that only SCIM has. */
+/** An error with a status or `scimType` that exists only in SCIM. */
 export class ScimError extends Error {
   readonly status: number;
   readonly scimType: ScimType | undefined;

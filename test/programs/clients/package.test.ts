@@ -51,7 +51,7 @@ it('the package has no dependency, and the examples of its README work in Node',
   writeFileSync(path.join(folder, 'program.js'), blocks.join('\n'));
   const program = run(process.execPath, ['program.js'], folder, { AEP_URL: world.url, AEP_TOKEN: token });
   const client = platform.createClient({ url: world.url, token });
-  // No runtime works on the mission, so it ends by being canceled.
+  // No runtime works on the mission, so the test cancels it: only then does the program, which waits for its end, exit.
   const started = await vi.waitFor(async () => {
     const [run] = await client.runs().take(1);
     expect(run).toBeDefined();

@@ -95,7 +95,7 @@ describe('The migrations of the service', () => {
   });
 });
 
-/** More files alongside the samples: a column that is filled in batches of two, and its index. */
+/** Further migrations, next to the samples: they add a column, fill it in batches of two rows, and build its index. */
 const beside: Record<string, string> = {
   '20260103_01_names.sql': `-- Names.
 -- up

@@ -141,7 +141,7 @@ describe('an installation', () => {
     await check(program);
   });
 
-  it('happens once when two runners start it', async () => {
+  it('is downloaded only once when two runners start it at the same time', async () => {
     const [one, other] = await Promise.all([run(), run()]);
     expect(one).toBe(other);
     expect(registry.tarballs()).toHaveLength(1);

@@ -72,7 +72,7 @@ describe.skipIf(typeof launched === 'string')('Lists and search in the console',
     return (await world.rest('POST', path, { session, body })).body.id;
   }
 
-  it('filters of the mission list are in the URL; selected missions are canceled and run again together', async () => {
+  it('filters of the mission list are in the URL; several selected missions can be canceled at once, and run again at once', async () => {
     const ids = [await run('Paint it red'), await run('Paint it blue'), await run('Left alone')];
     await run('By the clock', { kind: 'scheduled', status: 'completed' });
     const page = await open('/console/runs?kind=scheduled');

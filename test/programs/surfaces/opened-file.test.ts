@@ -45,7 +45,7 @@ beforeAll(async () => {
     })(),
     1_000,
   );
-  // The file is opened outside the allowed networks of the organization.
+  // The organization allows only a network to which the machine that opens the file does not belong.
   await world
     .knex('organizations')
     .where({ id: sample.organization.id })
@@ -66,7 +66,7 @@ afterAll(async () => {
   rmSync(top, { recursive: true, force: true });
 });
 
-/** Starts the program without a setting; its only input is the key of the file. */
+/** Starts the program without any settings. The test writes only the key of the file to its standard input. */
 function start(key = secret): ChildProcess {
   const env = { PATH: process.env.PATH, TMPDIR: top };
   const child = spawn(process.execPath, [...programArguments('main'), 'open', file], {

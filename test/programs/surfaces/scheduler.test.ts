@@ -90,7 +90,7 @@ describe('Dying scheduler processes', () => {
     expect(await issuesOf(run.id)).toHaveLength(1);
   });
 
-  /** The state of a run between two steps of a process that is lost. */
+  /** Makes it look as if a process had claimed the run, and had then died before it recorded the issue. */
   const leave = (id: string) =>
     world
       .knex('runs')

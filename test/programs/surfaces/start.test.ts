@@ -78,7 +78,7 @@ describe('Starting the demo', () => {
   });
   afterAll(() => stop(one));
 
-  it('npm start prints its log and then working URLs and a token, whose secrets are not in the log', async () => {
+  it('npm start prints its log, then a token and URLs that work; the log does not contain their secrets', async () => {
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];

@@ -44,7 +44,7 @@ const openQuestionsSql = `select r.id as run_id, q.sandbox_id, q.seq, q.text, q.
   from runs r cross join lateral (${unansweredSql('r')} order by f.at, f.seq limit ${maxQuestions}) q
   where r.id = any($1) order by q.at, q.seq`;
 
-/** The oldest open questions of the agents of these runs, in order. */
+/** The open questions of the agents of these runs, oldest first, up to a maximum per run. */
 export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 

@@ -164,7 +164,7 @@ const setReasonSql = announcing(`update runs r set reason = $2, updated_at = $3 
 const maxExplained = 1_000;
 
 /**
- * Sets the reason why each run waits for a runtime: a missing model or harness, or that all runtimes are busy. Executed in every process.
+ * Records the reason why each run waits for a runtime, such as a missing model or harness, or busy runtimes. Executed in every process.
  */
 export async function explainWaits(): Promise<void> {
   const found = await sql<{ ids: string[]; reason: string | null }>(findReasonsSql, [connectedSince(), harnessIds]);

@@ -1,6 +1,6 @@
 // The authorization code grant: exchanges a code and its verifier for a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636 §4.5;
-// docs/contract.md#authorization-code-flow). Presenting a code consumes it, even when the request is otherwise invalid, unless the
-// organization does not allow the address of the request.
+// docs/contract.md#authorization-code-flow). Presenting a code consumes it, even when the request is otherwise invalid. Only a
+// request from an address that the organization does not allow leaves the code usable.
 
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
