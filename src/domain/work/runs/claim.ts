@@ -51,13 +51,13 @@ const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     union all
     select (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} and r.org_id > o.org_id order by r.org_id limit 1)
     from organizations_waiting o where o.org_id is not null
-  ), organizations as materialized (
+  ), fairest as materialized (
     select o.org_id from organizations_waiting o, lateral (
       select r.id, r.created_at from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1) oldest
     order by (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')} and r.is_shared),
       oldest.created_at, oldest.id
   ), waiting as (
-    select claimed.id from organizations o, lateral (
+    select claimed.id from fairest o, lateral (
       select r.id from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1 for update skip locked) claimed
     limit 1
   )`);

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
 import { retrying } from '#foundation/postgres/database-errors.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
-import { emptyDatabase } from './support/database.ts';
-import { startSandbox, startSession, writeLog } from './support/runtime-records.ts';
-import { openWorld, type World } from './support/world.ts';
+import { emptyDatabase } from '../support/database.ts';
+import { startSandbox, startSession, writeLog } from '../support/runtime-records.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let token: string;
@@ -89,7 +89,7 @@ async function createAndRevokeToken() {
   return world.request('DELETE', `/v1/tokens/${created.body.id}`, { session });
 }
 
-const ownFolder = fileURLToPath(new URL('../migrations', import.meta.url));
+const ownFolder = fileURLToPath(new URL('../../migrations', import.meta.url));
 /** A copy of the migrations that the test may change. */
 function copyMigrations(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-migrations-'));
