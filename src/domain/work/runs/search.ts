@@ -58,7 +58,7 @@ const readSql = `with due as (
       case when r.created_at > $2 then coalesce(words_of((${transcriptOfRunSql('r.id')})), '') || coalesce(words_of((${logsOfRunSql('r.id')})), '') else '' end as logs
     from due join runs r on r.id = due.run_id
   )
-  update run_texts t set words = found.words, all_words = found.words || found.logs,
+  update run_texts t set words = found.words, all_words = case when found.logs <> '' then found.words || found.logs end,
     due_at = case when is_open then $1 + ${timing.rereadMs} when ended_at > $1 - ${timing.settleMs} then ended_at + ${timing.settleMs + 1} end,
     logs_until = case when not is_open then ended_at + ${timing.logsMs} end
   from found where t.run_id = found.id returning t.run_id`;
@@ -72,7 +72,7 @@ export async function indexRunTexts(): Promise<void> {
 export const isIndexed = async (runId: string): Promise<boolean> =>
   (await sql('select 1 from run_texts where run_id = $1 and due_at is not null', [runId])).length === 0;
 
-const forgetMessagesSql = `update run_texts t set words = found.words, all_words = found.words, due_at = null, logs_until = null
+const forgetMessagesSql = `update run_texts t set words = found.words, all_words = null, due_at = null, logs_until = null
   from (select id, array_to_tsvector(array[org_id::text])
       || words_of(left(concat_ws(' ', mission_title, prompt, issue_text), ${read.prompt})) as words
     from runs where id = any($1)) found
@@ -83,7 +83,7 @@ export const forgetWords = async (trx: Transaction, runIds: readonly string[]): 
   await sql(forgetMessagesSql, [runIds], trx);
 };
 
-const forgetSql = `update run_texts set all_words = words, logs_until = null where run_id in (
+const forgetSql = `update run_texts set all_words = null, logs_until = null where run_id in (
   select run_id from run_texts where logs_until <= $1 and ${isWritable} order by logs_until limit 500 for update skip locked) returning run_id`;
 
 /** Removes the words of old logs from the index; called periodically. */
