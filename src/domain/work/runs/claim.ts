@@ -42,23 +42,25 @@ const claimOldestSql = claimSql(`with waiting as (
     select r.id from runs r where ${claimable} order by r.created_at, r.id limit 1 for update skip locked
   )`);
 
-// The oldest waiting run of the organization with the fewest running runs on runtimes that serve all organizations; if concurrent claims
-// have locked all its runs, a run of the next organization. Organizations with waiting runs are found by jumping from one to the next in
-// the index, because a scan would pass all runs of an organization with thousands of them. The second query of the runs is not sorted,
-// because a sort would lock a run of each organization: it reads the organizations in their order.
+// The oldest waiting run of the organization with the fewest running runs on runtimes that serve all organizations. If a concurrent claim
+// has locked it, the oldest run of the next organization; if the oldest runs of all organizations are locked, a later run, in the same
+// order. Organizations with waiting runs are found by jumping from one to the next in the index, because a scan would pass all runs of an
+// organization with thousands of them. `waiting` is not sorted, because a sort would lock a run of each organization: it reads
+// `by_fairness` in its order.
 const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
     union all
     select (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} and r.org_id > o.org_id order by r.org_id limit 1)
     from organizations_waiting o where o.org_id is not null
-  ), fairest as materialized (
-    select o.org_id from organizations_waiting o, lateral (
+  ), by_fairness as materialized (
+    select o.org_id, oldest.id as oldest_id from organizations_waiting o, lateral (
       select r.id, r.created_at from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1) oldest
     order by (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')} and r.is_shared),
       oldest.created_at, oldest.id
   ), waiting as (
-    select claimed.id from fairest o, lateral (
-      select r.id from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1 for update skip locked) claimed
+    select claimed.id from (select org_id, oldest_id from by_fairness union all select org_id, null from by_fairness) o, lateral (
+      select r.id from runs r where r.org_id = o.org_id and (o.oldest_id is null or r.id = o.oldest_id) and ${claimable}
+      order by r.created_at, r.id limit 1 for update skip locked) claimed
     limit 1
   )`);
 
