@@ -6752,7 +6752,7 @@ export interface Operations {
   followRun: { input: FollowRunParameters; output: Run };
   /** Makes the caller unfollow a run and the other attempts at its task. Requires the scope `missions:read`. */
   unfollowRun: { input: UnfollowRunParameters; output: Run };
-  /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. Only the first decision counts: every later one gets a 409. Requires the scope `missions:run`. */
+  /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. Only the first decision counts: a later one gets a 409, unless it chooses the same attempt. Requires the scope `missions:run`. */
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
   /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
   closeAttempts: { input: CloseAttemptsParameters; output: AttemptGroup };

@@ -65,7 +65,7 @@ export function Balance({ summary, plans }: { summary: Summary; plans: readonly 
         <dt>Projects</dt>
         <dd>
           {projects.used}
-          {projects.limit === null ? ', unlimited' : ` of ${orUnlimited(projects.limit)}`}
+          {projects.limit === null ? ', unlimited' : ` of ${projects.limit.toLocaleString('en-US')}`}
         </dd>
         <dt>Maximum number of open missions</dt>
         <dd>{orUnlimited(summary.sandboxLimit)}</dd>

@@ -1,14 +1,14 @@
 // Empty state: buttons and commands for the first project, mission and task.
 import { projects } from '../generated/documents.ts';
 import { api, may, pageAt } from '../kit/page.ts';
-import { Commands, Skeleton } from '../kit/pieces.tsx';
+import { Commands, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
 /** Buttons and commands for an organization in which no mission has run. */
 export function FirstSteps() {
-  const { data } = useReading(projects, { limit: 1 });
+  const { data, problem, read } = useReading(projects, { limit: 1 });
   const project = data?.projects.data[0];
-  if (!data) return <Skeleton rows={3} />;
+  if (!data) return problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={3} />;
   return (
     <>
       <p>No missions yet. A mission is one piece of work that an agent does in a project.</p>

@@ -86,7 +86,7 @@ export async function inSpan<T>(span: OpenSpan, work: () => Promise<T>): Promise
  */
 export function failWith(span: OpenSpan, error: unknown): void {
   if (error instanceof Problem && error.status < 500)
-    span.set({ 'error.type': error.body.code ?? String(error.status) });
+    span.set({ 'error.type': error.details.code ?? String(error.status) });
   else span.fail(errorType(error));
 }
 

@@ -157,7 +157,7 @@ builder.mutationFields((t) => ({
   chooseAttempt: t.field({
     description:
       'Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are ' +
-      'deleted. Only the first decision counts: every later one gets a 409.',
+      'deleted. Only the first decision counts: a later one gets a 409, unless it chooses the same attempt.',
     scope: 'missions:run',
     tool: { name: 'choose_attempt', destructive: true, idempotent: true, openWorld: true },
     type: AttemptGroupType,
