@@ -1,5 +1,5 @@
-// The organization of the bench of the console: a mission with a long log and a large change, and the missions on which the tasks are
-// performed.
+// Creates the organization that the benchmark of the console opens: a mission with a long log and a large change, and the missions on
+// which the benchmark performs the tasks of a team lead.
 import { openSession } from '#domain/identity/sessions/operations.ts';
 import { storeContent } from '#domain/work/artifacts/content.ts';
 import { Artifact } from '#domain/work/artifacts/model.ts';

@@ -95,7 +95,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(await world.knex('billing_subscriptions').where({ orgId: org.id }).whereNot({ status: 'canceled' })).toEqual(
       [],
     );
-    // The sample's orders are new, so they are refunded, and the trial credits expire.
+    // The closure refunds the sample's orders, because they are new. Its trial credits expire.
     const orders = await world.knex('billing_orders').where({ orgId: org.id });
     const refunded = orders.reduce((sum, { refundCents }) => sum + refundCents, 0);
     expect(refunded).toBeGreaterThan(0);

@@ -198,7 +198,7 @@ describe('Invalid security events', () => {
 });
 
 describe('Ids of security events', () => {
-  it('the id of an event is stored as long as the event would be accepted', async () => {
+  it('the id of an event is stored until the event is too old to be accepted, so that a repeated event is recognized', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice, {}, { days: 30 });
     const event = await world.provider.event({ sub: subject });

@@ -6008,7 +6008,7 @@ export interface UpdateSetupGroupParameters {
 }
 /** Marks the open milestones of a group. */
 export interface UpdateSetupGroupRequest {
-  /** New mark of the open milestones of a group. */
+  /** The mark to set on the open milestones of a group. */
   mark: 'done' | 'skipped' | 'reset';
 }
 /** The parameters of `updateSetupGuide`. */
@@ -6030,7 +6030,7 @@ export interface UpdateSetupMilestoneParameters {
 }
 /** Marks a milestone. */
 export interface UpdateSetupMilestoneRequest {
-  /** New mark of a milestone. */
+  /** The mark to set on a milestone. */
   mark: 'done' | 'skipped' | 'reset';
 }
 /** The parameters of `updateSignInDomain`. */

@@ -2185,7 +2185,7 @@ export type UpdateSetupGuideRequest = {
 
 /** Marks a milestone. */
 export type UpdateSetupMilestoneRequest = {
-  /** New mark of a milestone. */
+  /** The mark to set on a milestone. */
   mark: SetupMark;
 };
 

@@ -24,7 +24,7 @@ export type PlanPart<T> = Members | Relation<T>;
 
 /** The form of a result: JSON text for /graphql, values for the APIs that process the record. */
 export interface Form<T> {
-  /** Writes a leaf, an object that has only scalar members, or a list of such objects. */
+  /** Writes a scalar, an object that has only scalar members, or a list of such objects. */
   whole(value: unknown): T;
   list(items: readonly T[]): T;
   /** Writes one object from its parts, in order: scalar members together, each relation by its key. */

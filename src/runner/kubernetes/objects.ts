@@ -6,7 +6,7 @@ import type { ClusterSettings } from './settings.ts';
 /** Labels of all objects of missions. */
 export const missionLabel = { 'app.kubernetes.io/name': 'agent-mission' };
 export const missionSelector = 'app.kubernetes.io/name=agent-mission';
-/** Annotations with the lease of a mission, for a runner that has not claimed it. */
+/** Annotations of an object with the lease of its mission, so that a runner that did not claim the mission can continue it. */
 export const annotations = {
   run: 'agent-runner/run',
   lease: 'agent-runner/lease',

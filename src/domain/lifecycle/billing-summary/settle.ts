@@ -33,7 +33,7 @@ export async function settleMissions(): Promise<void> {
     }
     after = review?.runId ?? after;
   } while (review);
-  if (errors.length > 0) throw new Error(`${errors.length} missions could not be booked`, { cause: errors[0] });
+  if (errors.length > 0) throw new Error(`${errors.length} missions could not be charged`, { cause: errors[0] });
 }
 
 async function book(trx: Transaction, { runId, orgId, isOver }: Review): Promise<void> {

@@ -150,7 +150,7 @@ const markRequest = (name: string, what: string) =>
   request(
     name,
     z
-      .object({ mark: Mark.zod.describe(`New mark of ${what}.`) })
+      .object({ mark: Mark.zod.describe(`The mark to set on ${what}.`) })
       .meta({ description: `Marks ${what}.`, examples: [{ mark: 'skipped' }] }),
   );
 
