@@ -9,6 +9,8 @@ export default defineConfig({
     ...suite.test,
     include: ['test/programs/**/*.test.ts'],
     exclude: [],
+    // More than two cores, because these tests wait for their programs.
+    maxWorkers: 3,
     reporters: [
       'default',
       ['json', { outputFile: 'node_modules/.cache/program-tests.json' }],
