@@ -88,18 +88,18 @@ it('missions are distributed by the free slots of each runtime', async () => {
   expect(used).toEqual(places);
 });
 
-it('a claim of a shared runtime reads few runs, however many wait', async () => {
+it('a claim of a shared runtime reads few runs, however many wait, also while another claim has locked the oldest run', async () => {
   const id = await start(large);
   await copy(await world.knex('runs').where({ id }).first(), 1_000);
   const claims: string[] = [];
   const stop = watchStatements((text) => void (text.includes('organizations_waiting') && claims.push(text)));
   expect(await claimFrom(shared).finally(stop)).toBe('large');
   expect(claims).toHaveLength(1);
-  const values = [
+  const values = (lease: string) => [
     Date.now(),
     null,
     ['claude-code'],
-    'lease',
+    lease,
     'Runtime',
     Date.now(),
     null,
@@ -109,18 +109,23 @@ it('a claim of a shared runtime reads few runs, however many wait', async () => 
     [],
     'svc',
   ];
-  const client = new pg.Client(world.connection);
-  await client.connect();
-  await client.query('begin');
-  const plan = await client.query(`explain (analyze, format json) ${claims[0]}`, values);
-  await client.query('rollback');
-  await client.end();
   // biome-ignore lint/suspicious/noExplicitAny: a plan has nodes of any shape
   const readRuns = (node: any): number =>
     (node['Relation Name'] === 'runs'
       ? (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
       : 0) + (node.Plans ?? []).reduce((sum: number, inner: unknown) => sum + readRuns(inner), 0);
-  expect(readRuns(plan.rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(20);
+  // The first claim is not committed, so the second one finds the oldest run locked.
+  const clients = [new pg.Client(world.connection), new pg.Client(world.connection)];
+  try {
+    for (const [n, client] of clients.entries()) {
+      await client.connect();
+      await client.query('begin');
+      const plan = await client.query(`explain (analyze, format json) ${claims[0]}`, values(`lease ${n}`));
+      expect(readRuns(plan.rows[0]['QUERY PLAN'][0].Plan)).toBeLessThan(20);
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.end()));
+  }
 });
 
 it('concurrent claims of shared runtimes get different runs of one organization, the oldest ones', async () => {

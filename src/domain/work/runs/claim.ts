@@ -58,9 +58,11 @@ const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     order by (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')} and r.is_shared),
       oldest.created_at, oldest.id
   ), waiting as (
-    select claimed.id from (select org_id, oldest_id from by_fairness union all select org_id, null from by_fairness) o, lateral (
-      select r.id from runs r where r.org_id = o.org_id and (o.oldest_id is null or r.id = o.oldest_id) and ${claimable}
-      order by r.created_at, r.id limit 1 for update skip locked) claimed
+    select claimed.id from by_fairness o, lateral (
+      select r.id from runs r where r.id = o.oldest_id and ${claimable} for update skip locked) claimed
+    union all
+    select claimed.id from by_fairness o, lateral (
+      select r.id from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1 for update skip locked) claimed
     limit 1
   )`);
 
@@ -86,7 +88,7 @@ export interface LeaseRequest {
 }
 
 /**
- * Of the runs that the runtime can execute, claims the one that has waited longest; the run is then `running` under the lease. A runtime
+ * Claims the run that has waited longest among those that the runtime can execute; the run is then `running` under the lease. A runtime
  * that serves all organizations begins with the organization that has the fewest running runs on such runtimes. The shell agent works only
  * on runs that name it.
  */
