@@ -11,7 +11,7 @@ import { unfollowAll } from '../../work/runs/followers.ts';
 
 /**
  * Permanently ends all credentials that act for the person: tokens, authorization codes, sign-ins, claimed agents. Also disables recurring
- * missions that are billed to the person, gives back missions that were handed over to the person, and makes the person unfollow all runs.
+ * missions that are billed to the person, returns missions that were handed over to the person, and makes the person unfollow all runs.
  * The membership or the person must be locked.
  */
 export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
