@@ -13,7 +13,7 @@ export default defineConfig({
     include: ['test/engines/*.test.ts', ...inContainers.map((name) => `test/programs/runner/${name}.test.ts`)],
     env: { TEST_ENGINES: 'on' },
     testNamePattern: /container|image|attacker|agents|services|^a (release|database) |^the chart /,
-    globalSetup: suite.test!.globalSetup!,
+    globalSetup: [...suite.test!.globalSetup!, 'test/support/programs-setup.ts'],
     setupFiles: suite.test!.setupFiles!,
     // A failed test is tried once more and listed at the end, as in the ordinary suite.
     retry: 1,

@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: suite.resolve!,
   test: {
     include: ['test/harnesses/*.test.ts'],
-    globalSetup: suite.test!.globalSetup!,
+    globalSetup: [...suite.test!.globalSetup!, 'test/support/programs-setup.ts'],
     setupFiles: suite.test!.setupFiles!,
     pool: 'forks',
     // A program that started slowly gets a second attempt; two failures fail the test.

@@ -9,6 +9,7 @@ export default defineConfig({
     ...suite.test,
     include: ['test/programs/**/*.test.ts'],
     exclude: [],
+    globalSetup: [...suite.test!.globalSetup!, 'test/support/programs-setup.ts'],
     // More than two cores, because these tests wait for their programs.
     maxWorkers: 3,
     reporters: [

@@ -7,12 +7,9 @@ import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { buildConsole } from '../../scripts/console-build.ts';
-import { isFresh, output, root } from '../../scripts/output.ts';
-import { buildService, bundle } from '../../scripts/service-build.ts';
 import { openDatabase } from '../../src/foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '../../src/foundation/postgres/embedded/database.ts';
 import { migrate } from '../../src/foundation/postgres/migrations.ts';
-import { unpackBrowser } from './browser-package.ts';
 
 export interface TestServer {
   connection: DatabaseConnection;
@@ -43,15 +40,7 @@ export const careless = {
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [{ server, prefix, template }] = await Promise.all([
-    openTemplate(),
-    buildConsole(),
-    buildService(),
-    buildPrograms(),
-    // The browser is unpacked once, because otherwise each worker would unpack it. If this fails, the tests that need the browser report
-    // the failure.
-    unpackBrowser().catch(() => {}),
-  ]);
+  const [{ server, prefix, template }] = await Promise.all([openTemplate(), buildConsole()]);
   project.provide('testServer', { connection: server.connection, prefix, template });
   return async () => {
     await asAdmin(server.connection, `alter database ${template} with is_template false`);
@@ -75,19 +64,6 @@ async function openTemplate() {
   // Nobody may connect, because a template with connections cannot be copied.
   await asAdmin(server.connection, `alter database ${template} with is_template true allow_connections false`);
   return { server, prefix, template };
-}
-
-/**
- * Bundles the programs of tests that import the service: without bundles, each process would compile every file again and take twice as
- * long.
- */
-async function buildPrograms(): Promise<void> {
-  const folder = path.join(output, 'test');
-  const names = readdirSync(import.meta.dirname).flatMap((name) => /^(.*-process)\.js$/.exec(name)?.[1] ?? []);
-  const isBuilt = (name: string) =>
-    isFresh(path.join(folder, `${name}.js`), path.join(root, 'src'), import.meta.dirname);
-  if (names.every(isBuilt)) return;
-  await bundle(Object.fromEntries(names.map((name) => [name, `test/support/${name}.js`])), folder);
 }
 
 async function openServer(): Promise<{ connection: DatabaseConnection; close: () => Promise<void> }> {
