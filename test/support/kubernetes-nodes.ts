@@ -66,13 +66,16 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
   /** The command that starts a container's command in bubblewrap, with what the container sees. */
   function enclosed(pod: string, { volumeMounts, image }: Json, user: number, command: string[]): string[] {
     const mounts = [...volumeMounts].sort((a: Json, b: Json) => a.mountPath.length - b.mountPath.length);
-    const system = ['/usr', '/etc', '/opt', path.dirname(process.execPath), path.join(projectFolder, 'dist')];
+    const system = ['/usr', '/etc', '/opt', path.dirname(process.execPath)];
     // The image of the runner has the programs of harnesses.
-    if (image.includes('runner')) system.push(path.join(projectFolder, 'test/support'));
+    const programs = ['dist', ...(image.includes('runner') ? ['test/support'] : [])].map((name) =>
+      path.join(projectFolder, name),
+    );
+    const readable = (at: string) => ['--ro-bind-try', at, at];
     return [
       ...[...unprivilegedOptions(), '--share-net', '--as-pid-1'],
       ...['--uid', String(user), '--gid', String(user)],
-      ...system.flatMap((at) => ['--ro-bind-try', at, at]),
+      ...system.flatMap(readable),
       ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
       ...['--proc', '/proc', '--dev', '/dev'],
       ...mounts.flatMap(({ name, mountPath, subPath = '', readOnly }: Json) => [
@@ -80,6 +83,8 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
         path.join(placeOf(pod), name, subPath),
         mountPath,
       ]),
+      // A checkout below /tmp would be hidden by the pod's own /tmp if it were bound before the volumes.
+      ...programs.flatMap(readable),
       ...['--remount-ro', '/', '--', ...command],
     ];
   }
