@@ -1,11 +1,13 @@
 // Emails about notices: their recipients, one email regardless of the number of processes, and kinds that a person has turned off.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import { days, minutes } from '#foundation/clock.ts';
+import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { spend } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -32,9 +34,9 @@ beforeEach(async () => {
 });
 
 const capReached = () => spend({ orgId: acme.id, projectId }, 100);
-/** Emails about this organization after five more minutes: recipient and subject. */
-async function mailed(processes = 1): Promise<string[]> {
-  world.clock.turn(minutes(5));
+/** Emails about this organization after another hour, or after another time in milliseconds: recipient and subject. */
+async function mailed(processes = 1, later = hours(1)): Promise<string[]> {
+  world.clock.turn(later);
   const before = developmentMailbox()!.length;
   await Promise.all(Array.from({ length: processes }, () => mailNotices()));
   await world.delivered();
@@ -64,6 +66,24 @@ describe('mails of notices', () => {
     expect(text).toContain(`Open: ${world.url}/console/o/acme-1/overview`);
     expect(text).toContain('Missions have cost 100.00 of 100.00 USD since midnight UTC.');
     expect(text).toContain(`Turn off emails of this kind: ${world.url}/console/o/acme-1/notifications`);
+  });
+
+  it('notices are checked after five minutes if the organization has changed or has an open mission, otherwise after an hour', async () => {
+    expect(await mailed()).toEqual([]);
+    await capReached();
+    expect(await mailed(1, minutes(5))).toEqual([]);
+    await world.rest('PATCH', `/projects/${projectId}`, { session, body: { name: 'Store' } });
+    world.clock.turn(1);
+    await numberAllChanges();
+    expect(await mailed(1, minutes(5))).toHaveLength(2);
+    await sql('delete from notice_mails where org_id = $1', [acme.id]);
+    expect(await mailed(1, minutes(5))).toEqual([]);
+    await world.knex('runs').insert({
+      ...{ id: newId('run'), orgId: acme.id, projectId, scheduledFor: present(), kind: 'manual', issueId: 'iss_1' },
+      ...{ status: 'dispatching', createdAt: present(), updatedAt: present() },
+    });
+    const aboutCap = (await mailed(1, minutes(5))).filter((mail) => mail.includes('cost cap'));
+    expect(aboutCap).toHaveLength(2);
   });
 
   it('the notice of an expiring token is mailed only to its owner', async () => {

@@ -133,3 +133,7 @@ export const numberAllChanges = (): Promise<void> =>
 /** SQL for the last number in the log of an organization. @param orgId SQL expression for the id of the organization */
 export const lastNumberSql = (orgId: string): string =>
   `(select last_number from audit_counters where org_id = ${orgId})`;
+
+/** SQL condition: a change of the organization got its number after the time. `orgId` and `since` are SQL expressions. */
+export const hasChangesSinceSql = (orgId: string, since: string): string =>
+  `exists (select from audit_counters numbered where numbered.org_id = ${orgId} and numbered.last_at > ${since})`;

@@ -4,7 +4,7 @@
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import { days, minutes, now } from '#foundation/clock.ts';
+import { days, hours, minutes, now } from '#foundation/clock.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { listOwnersOfExpiringTokens } from '../../identity/tokens/operations.ts';
@@ -15,18 +15,22 @@ import { organizationsWithIds } from '../../organization/organizations/operation
 import { pageOfSlug } from '../../organization/organizations/pages.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
 import { findRunsAwaitingPerson } from '../../work/runs/needs.ts';
+import { hasOpenRunSql } from '../../work/runs/states.ts';
+import { hasChangesSinceSql } from '../audit/numbers.ts';
 import { type MailKind, mailChoicesOf, mailKindOf } from './mail-settings.ts';
 import type { Notice } from './model.ts';
 import { listNotices } from './operations.ts';
 
-/** Interval between checks of an organization's notices. */
-const checkIntervalMs = minutes(5);
+/** Intervals between checks of an organization's notices. An organization is active if it has open runs or a change since its last check. */
+const checkIntervalMs = { active: minutes(5), quiet: hours(1) };
 const batch = 20;
 /** A mail that could not be delivered within this time is dropped. */
 const deliverableMs = days(1);
 
 const takeSql = `update notice_checks set checked_at = $1 where org_id in (
-    select org_id from notice_checks where checked_at <= $2 and ${isWritableSql('notice_checks.org_id')} order by checked_at limit ${batch} for update skip locked
+    select org_id from notice_checks c
+    where checked_at <= $2 and (checked_at <= $3 or ${hasOpenRunSql('c.org_id')} or ${hasChangesSinceSql('c.org_id', 'c.checked_at')}) and ${isWritableSql('c.org_id')}
+    order by checked_at limit ${batch} for update skip locked
   ) returning org_id`;
 
 /**
@@ -36,7 +40,9 @@ const takeSql = `update notice_checks set checked_at = $1 where org_id in (
 export async function mailNotices(): Promise<void> {
   const errors: unknown[] = [];
   for (;;) {
-    const dueOrganizations = await sql<{ orgId: Membership['orgId'] }>(takeSql, [now(), now() - checkIntervalMs]);
+    const at = now();
+    const { active, quiet } = checkIntervalMs;
+    const dueOrganizations = await sql<{ orgId: Membership['orgId'] }>(takeSql, [at, at - active, at - quiet]);
     for (const { orgId } of dueOrganizations) await mailNoticesOf(orgId).catch((error: unknown) => errors.push(error));
     if (dueOrganizations.length < batch) break;
   }

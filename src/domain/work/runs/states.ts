@@ -109,3 +109,7 @@ export async function moveRuns(
     .patch({ ...(changes as object), status: statusOfState(next), updatedAt: now() })
     .returning(['id', 'leaseId', 'headSha', 'originDeliveryId', 'originNumber']);
 }
+
+/** SQL condition: the organization has an open run. `orgId` is an SQL expression. */
+export const hasOpenRunSql = (orgId: string): string =>
+  `exists (select from runs r where r.org_id = ${orgId} and ${isInState(openStates, 'r')})`;
