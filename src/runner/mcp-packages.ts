@@ -1,5 +1,6 @@
-// Packages of MCP servers that run in sandboxes: installed inside the isolation of the mission, in folders that its agent does not see,
-// with the network of a setup and without scripts of packages. An installation is kept for later missions of the organization.
+// Installs packages of MCP servers that run in sandboxes. npm runs inside the isolation of the mission, in a folder that the agent does not
+// see, with the network policy for setup commands, and does not execute the packages' own scripts. An installation is kept for later
+// missions of the organization.
 import { createHash } from 'node:crypto';
 import { realpath, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,7 +18,7 @@ import type { RunSettings, SetupReport } from './step-context.ts';
 export interface InstalledPackage {
   /** Path of the server's program. */
   program: string;
-  /** Checksum of the first package, as in its lock file. */
+  /** Checksum of the first package, taken from the lock file of the installation. */
   integrity: string;
 }
 
@@ -35,7 +36,7 @@ export async function installPackages(
 ): Promise<InstalledPackage> {
   const { orgId, capabilities } = settings;
   const { prepared } = capabilities;
-  // The home of the server stays empty.
+  // Only files in `work` are kept and restored. The empty folder `root` stands for the home directory.
   const tree = { work: place.work, home: place.root };
   const key = keyOf(runPlace, packages);
   const isRestored = async () => (await prepared.restore(orgId, key, tree)) !== null;

@@ -17,7 +17,7 @@ import type { RunnerCapabilities, StepContext } from './step-context.ts';
 import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
 import { clip } from './text.ts';
 
-/** Maximum number of characters of the outcome of a session on the platform. */
+/** The platform accepts at most this number of characters for the outcome of a session. */
 const maxOutcomeCharacters = 100;
 
 /**
@@ -62,7 +62,10 @@ export async function executeRun(
   }
 }
 
-/** Reports the end of a step, and of the run after the last one. @returns the next step for this runner */
+/**
+ * Reports the end of a step. After the last step, also reports the end of the run. @returns the next step for this runner; null if it has
+ * none
+ */
 async function finish(
   platform: Platform,
   lease: RunLease,
@@ -72,13 +75,13 @@ async function finish(
 ): Promise<Step | null> {
   const status: Ending = failure ? 'failed' : 'completed';
   const { sandboxId, leaseId } = session;
-  // The outcome is shortened: the last lines of a setup or service are only in the error of the step.
+  // The outcome is shortened, so the last lines of output of a failed setup or service are only in the error of the step.
   const outcome = clip(failure || status, maxOutcomeCharacters);
   await platform.mutate(reportSession, { ...session, outcome });
   await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: outcome });
   const report = { ...lease, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };
   const next = await platform.mutate(finishStep, report);
-  // The lease has ended when the run waits or continues on another runtime.
+  // If this runner gets no next step although the run is not done, its lease has ended: the run waits, or continues on another runtime.
   if (next.outcome !== 'done') return next.step;
   await attest();
   const why = failure || next.failure;

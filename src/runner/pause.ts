@@ -1,6 +1,6 @@
 // The pause between two claims: a runner with more free slots claims sooner, so that missions are distributed by the number of free slots.
 
-/** Pause of a runner with one free slot after a successful claim. It is long enough for another runner to claim a run. */
+/** Pause after a successful claim of a runner that has one free slot. The pause is long enough for another runner to claim the next run. */
 const spreadMs = 100;
 
 /** Milliseconds until the next claim. */

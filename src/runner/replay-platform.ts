@@ -24,7 +24,7 @@ type Reported = Record<string, unknown> & {
 };
 
 /**
- * Opens the platform of a replay.
+ * Opens a stand-in for the platform, from which a replay gets the recorded steps.
  * @param repository URL of a repository at the recorded commit; null without one.
  */
 export function openReplayPlatform({ steps }: RecordedRun, repository: string | null): Connection {
@@ -77,7 +77,10 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
   } as Connection;
 }
 
-/** The step that the replay carries out. In the recording of a fork, a step may itself have been a replay; it becomes an ordinary step. */
+/**
+ * Returns the order for the step that the replay carries out. If the recording is that of a fork, the step may itself have been a replay;
+ * the order then says that it is an ordinary step.
+ */
 function orderOf({ step: { order } }: RecordedPart, sessions: ReadonlyMap<string, string>): Step {
   const resumeSessionId = order.resumeSessionId && (sessions.get(order.agent.role) ?? null);
   return { ...order, resumeSessionId, isRecorded: false, replay: null };

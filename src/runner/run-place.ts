@@ -37,7 +37,7 @@ export interface RunPlace {
   egress: EgressProxy | null;
   connections: ConnectionCounter;
   plan: Plan;
-  /** Interception of requests to hosts of secrets; null if there are no such secrets. */
+  /** Intercepts requests to the hosts for which the mission has secrets; null if it has no such secrets. */
   interception: Interception | null;
   /** Whether the environment is prepared. */
   isPrepared: boolean;

@@ -11,9 +11,9 @@ export interface TemporaryFolder {
   /** The mission's folder, as a real path. */
   folder: string;
   /**
-   * Sets the process groups that are ended when the folder is removed (undefined or 0: none), and what contains them: `cgroup FOLDER`, or a
-   * container engine
-   * and the names of containers in the order of their removal.
+   * Tells the watchdog what to end when the folder is removed. @param groups Process groups; undefined or 0 means none. @param around
+   * `cgroup` and the folder of the cgroup in which the groups run; or the program of a container engine and the names of the containers in
+   * which they run, in the order in which they must be removed.
    */
   guard(groups: number | readonly number[] | undefined, around?: string): void;
   remove(): Promise<void>;
@@ -28,8 +28,8 @@ export interface Place extends TemporaryFolder {
   isReadOnly?: boolean;
   artifacts: string;
   /**
-   * Settings and sessions of a harness, with the folders that drivers use: the runner writes nothing into this folder after the agent has
-   * begun.
+   * The home directory of a harness, with its settings, its sessions and the folders that drivers use. After the agent has begun, the
+   * runner writes nothing into the home directory.
    */
   home: string;
   /** Folder of the skills. The runner owns it; it has one folder per step, which the agent owns. */
@@ -53,7 +53,7 @@ case "$around" in
 esac
 rm -rf "$1"`;
 
-/** A folder that only this user can read, until it is removed or this process ends. */
+/** Creates a folder that only this user can read. The folder is deleted by `remove`, or when this process ends. */
 export async function makeTemporaryFolder(prefix: string, own?: string): Promise<TemporaryFolder> {
   const folder = await realpath(own ?? (await mkdtemp(path.join(tmpdir(), prefix))));
   const watchdog = spawn('sh', ['-c', watching, 'watchdog', folder], {
@@ -61,7 +61,7 @@ export async function makeTemporaryFolder(prefix: string, own?: string): Promise
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without the watchdog, remains of a SIGKILL are not cleaned up; missions still run.
+  // If the watchdog cannot start, missions still run, but a SIGKILL of the runner leaves their folders and processes behind.
   for (const source of [watchdog, watchdog.stdin]) source.on('error', () => {});
   const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
   return {
@@ -97,7 +97,8 @@ export async function makePlace(
   await Promise.all(inHome.map((one) => mkdir(one, { recursive: true, mode: 0o700 })));
   folders.push(...inHome);
   if (account) {
-    // The user of the script owns the script and these folders, but can only enter the folder around them.
+    // The user of the script owns the script and these folders. The folder that contains them stays the runner's: the user can enter it,
+    // but not list it.
     await Promise.all([file!, ...folders].map((one) => chown(one, account.uid, account.gid)));
     await chmod(folder, 0o711);
   }

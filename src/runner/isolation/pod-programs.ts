@@ -17,10 +17,10 @@ const readLine = (from, done) => {
 };`;
 
 /**
- * The first line of a connection states its purpose. `hold`: the container ends with the connection. `start`: the program is killed when
- * the connection ends. Other lines request the output or the errors of a started program, or send it a signal. A program ends with
- * everything that it has started: every process of the
- * container ends unless its parents or a variable show that it belongs to another program.
+ * The first line of a connection states its purpose. `hold`: the container ends when this connection ends. `start`: starts a program, which
+ * is killed when this connection ends. Other connections request the output or the errors of a started program, or send the program a
+ * signal. When a program ends, the starter also kills all processes that the program has started: in a container of its own, every process
+ * except those that descend from the starter, and those whose variable `POD_PROGRAM` names a program that still runs.
  */
 export const starterProgram = `
 const { spawn } = require('node:child_process');
@@ -116,7 +116,10 @@ createServer({ allowHalfOpen: true }, accept).listen(socket);
 /** Exit code of a container engine for its own failure. */
 export const starterFailed = 125;
 
-/** The program that represents, in the container of the runner, a program of another container: its input, outputs and exit code. */
+/**
+ * A program in the runner's container that stands for a program in another container: it passes on the input, the outputs and the exit code
+ * of that program.
+ */
 export const clientProgram = `
 const { connect } = require('node:net');
 const [socket] = process.argv.slice(1);

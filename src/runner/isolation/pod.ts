@@ -11,8 +11,8 @@ import { bounded, type Container, type Containers, type Pod } from './engine.ts'
 import { clientProgram } from './pod-programs.ts';
 
 /**
- * Containers of a mission: for agents and scripts, for agents that must not change the checkout (`reader`), and for the MCP servers of
- * either. Servers have the same access to the checkout as their agent.
+ * The containers of a mission: one for agents and scripts, one for agents that must not change the checkout (`reader`), and for each of
+ * these two, one for the MCP servers of its agents. A server has the same access to the checkout as its agent.
  */
 export const podContainers = ['agent', 'reader', 'servers', 'reader-servers'] as const;
 export type PodContainer = (typeof podContainers)[number];
@@ -23,7 +23,10 @@ export const starterSocket = (folder: string, name: PodContainer): string => `${
 /** Time limit for sending a signal to a program. */
 const signalMs = 5_000;
 
-/** Maximum number of characters of a starter's answer to a signal. Programs of a container can replace the socket of its starter. */
+/**
+ * Maximum number of characters of a starter's answer to a signal. The answer is not trusted, because programs in a container can replace
+ * the socket of its starter.
+ */
 const maxAnswer = 1_000;
 
 /** Sends a signal through the starter. Returns whether the program has exceeded its memory; false when the container has ended. */
@@ -97,8 +100,8 @@ export function openPod(folder: string, [gateway, egress, server]: number[]): Po
 export const containersOf = (pod: Pod, image: string): Containers => ({ program: '', image, pod });
 
 /**
- * Connects to the starter of each container. A container ends with this connection, so that a pod ends when its runner does. @throws when a
- * container has not started in time
+ * Connects to the starters of all containers of the pod. Each container ends when its connection ends, so the pod ends when its runner
+ * does. @throws when a container has not started in time
  */
 export async function holdContainers(folder: string, timeoutMs: number): Promise<void> {
   const until = Date.now() + timeoutMs;

@@ -10,7 +10,10 @@ import type { Cgroup } from './cgroup.ts';
 import { startInGroup } from './cgroup.ts';
 import { membersOf } from './measure.ts';
 
-/** Time limit for remaining output of a program that has ended: somewhat longer than calls to an unreachable platform are retried. */
+/**
+ * Time limit for reading the remaining output of a program that has ended. The limit is somewhat longer than the time for which the runner
+ * retries calls to an unreachable platform.
+ */
 const drainTimeoutMs = 60_000;
 /** Time for a program to exit by itself at the end of its input. */
 const exitGraceMs = 1_000;
@@ -21,7 +24,10 @@ const engineFailed = 125;
 /** Maximum number of characters of an event: longer ones arrive in pieces, which drivers ignore. */
 export const maxEventBytes = 32 * 1024 * 1024;
 
-/** `env`: the environment of the program itself, if the harness runs inside another program. */
+/**
+ * A program with its arguments. `env`: the environment for this program, if it is a wrapper that starts the harness with another
+ * environment.
+ */
 export type Command = [program: string, args: string[], env?: Record<string, string>];
 
 export interface Launch {
@@ -33,7 +39,10 @@ export interface Launch {
   account: Account | undefined;
   /** Milliseconds that the program has to end after it is asked to; then it is killed. */
   graceMs: number;
-  /** The command that runs a program with these arguments, in a cell or unchanged. */
+  /**
+   * Returns the command that runs the program with these arguments in a cell or container. Without either, returns the program and
+   * arguments unchanged.
+   */
   wrap(program: string, args: string[], env: Record<string, string>): Command;
   /** The container of the program; absent when it is a child process. */
   container?: { ask(): Promise<void>; remove(): Promise<void> } | undefined;
@@ -69,7 +78,7 @@ export interface Program {
   env?: Record<string, string>;
   /** Whether the program reads its input, and ends when the input ends. */
   hasInput: boolean;
-  /** Characters after which a line is processed in pieces, because a program may never end a line. */
+  /** A line with more characters than this is processed in pieces, because a program may never end its line. */
   maxLineBytes: number;
   /** Called for each line; until it returns, the program blocks in its next `write`. */
   out(line: string): void | Promise<void>;
@@ -132,8 +141,8 @@ export function startProcess(launch: Launch, program: Program): Process {
 }
 
 /**
- * Starts the program as the launch specifies: as its account, in its cell or container, and in its cgroup from its first instruction
- * on.
+ * Starts the program as the launch specifies: under its account and in its cell or container. If the launch has a cgroup, the program is in
+ * it from its first instruction on.
  */
 function spawnIn({ account, cwd, env, wrap, group, container }: Launch, started: Program): ChildProcess {
   const its = { ...env, ...started.env };
@@ -150,7 +159,7 @@ function spawnIn({ account, cwd, env, wrap, group, container }: Launch, started:
   return child;
 }
 
-/** Hands the lines of both outputs to the program's functions. */
+/** Reads the program's stdout and stderr, and calls `out` or `err` with each line. */
 function readOutput({ stdout, stderr }: ChildProcess, { maxLineBytes, out, err }: Program, graceMs: number) {
   const reading = { chunks: 0, taking: 0 };
   let errors = '';

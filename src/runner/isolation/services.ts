@@ -1,6 +1,6 @@
 // Services next to a mission: containers that share a network namespace with the containers of the mission. The namespace has only a
-// loopback interface, so that a service is reachable at `localhost`, and reaches nothing else itself: the ports of the gateway and the
-// proxy refuse processes of the services. One more container holds the namespace for as long as the mission lasts.
+// loopback interface. The mission reaches a service at `localhost`; a service reaches no other host, because the ports of the gateway and
+// the proxy refuse processes of the services. One more container holds the namespace for as long as the mission lasts.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Limits } from '../contract.ts';
@@ -32,7 +32,10 @@ export interface Services {
   remove(): Promise<void>;
 }
 
-/** Capabilities for entrypoints of common images, which start as root, take ownership of a folder and continue as another user. */
+/**
+ * Capabilities that the entrypoints of common images need. Such an entrypoint starts as root, takes ownership of a folder and continues as
+ * another user.
+ */
 const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'];
 
 /** With services, the mission keeps half of its memory and processes; the services share the other half equally. */
@@ -91,8 +94,8 @@ export function openServices(
 }
 
 /**
- * The service with the values of secrets in its variables. @throws for a secret that the mission does not have, or whose value cannot be a
- * variable of a container
+ * Returns the service with the values of secrets inserted into its environment variables. @throws for a secret that the mission does not
+ * have, or whose value cannot be in an environment variable of a container
  */
 function withSecrets(service: Service, secrets: Readonly<Record<string, string>>): Service {
   const variables = service.variables.map(({ name, value }) => {

@@ -33,7 +33,7 @@ export interface ShellListener {
 /** Time for a shell to end its jobs. */
 const graceMs = 500;
 
-/** Members of the package that are used. */
+/** The part of the package's interface for a terminal that this module uses. */
 interface Device {
   pid: number;
   onData(take: (bytes: Buffer) => void): void;
@@ -50,7 +50,10 @@ interface Devices {
 
 let found: Promise<Devices | null> | undefined;
 
-/** The package of terminal devices; null if it is not installed. The name is a variable, so that no bundle contains it. */
+/**
+ * Loads the package for terminal devices; null if it is not installed. The package name is a variable, so that bundlers do not include the
+ * package.
+ */
 function findDevices(name = '@lydell/node-pty'): Promise<Devices | null> {
   found ??= import(name).catch(() => null);
   return found;
@@ -59,7 +62,7 @@ function findDevices(name = '@lydell/node-pty'): Promise<Devices | null> {
 export const hasDevices = async (): Promise<boolean> => (await findDevices()) !== null;
 
 export interface ShellLaunch extends Pick<Launch, 'cwd' | 'env' | 'account' | 'wrap' | 'group' | 'container'> {
-  /** The cgroup or container that the watchdog ends with the shell. */
+  /** Arguments for the watchdog: the cgroup or container that it ends when it ends the shell. */
   watchdogArguments: string | undefined;
 }
 

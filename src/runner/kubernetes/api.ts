@@ -1,8 +1,12 @@
-// The API server of the cluster, by the official client, which is loaded only for a runner with pods: it is an optional package.
+// Accesses the API server of the cluster with the official client. The client is an optional package, so it is loaded only if the runner
+// runs missions in pods.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KubernetesObject } from './objects.ts';
 
-/** The API server has refused a request: with 403 for missing rights, quotas and admission rules, or with 404, 409, 410 or 422. */
+/**
+ * The API server has refused a request: with 403 because of a missing right, an exceeded quota or an admission rule, or with 404, 409, 410
+ * or 422.
+ */
 export class ApiRefusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -66,7 +70,10 @@ interface Package {
 const requestMs = 30_000;
 const manager = 'agent-runner';
 
-/** Loads the client. @throws an error that names the package when it is not installed. The name is a variable, so that no bundle contains it. */
+/**
+ * Loads the official client. The package name is a variable, so that bundlers do not include the package. @throws an error that names the
+ * package if it is not installed
+ */
 async function load(name = '@kubernetes/client-node'): Promise<Package> {
   return import(name).catch(() => {
     throw new Error(`RUNTIME=kubernetes needs the package ${name}`);
@@ -102,7 +109,8 @@ export async function openApi(chosen: string | undefined) {
     },
     create: <T extends KubernetesObject>(object: T): Promise<T> => answered(objects.create(object)) as Promise<T>,
     /**
-     * Changes members of an object. The members include a resource version: the change fails if the object has changed since that version.
+     * Changes fields of an object. The fields include the object's resource version, and the change fails if the object has changed since
+     * that version.
      */
     merge: <T extends KubernetesObject>(object: T): Promise<T> =>
       answered(

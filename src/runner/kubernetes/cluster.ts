@@ -1,6 +1,6 @@
-// Missions in pods: a Job or SandboxClaim for each claimed run. No state of a mission is kept in the memory of this runner only, so another
-// runner can take over: the object names the lease of its run. The pod repeats the claim that has created this lease, and so gets the same
-// run.
+// Runs missions in pods: a Job or SandboxClaim for each claimed run. Another runner can take over each mission, because the state of a
+// mission is never only in the memory of this runner: the Job or SandboxClaim names the lease of its run. The pod repeats the claim that
+// has created this lease, and so gets the same run.
 import type { Claimed, Limits, RunLease } from '../contract.ts';
 import { type ClaimRunRequest, handBackRun, heartbeat } from '../generated/operations.ts';
 import type { Found } from '../harness/discovery.ts';
@@ -20,14 +20,14 @@ export interface ClusterMissions {
   platform: Connection;
   settings: ClusterSettings;
   tokens: MissionTokens;
-  /** Templates of sandboxes; null when missions have Jobs. */
+  /** Templates of sandboxes; null if this runner creates Jobs instead of SandboxClaims. */
   pools: Pools | null;
   found: readonly Found[];
   limits: Limits;
   /** Interval of heartbeats, and maximum time of a mission. */
   heartbeatMs: number;
   maxMs: number;
-  /** Variables of this runner that the runners in pods get too. */
+  /** Variables of this runner that are also set for the runners in pods. */
   variables: Record<string, string>;
 }
 
@@ -45,7 +45,10 @@ async function handBack(platform: Connection, { runId, leaseId }: RunLease, why:
   });
 }
 
-/** Renews the lease until the runner in the pod does. Resolves with the reason why the pod does not start; empty when it has started. */
+/**
+ * Renews the lease until the runner in the pod has started and renews it itself. Resolves with the reason if the pod does not start in
+ * time; empty if it has started.
+ */
 async function keepUntilStarted(
   { platform, settings, heartbeatMs }: ClusterMissions,
   workloads: Workloads,
@@ -64,7 +67,10 @@ async function keepUntilStarted(
   return '';
 }
 
-/** Removes the object of a mission after the request that creates it, which may still be in progress, has ended. */
+/**
+ * Removes the object of a mission. The request that creates the object may still be in progress, so this function first waits for the end
+ * of that request.
+ */
 function removeAfter(created: Promise<unknown>, workloads: Workloads, name: string): void {
   const ended = created.catch(() => {});
   void ended.then(() => workloads.remove(name)).catch(() => {});

@@ -1,6 +1,6 @@
-// Hands a mission to a warm pod, which has started before its mission: the pod's runner asks the relay, which finds the mission in the
-// SandboxClaim of the pod. The token of the mission is in no object of the cluster. A mission is handed over only once: the claim records
-// the uid of the pod, so that a replacement of the pod gets nothing.
+// Hands a mission to a warm pod, that is, a pod that was started before there was a mission for it. The pod's runner asks the relay for a
+// mission, and the relay finds the mission in the SandboxClaim of the pod. The token of the mission is in no object of the cluster. A
+// mission is handed over only once: the claim records the uid of the pod, so a pod that replaces this pod gets nothing.
 import { type Api, ApiRefusal } from './api.ts';
 import { identityOf, podVariables } from './cluster.ts';
 import { graceMs } from './pod-spec.ts';
@@ -25,7 +25,7 @@ export type HandOver = (
 const holdMs = 20_000;
 
 export function openHandOver(api: Api, workloads: Workloads, tokens: MissionTokens, relayUrl: string): HandOver {
-  /** Records the pod in its claim. Returns false when the claim has changed meanwhile. */
+  /** Records the uid of the pod in its claim. Returns false if the claim has changed since it was read. */
   async function bind({ metadata: { name, resourceVersion } }: SandboxClaim, uid: string): Promise<boolean> {
     const { apiVersion, kind } = claimKind;
     const annotations = { [sandboxAnnotations.pod]: uid };

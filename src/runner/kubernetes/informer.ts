@@ -1,5 +1,5 @@
-// The current objects of a kind, from a list, and from a watch that begins at the resource version of the list. A version that is too old
-// (410) leads to another list.
+// Keeps the current objects of a kind: lists them, and then watches for changes from the resource version of the list on. If the API server
+// reports that this version is too old (410), the objects are listed anew.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Api, ApiRefusal, type WatchEvent } from './api.ts';
 import { type KubernetesObject, missionSelector } from './objects.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type PodPurpose, podSpecOf } from './pod-spec.ts';
 import type { ClusterSettings } from './settings.ts';
 
-/** Labels of all objects of missions. */
+/** Labels of the Jobs, claims, pods and templates that the runner creates for missions. */
 export const missionLabel = { 'app.kubernetes.io/name': 'agent-mission' };
 export const missionSelector = 'app.kubernetes.io/name=agent-mission';
 /** Annotations of an object with the lease of its mission, so that a runner that did not claim the mission can continue it. */

@@ -31,7 +31,7 @@ export interface PodPurpose {
 /** The folder of a mission in its pod. */
 export const missionFolder = '/mission';
 const ownFolder = '/runner';
-/** Time for a last checkpoint of a pod that is to end. */
+/** Time that a pod has for a last checkpoint after the cluster has asked it to end. */
 export const graceMs = 60_000;
 /** Time within which the runner of the pod must connect to the starters of the other containers. It waits for them for two minutes. */
 const holdMs = 5 * 60_000;
@@ -135,7 +135,10 @@ const volumesOf = ({ diskBytes }: Limits) => [
   ...['runner', ...podContainers].map((name) => ({ name: `tmp-${name}`, emptyDir: { sizeLimit: '1Gi' } })),
 ];
 
-/** A container with a starter. The container of the agent also opens the ports of the pod, because all containers share its network. */
+/**
+ * Returns the specification of a container whose first program is the starter (pod-programs.ts). The agent's container also opens the ports
+ * of the pod, because all containers share its network.
+ */
 function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: Limits, programs: string[]) {
   const root = `${missionFolder}/root`;
   const isAgent = name === 'agent';
@@ -169,7 +172,7 @@ function containerOf(name: PodContainer, image: string, { cpus, memoryBytes }: L
     workingDir: '/',
     env: [{ name: 'HOME', value: `${missionFolder}/home` }, { name: 'TMPDIR', value: '/tmp' }, portsVariable],
     securityContext: restricted,
-    // Other containers request little: only one of the agents works at a time, and few missions have servers.
+    // The other containers request little CPU and memory: only one of the agents works at a time, and few missions have MCP servers.
     resources: { limits, requests: isAgent ? limits : { cpu: '10m', memory: '64Mi' } },
     volumeMounts: [
       ...write.map((folder) => mount(folder)),

@@ -23,7 +23,7 @@ const freshMs = 60_000;
 /** Maximum number of templates with warm pods. Missions of all other templates start cold. */
 const maxWarmPools = 20;
 
-/** The object with the present time as the time of its last use. */
+/** Returns the object with an annotation that says that it was last used now. */
 const used = <T extends SandboxTemplate | SandboxWarmPool>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, annotations: { [sandboxAnnotations.used]: String(Date.now()) } },
@@ -49,7 +49,10 @@ export function openPools(api: Api, workloads: Workloads, settings: ClusterSetti
   /** Templates that this runner has applied, by name: the time, and whether they have warm pods. */
   const applied = new Map<string, { at: number; isWarm: boolean }>();
 
-  /** Applies the template of missions of this kind, and its pool. Returns their name. */
+  /**
+   * Applies the template for pods with this purpose, and the warm pool of the template. Returns the name, which the template and the pool
+   * share.
+   */
   async function ensure(
     purpose: PodPurpose,
     stopped: AbortSignal,

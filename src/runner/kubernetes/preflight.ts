@@ -1,4 +1,5 @@
-// The test of a cluster at the start of the runner: its rights, and a Job or SandboxClaim like those of missions. It names what the cluster forbids.
+// Tests the cluster at the start of the runner: whether the runner has the rights that it needs, and whether the cluster runs a Job or
+// SandboxClaim like the ones of missions. The error names everything that the cluster forbids.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Limits } from '../contract.ts';
@@ -52,7 +53,7 @@ export async function chooseSandboxes(
 export interface Tested {
   api: Api;
   workloads: Workloads;
-  /** Templates and warm pools; null when missions have Jobs. */
+  /** Templates and warm pools; null if this runner creates Jobs instead of SandboxClaims. */
   pools: Pools | null;
   settings: ClusterSettings;
   limits: Limits;

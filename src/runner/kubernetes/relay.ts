@@ -33,7 +33,7 @@ export interface RelaySettings {
   handOver?: HandOver | null;
 }
 
-/** GraphQL operations of the runner. The relay accepts only these texts. */
+/** The texts of the GraphQL operations that a runner sends. The relay refuses all other operations. */
 const known: ReadonlySet<string> = new Set(
   Object.values(operations).flatMap((one) => (typeof one === 'object' && 'text' in one ? [one.text as string] : [])),
 );
@@ -119,7 +119,7 @@ export async function openRelay(settings: RelaySettings) {
   return endings(server, draining);
 }
 
-/** The port of a relay, and two functions that end it. */
+/** Returns the port of a relay, and two functions that end the relay. */
 const endings = (server: Server, draining: AbortController) => ({
   port: (server.address() as AddressInfo).port,
   /**

@@ -42,12 +42,12 @@ export interface SandboxClaim extends KubernetesObject {
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 24);
 
-/** The name of a template and of its pool, derived from the token of their pods. */
+/** The name that a template and its pool share. The name is derived from the token that all pods of the template have. */
 export const poolNameOf = (podToken: string): string => `mission-${digestOf(podToken)}`;
 
 /**
- * The template of the pods for this purpose. Missions share pods only if they have the same template: a template with different content has
- * another name and another token.
+ * Returns the template for pods with this purpose. Missions share warm pods only if their templates are the same: a template with different
+ * content gets a different name and a different token.
  */
 export function templateOf(cluster: ClusterSettings, tokens: MissionTokens, purpose: PodPurpose): SandboxTemplate {
   const podToken = tokens.signPods(digestOf(JSON.stringify(podSpecOf(cluster, purpose))));
@@ -58,8 +58,8 @@ export function templateOf(cluster: ClusterSettings, tokens: MissionTokens, purp
     metadata: { name: poolNameOf(podToken), labels: missionLabel },
     spec: {
       podTemplate: { metadata: { labels: missionLabel }, spec: podSpecOf(cluster, { ...purpose, env }) },
-      // Network policies add up, and the controller's own policy would allow the whole internet. The policy of missions selects these pods
-      // by their label.
+      // If several network policies select a pod, the pod may do what any of them allows, and the controller's own policy would allow the
+      // whole internet. The policy for missions selects the pods of this template by their label.
       networkPolicyManagement: 'Unmanaged',
       envVarsInjectionPolicy: 'Disallowed',
       service: false,
@@ -106,7 +106,7 @@ export function claimOf(cluster: ClusterSettings, purpose: ClaimPurpose): Sandbo
   };
 }
 
-/** Reasons of the condition `Ready` that are permanent. */
+/** Values of `reason` in a condition `Ready` that mean a permanent failure. */
 const refusals = ['InvalidMetadata', 'ReconcilerError', 'EnvVarsInjectionRejected', 'VolumeClaimTemplatesError'];
 
 const readyOf = ({ status }: SandboxClaim): Condition | undefined =>

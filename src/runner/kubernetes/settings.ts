@@ -20,13 +20,13 @@ export interface ClusterSettings {
   cpus: number;
   /** Time for a pod to start, which includes the pull of its image. */
   startMs: number;
-  /** Time in which a runner that ends finishes the open requests of missions. */
+  /** Maximum time that a runner that shuts down waits for the open requests of missions to finish. */
   drainMs: number;
   /** Settings of this runner that are passed on to the runners in pods. */
   podVariables: Record<string, string>;
   /** Time that a finished Job or SandboxClaim is kept. */
   keepSeconds: number;
-  /** Whether missions have a SandboxClaim: `auto` means if the cluster supports it. */
+  /** Whether the runner creates SandboxClaims instead of Jobs; `auto` means that it does so if the cluster supports them. */
   sandboxes: 'auto' | 'required' | 'off';
   /** Number of warm pods per template, and the time without a mission after which they end. */
   warmPods: number;

@@ -25,7 +25,7 @@ export interface StartSettings {
   stopping: AbortSignal;
 }
 
-/** Pause until a cluster that has missions is tested again. */
+/** Milliseconds between two tests of a cluster that failed the first test while missions were running in it. */
 const retestMs = 30_000;
 
 /**
@@ -74,8 +74,9 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
 }
 
 /**
- * Tests the cluster. The test also fails in a full cluster. It is then repeated as long as there are missions, because they need the relay
- * of this runner. @throws with the reason why the cluster executes no missions
+ * Tests the cluster. If the test fails while missions run in the cluster, it is repeated until it succeeds or the last of these missions
+ * has ended: the cluster may only be full, and the missions need the relay of this runner. @throws if the test fails and no missions run,
+ * with the reason
  */
 async function testCluster(tested: Tested, stopping: AbortSignal): Promise<void> {
   for (;;) {

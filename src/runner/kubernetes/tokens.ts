@@ -22,7 +22,7 @@ export function openTokens(secret: string) {
       const text = Buffer.from(JSON.stringify([runId, leaseId, claimId, expiresAt])).toString('base64url');
       return `${text}.${signatureOf(text).toString('base64url')}`;
     },
-    /** The token of the pods of a template, with which they ask for their missions. */
+    /** Creates the token that all pods of a template have. A pod asks for its mission with this token. */
     signPods: (template: string): string => `${template}.${signatureOf(`pods of ${template}`).toString('base64url')}`,
     isOfPods(token: string): boolean {
       const [template = '', signature = ''] = token.split('.');

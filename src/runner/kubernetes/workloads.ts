@@ -19,8 +19,8 @@ interface ClusterEvent extends KubernetesObject {
 
 const [firstPauseMs, maxPauseMs] = [250, 10_000];
 /**
- * Time after which a pod counts as lost when its claim names it but no list contains it. Events about claims and about pods arrive in no
- * common order.
+ * Time after which a pod counts as lost if its claim names it but the list of pods does not contain it. Shorter absences are normal,
+ * because events about claims and events about pods arrive independently.
  */
 const lostMs = 3_000;
 
@@ -93,7 +93,10 @@ function openPods(api: Api, changed: () => void, signal: AbortSignal) {
   };
 }
 
-/** @param hasClaims Whether missions have a SandboxClaim. Jobs of missions that were started earlier are always followed. */
+/**
+ * @param hasClaims Whether SandboxClaims are watched. Jobs are always watched, because a mission may have been started as a Job before this
+ * runner started.
+ */
 export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal) {
   const { changed, next } = openChanges(signal);
   const jobs = openInformer<Job>(api, jobKind, changed, signal);
@@ -106,7 +109,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     const claim = claims?.items.get(name);
     return claim ? pods.items.get(claim.status?.sandbox?.name ?? '') : pods.ofJob(name);
   }
-  /** The uid of the pod that has received the mission of a claim. */
+  /** The uid of the pod to which a claim's mission was handed over. */
   const boundTo = (name: string) => claims?.items.get(name)?.metadata.annotations?.[sandboxAnnotations.pod];
   const hasPod = (name: string, uid: string) => pods.items.get(name)?.metadata.uid === uid;
   const warning = async (name: string): Promise<string> => {
@@ -117,7 +120,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     const claim = claims?.items.get(name);
     return troubleOf(podOf(name)) || (claim ? claimTroubleOf(claim) : '');
   };
-  /** Removes the objects of a mission from the cluster; a runner that stops tries only once. */
+  /** Removes the objects of a mission from the cluster. Failed requests are repeated, unless this runner is stopping. */
   async function remove(name: string): Promise<void> {
     for (const { apiVersion, kind } of claims ? [jobKind, claimKind] : [jobKind])
       await persist(() => api.remove({ apiVersion, kind, metadata: { name } }), signal);
@@ -137,7 +140,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     /** Creates an object, unless stopped before. @throws ApiRefusal when the API server refuses it */
     create: (object: KubernetesObject, stopped: AbortSignal): Promise<void> =>
       persist(async () => stopped.aborted || api.apply(object), stopped),
-    /** Whether the runner of the mission works in its pod, and therefore renews the lease itself. */
+    /** Whether the runner in the mission's pod has started, so that it renews the lease itself. */
     isStarted: (name: string) => (claims?.items.has(name) ? boundTo(name) !== undefined : isStarted(podOf(name))),
     /** All Jobs and claims that have not ended. */
     open: (): Workload[] =>
@@ -147,7 +150,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     async troubleOf(name: string): Promise<string> {
       return saysOf(name) || (await warning(name)) || 'its pod has not started';
     },
-    /** Waits for the end of a Job or claim that was created. Resolves with null when `stopped` aborts. */
+    /** Waits for the end of a Job or claim. Resolves with null when `stopped` aborts. */
     ended: (name: string, stopped: AbortSignal) =>
       endedOf({ isSynced, next, of, podOf, podNow: pods.now, isLost, remove }, name, stopped),
   };

@@ -1,7 +1,10 @@
-// Forwards answers of untrusted servers.
+// Reads responses of servers that are not trusted: a response may be invalid.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 
-/** Calls `take` with the answer to a request. An answer that Node.js could not forward without throwing is an error of the request. */
+/**
+ * Calls `take` with the response to a request. If the response has a status that Node.js could not forward without throwing, the request
+ * emits an error instead.
+ */
 export function onAnswer(onward: ClientRequest, take: (answer: IncomingMessage) => void): void {
   const refuse = (why: string) => onward.emit('error', new Error(why));
   onward.on('response', (answer) => {

@@ -11,8 +11,8 @@ export interface Authority {
 }
 
 /**
- * Lifetime of certificates, which is longer than a mission stays on one runner, and tolerated difference between the clocks of a machine
- * and its virtual machines.
+ * Lifetime of certificates, and the clock difference between a machine and its virtual machines that is tolerated. The lifetime is longer
+ * than any mission stays on one runner.
  */
 const [lifetimeMs, skewMs] = [7 * 24 * 60 * 60_000, 60 * 60_000];
 
@@ -72,7 +72,7 @@ export function openAuthority(): Authority {
   const keyId = createHash('sha1').update(publicDer(own.publicKey)).digest();
   const contexts = new Map<string, SecureContext>();
   const certificate = certify(name, own.privateKey, name, own.publicKey, [
-    critical('551d13', sequence(isTrue, hex('020100'))), // basicConstraints: an authority, only for servers
+    critical('551d13', sequence(isTrue, hex('020100'))), // basicConstraints: CA with path length 0, which signs no further authorities
     critical('551d0f', bits(2, hex('04'))), // keyUsage: keyCertSign
     extension('551d0e', octets(keyId)), // subjectKeyIdentifier
   ]);

@@ -40,7 +40,7 @@ export function countConnections() {
       before.sentBytes += connection.sentBytes;
       before.receivedBytes += connection.receivedBytes;
     },
-    /** Returns the connections since the previous call. */
+    /** Returns the connections that were counted since the previous call. */
     take(): CountedConnection[] {
       const taken = [...counted.values()];
       counted.clear();

@@ -151,7 +151,7 @@ async function tunnel(
   }
 }
 
-/** The server name in a client's first bytes, if it differs from the host; empty if unreadable. Undefined if the bytes can be forwarded. */
+/** The refused server name in the first bytes; empty if the name is missing or unreadable; undefined if the bytes may be forwarded. */
 function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
   // An open policy allows every public host, so the name does not matter.
   if (policy.mode === 'open') return undefined;
@@ -163,7 +163,7 @@ function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reac
   return name === '' || name === host ? undefined : (name ?? '');
 }
 
-/** Buffers the first bytes of a client until their server name can be checked. */
+/** Buffers the first bytes of a client until the server name in these bytes can be checked. */
 function inspect(
   client: Socket,
   head: Buffer,

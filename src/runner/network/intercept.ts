@@ -1,6 +1,6 @@
-// Terminates TLS to the hosts of secrets, to put values into request headers. HTTP/1.1 on both sides: the client
-// trusts the mission's certificate authority, and the host's certificate is verified. Each client connection has its
-// own connection to the host.
+// Terminates TLS of connections to the hosts for which a mission has secrets, and inserts the values of the secrets into request headers.
+// Both sides use HTTP/1.1: the client trusts the mission's certificate authority, and the host's certificate is verified. Each client
+// connection has its own connection to the host.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -30,7 +30,7 @@ const distrust = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNSUPPOR
 
 /**
  * Intercepts one connection. @param client Its ClientHello is still unread. @param onward A new connection to the host. @param onDistrust
- * Called when the client does not trust the authority of the mission, before its connection ends.
+ * Called when the client does not trust the certificate authority of the mission, before the client's connection ends.
  */
 export function intercept(
   client: Socket,
@@ -129,7 +129,7 @@ function wrongTarget({ headers, url, method }: IncomingMessage, host: string, po
   if (canonicalHost(name) !== host || Number(namedPort ?? port) !== port)
     return `The request names ${headers.host ?? 'no host'}, and the connection ${host}:${port}.\n`;
   if (!/^[/*]/.test(url ?? '')) return 'The request must name a path.\n';
-  // The response to TRACE repeats the request, with the secret.
+  // The response to TRACE would repeat the request to the client, including the value of the secret.
   return method === 'TRACE' ? 'TRACE is not possible here.\n' : '';
 }
 

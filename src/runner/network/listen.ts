@@ -1,4 +1,4 @@
-// Servers of the runner that programs of a mission reach.
+// Opens the runner's servers to which programs of a mission connect.
 import { chmod } from 'node:fs/promises';
 import type { Server } from 'node:net';
 

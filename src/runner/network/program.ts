@@ -89,9 +89,10 @@ function findProgram(socket: string, ports: Ports): string | null {
 }
 
 /**
- * Opens the search for the programs behind connections. @param socket The socket of the proxy, whose path is part of the command line of
- * each program that opens the proxy's port inside. @returns A function that reads the beginning of a connection, and calls back with the
- * program before the first request.
+ * Opens the search for the programs that open connections to the proxy. @param socket Path of the proxy's socket. The program that opens
+ * the proxy's port in a cell has this path in its command line, which shows that its network namespace belongs to the mission. @returns A
+ * function that reads the ports from the beginning of a connection, and calls `done` with the name of the program before the first request
+ * is read; null if the program is unknown.
  */
 export function openProgramSearch(socket: string) {
   let [second, searches] = [0, 0];

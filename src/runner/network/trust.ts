@@ -37,7 +37,10 @@ export const addAuthorities = (file: string): Trust => ({
   java: [],
 });
 
-/** Variables of Node.js, OpenSSL with Python, Ruby and Go, requests, pip, git, curl, npm, Cargo, the AWS tools and Deno. */
+/**
+ * Variables that name the file with the certificate authorities. They are read by Node.js, by OpenSSL (which Python, Ruby and Go also
+ * follow), by the Python package `requests`, by pip, git, curl, npm and Cargo, by the AWS tools, and by Deno.
+ */
 const bundleVariables = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',

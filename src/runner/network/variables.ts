@@ -10,7 +10,7 @@ export function proxyVariables(port: number, trust: Trust | null, home: string):
   const proxy = `http://127.0.0.1:${port}`;
   const direct = '127.0.0.1,localhost,::1';
   const both = (name: string, value: string) => ({ [name]: value, [name.toLowerCase()]: value });
-  // The JVM gets the proxy as options, because it ignores these variables.
+  // The JVM ignores variables such as HTTP_PROXY, so it gets the proxy as options.
   const schemes = ['http', 'https'].map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${port}`);
   const java = [...schemes, '-Dhttp.nonProxyHosts=localhost|127.*', `-Duser.home=${home}`, ...(trust?.java ?? [])];
   return {

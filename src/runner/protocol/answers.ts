@@ -1,5 +1,5 @@
-// Forwards responses of models to an agent: bounded, because a harness may work for minutes on an event of ten megabytes; a response
-// above the bound ends with an error in the vendor's own format.
+// Forwards the responses of models to an agent, and limits their size, because a harness may need minutes to process an event of ten
+// megabytes. A response that exceeds the limit ends with an error in the vendor's own format.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 

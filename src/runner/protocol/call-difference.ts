@@ -1,4 +1,5 @@
-// Compares the calls of a replay with those of its recording, ignoring what differs in every run: folders, ids, hashes of commits and dates.
+// Compares the calls of a replay with those of its recording, ignoring what differs in every run: folders, ids, dates and the hashes of
+// commits.
 import { createHash } from 'node:crypto';
 import type { Json } from '../harness/fragments.ts';
 
@@ -27,7 +28,7 @@ const changing = [
 
 interface Normalized {
   body: string;
-  /** Replaced values that an answer may name, in their order. */
+  /** The values in the body that were replaced and that responses may repeat, in the order in which they were found. */
   named: string[];
 }
 
@@ -51,7 +52,7 @@ const shown = (value: unknown): string => {
   return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}...` : text;
 };
 
-/** Characters that are shown before and after the first difference of two texts. */
+/** Number of characters that are shown before and after the first difference between two texts. */
 const around = { before: 40, after: 80 };
 
 function describeTexts(before: string, now: string, path: string): string {
@@ -76,7 +77,7 @@ function firstDifference(before: unknown, now: unknown, path: string): string | 
   return before === now ? null : `${path || 'the body'} is ${shown(now)}; the recording has ${shown(before)}`;
 }
 
-/** Describes the first difference of two bodies, both normalized. @param before The recorded body */
+/** Describes the first difference between two normalized bodies. @param before The recorded body */
 export function describeDifference(before: string, now: string): string {
   try {
     return firstDifference(JSON.parse(before), JSON.parse(now), '') ?? 'the bodies have another form';

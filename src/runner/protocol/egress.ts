@@ -1,5 +1,6 @@
-// Connections to URLs that an organization has chosen for its model or source host: only public ones, by https on port 443. Host names are
-// resolved here and the connection uses a checked address, which prevents DNS rebinding. The rules equal those of the platform.
+// Connects to the URL that an organization has chosen for its model or source host. The URL must be public and use https on port 443. Host
+// names are resolved here, and the connection uses the address that was checked, which prevents DNS rebinding. The platform has the same
+// rules.
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -15,8 +16,8 @@ export interface Egress {
 }
 
 /**
- * Opens the connections to one chosen URL.
- * @param allowLoopback Also allows loopback addresses, over http too, on any port.
+ * Opens connections to the host of one URL. @param base The URL, which the organization has chosen. @param allowLoopback Also allows
+ * loopback addresses, on any port and also with http.
  */
 export function openEgress(base: string, allowLoopback: boolean, resolve = systemLookup): Egress {
   const { isHttps, refusal, mayReach } = rulesOf(base, allowLoopback);

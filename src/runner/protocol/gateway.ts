@@ -25,8 +25,9 @@ import type { McpServer, Upstream, Upstreams } from './upstreams.ts';
 import { countTokens, isPaid, watchUsage } from './usage.ts';
 
 /**
- * Method and path of forwarded requests; the groups are the path and the query to forward. Anthropic's clients send /v1 themselves;
- * OpenAI's base URL contains it.
+ * The forwarded requests, each described by a pattern for its method and path. The first group of a pattern matches the path to forward
+ * (for MCP, the name of the server), and the second group the query. Anthropic's clients add /v1 to the base URL; for OpenAI's clients, the
+ * base URL must contain it.
  */
 const routes: [RegExp, keyof Upstreams][] = [
   [/^POST \/anthropic(\/v1\/messages(?:\/count_tokens)?)(\?[\w=&-]*)?$/, 'anthropic'],

@@ -7,14 +7,14 @@ import type { ProcessSample } from '../isolation/measure.ts';
 import type { Platform } from './platform.ts';
 import type { Preview } from './preview.ts';
 
-/** Maximum number of samples of one heartbeat: the platform accepts 120. */
+/** Maximum number of samples in one heartbeat. The platform accepts 120. */
 const samplesAtOnce = 120;
 
 /** Interval at which a heartbeat contains samples: a heartbeat without them needs no write, and agents send one each second. */
 const samplesEveryMs = 5_000;
 
 interface Sample extends ProcessSample {
-  /** Disk usage of the mission, percent of its limit. */
+  /** Disk usage of the mission, as a percentage of its limit. */
   diskUsedPct: number;
 }
 
@@ -25,13 +25,13 @@ export interface State {
   /** Whether the state has changed since the last heartbeat. */
   changed: boolean;
   preview: Preview | null;
-  /** Messages that the agent has read, until the platform has received the acknowledgement. */
+  /** Messages that the agent has read. A message is kept here until the platform has received the acknowledgement. */
   acknowledged: string[];
   /** Handles people's requests to the agent. */
   steer(desired: Desired, messages: readonly Message[]): void;
   /** Starts terminals that people have requested. */
   openTerminals(requested: HeartbeatMutation['answer']['runs'][number]['terminals']): void;
-  /** Handles the revision of the organization's model connectors. */
+  /** Called with the latest revision of the organization's model connectors; another revision means that they have changed. */
   updateModels(revision: string | null): void;
 }
 
@@ -72,7 +72,7 @@ function steer(state: State, runs: HeartbeatMutation['answer']['runs']): void {
   }
 }
 
-/** Measures at most once per interval, however often an agent's heartbeats ask. */
+/** Collects samples of resource usage, at most one per interval. Heartbeats may be more frequent, and each of them asks for a sample. */
 function collectSamples(measure: () => Promise<Sample | null>, pace: Pace) {
   let [samples, measuredAt, takenAt] = [[] as Sample[], 0, 0];
   return {
@@ -84,7 +84,10 @@ function collectSamples(measure: () => Promise<Sample | null>, pace: Pace) {
       const sample = await measure().catch(() => null);
       if (sample) samples.push(sample);
     },
-    /** The samples for a heartbeat; none within the interval, unless it is the last heartbeat. */
+    /**
+     * Returns the samples for a heartbeat. Returns none if the last ones were taken less than an interval ago, except for the last
+     * heartbeat.
+     */
     take(isLast: boolean): Sample[] {
       const at = Date.now();
       if (!isLast && at - takenAt < Math.min(samplesEveryMs, pace.heartbeat)) return [];
@@ -136,7 +139,7 @@ export function startHeartbeat(
   }
 
   let beating: Promise<void>;
-  /** Resolves with `stopped` when the platform requests that, and rejects when it has reassigned the run. */
+  /** Resolves with `stopped` when the platform requests that the run stop. Rejects when the platform has reassigned the run. */
   const stopped = new Promise<string>((resolve, reject) => {
     stop = resolve;
     beating = beat();

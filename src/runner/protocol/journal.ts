@@ -6,8 +6,8 @@ import type { Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
 /**
- * Maximum numbers of characters in one piece, fragments in one call, and US dollars in one cost. The platform accepts 65,536, 50 and
- * 10,000.
+ * Maximum number of characters in one piece of a log, maximum number of fragments in one call, and highest amount in US dollars that is
+ * reported as one cost. The platform accepts 65,536, 50 and 10,000.
  */
 const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
 /** Maximum number of characters and of fragments in the queue. */
@@ -44,7 +44,7 @@ export function openJournal(
     const [log, pendingFragments, used] = [text.take(isClosing), fragments, usages];
     [fragments, usages] = [[], []];
     if (text.length() > 0) batches.schedule(false);
-    // Costs are sent first: they are the most important report to keep if the runner is lost.
+    // Token usage is sent first: of all reports, it matters most if the runner is killed before it has sent the others.
     for (const usage of used) await sendUsage(usage);
     if (log) await write('session', log);
     await sendFragments(pendingFragments);
@@ -96,7 +96,7 @@ function openText(waitMs: number) {
   let unfinishedSince: number | null = null;
   return {
     length: () => text.length,
-    /** Adds a part, and returns whether it ends its line. */
+    /** Adds words to the text. Returns whether the words end with a line break. */
     add(words: string): boolean {
       text += words;
       const isFinished = words.endsWith('\n');
@@ -128,13 +128,16 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
   const next: Record<string, number> = {};
   let [fragmentSeq, costs] = [0, 0];
   return {
-    /** Appends to a log. A prompt's pieces name their span and scope. */
+    /**
+     * Appends text to one of the session's logs. @param span Only for a prompt: the part of the prompt that the text is. It is sent with
+     * every piece of the text.
+     */
     async write(
       part: 'session' | 'system' | 'prompt',
       words: string,
       span?: { spanId: string; promptScope: string },
     ): Promise<void> {
-      // Secrets are masked before the text is cut: a piece could end within one.
+      // Secrets are masked before the text is split into pieces, because a secret could be split between two pieces.
       for (const content of pieces(platform.mask(words))) {
         const seq = next[part] ?? 0;
         next[part] = seq + 1;
@@ -159,8 +162,8 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
 }
 
 /**
- * Limits batches to one per `interval` on average: a log has a limited number of pieces. After a pause the first one is sent at once, and
- * the next ones every 50 ms.
+ * Limits the batches of a session to one per `interval` on average, because a log may have only a limited number of pieces. After a pause,
+ * the first batch is sent at once, and up to `quickBatches` more batches follow every `quickMs`.
  */
 function openPace(interval: number) {
   let last = Number.NEGATIVE_INFINITY;

@@ -58,7 +58,7 @@ export async function decideCall(
 
 const passed = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
 
-/** The message of the server that answers the request with this id. */
+/** Forwards a call to the server. Returns the server's message that responds to the request with this id. */
 async function call(
   from: IncomingMessage,
   { base, headers }: Upstream,

@@ -1,5 +1,6 @@
-// Meters the model calls of a mission: the meter reserves the highest price of a call at the platform before the call leaves the gateway,
-// and reports the tokens when the call is answered. A call that exceeds a limit waits here until a person raises the limit.
+// Meters the model calls of a mission. Before a call leaves the gateway, the meter asks the platform to reserve the highest price that the
+// call can have. When the vendor has answered the call, the meter reports the tokens to the platform. A call that exceeds a limit waits
+// here until a person raises the limit.
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease, Session, Vendor } from '../contract.ts';
@@ -104,8 +105,9 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
     /** Whether the step has made a metered call, so that token reports of its harness are ignored. */
     isUsed: () => isUsed,
     /**
-     * Waits until the price of a call is reserved. @param count Counts the tokens of the input; null if the vendor does not. @param left
-     * Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable; CallRefused
+     * Waits until the price of a call is reserved. @param count Counts the tokens of the input; null if the vendor counts none. @param left
+     * Aborts when the agent disconnects. @throws CallRefused for a call whose price is not known beforehand; other errors when the body is
+     * not readable, or the platform is unreachable
      */
     async admit(
       vendor: Vendor,

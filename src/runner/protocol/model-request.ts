@@ -22,7 +22,10 @@ const references = ['previous_response_id', 'conversation', 'prompt', 'container
 const hostedTools =
   /^(web_search|web_fetch|code_execution|code_interpreter|file_search|image_generation|computer_use|mcp|advisor)/;
 
-/** Members of a request that change its price, each with the values that leave the price of the model unchanged. */
+/**
+ * Fields of a request that can change the price of the call. Only the listed values of a field are forwarded, because they leave the
+ * model's own prices unchanged.
+ */
 const pricedMembers: Record<string, readonly unknown[]> = {
   n: [1],
   best_of: [1],
@@ -40,8 +43,8 @@ export class CallRefused extends Error {}
 const isEmpty = (value: unknown): boolean => value == null || (Array.isArray(value) && value.length === 0);
 
 /**
- * Checks that the tokens of the call determine its price. @throws CallRefused for a call that may cost more than its tokens at the prices
- * of its model
+ * Checks that the price of the call depends only on its tokens and the prices of its model. @throws CallRefused for a call that may cost
+ * more
  */
 function refuseOtherPrices(request: Json): void {
   const refuse = (what: string) => {
@@ -85,7 +88,10 @@ export interface ModelRequest {
   bounded(outputTokens: number): Buffer;
 }
 
-/** Reads the bounds that the request sets. @throws SyntaxError for a body that is not a JSON object; CallRefused */
+/**
+ * Reads the limits that the request sets. @throws SyntaxError for a body that is not a JSON object, and CallRefused for a call whose price
+ * is not known beforehand
+ */
 export function readModelRequest(path: string, body: Buffer): ModelRequest {
   const request: Json = JSON.parse(body.toString());
   if (!request || typeof request !== 'object') throw new SyntaxError('The request is not a JSON object.');
@@ -104,7 +110,10 @@ export function readModelRequest(path: string, body: Buffer): ModelRequest {
   };
 }
 
-/** Cache writes that last for an hour cost more than those that last for five minutes, whose price is known. */
+/**
+ * Shortens the lifetime of cache writes from an hour to five minutes. Only the price of five-minute writes is known; one-hour writes cost
+ * more.
+ */
 const shortCache = (text: string): string => text.replaceAll(/("cache_control":\{[^{}]*"ttl":)"1h"/g, '$1"5m"');
 
 /**

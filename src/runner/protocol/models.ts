@@ -42,7 +42,7 @@ function upstreamOf(
   };
 }
 
-/** Manages the connectors of one step in the upstreams of the gateway. */
+/** Connects the gateway's upstreams with the organization's model connectors for one step, and keeps them up to date. */
 function createConnections(platform: Platform, lease: RunLease, upstreams: Upstreams, fail: (why: string) => void) {
   const connected = new Map<Vendor, Connected>();
 
@@ -86,7 +86,7 @@ function createConnections(platform: Platform, lease: RunLease, upstreams: Upstr
   };
 }
 
-/** Opens the models of a mission. @param upstreams Upstreams of the gateway, which are changed here. */
+/** Opens a mission's access to its models. @param upstreams Upstreams of the gateway, which each step changes. */
 export const openModels = (
   platform: Platform,
   lease: RunLease,

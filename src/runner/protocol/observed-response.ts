@@ -1,7 +1,7 @@
 // A response whose bytes and headers can be observed, whichever module writes them.
 import { ServerResponse } from 'node:http';
 
-/** Headers that are recorded; all other headers may contain credentials or have no information. */
+/** Headers that are recorded. The other headers may contain credentials, or are not needed. */
 const headerNames =
   /^(accept|content-type|anthropic-(version|beta)|openai-beta|mcp-(protocol-version|session-id)|retry-after|request-id)$/;
 

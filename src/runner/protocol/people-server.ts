@@ -1,4 +1,4 @@
-// The MCP server for questions of an agent to people, which the runner offers to every harness. It has one tool.
+// The MCP server through which an agent asks people questions. The runner offers it to every harness. It has one tool.
 import type { Json } from '../harness/fragments.ts';
 import { clip } from '../text.ts';
 import type { Questions } from './questions.ts';

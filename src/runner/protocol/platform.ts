@@ -34,8 +34,8 @@ export class RequestRejected extends Error {
 export class PlatformUnreachable extends Error {}
 
 /**
- * Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. The platform gives up a
- * silent runtime after ten minutes; until another runtime claims the run, the lease can still be renewed.
+ * How many milliseconds a call to an unreachable platform is retried, in general and while the runner shuts down. After ten minutes without
+ * a call, the platform considers a runtime lost; but the lease can still be renewed until another runtime claims the run.
  */
 const retryMs = { running: 9 * 60_000, stopping: 2_000 };
 
@@ -46,7 +46,7 @@ export type Connector = RunModelsQuery['answer']['connectors'][number];
 export type McpCommand = RunMcpCommandsQuery['answer'][number];
 
 export type Connection = ReturnType<typeof connect>;
-/** The platform for the reports of a mission, with the mask of its secrets. */
+/** The connection over which a mission reports to the platform, and the mask that hides the mission's secrets in these reports. */
 export interface Platform extends Connection {
   mask: Mask;
   /** Adds values that are masked from now on. */
@@ -84,7 +84,7 @@ export function connect(
   const models = (lease: RunLease) => ask(runModels, lease);
   /** Harnesses that missions need, for a runner that installs them. */
   const demand = () => ask(harnessDemand, {}, true);
-  /** Orders from people to the runtime, and the release of the platform. */
+  /** Asks whether people want the runtime to claim no more runs, and which version of the runner the platform has released. */
   const orders = (runtime: string) => ask(runtimeOrders, { runtime }, true);
 
   const ask = <Answer, Variables>(

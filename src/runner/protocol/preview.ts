@@ -23,9 +23,9 @@ const types: Record<string, string> = {
 };
 
 /**
- * Serves a folder of the run, without the targets of links outside it.
- * @param key Key of the sandbox that the preview belongs to: a runner that takes over the run opens another preview.
- * @param work The folder of the run: a real path. @throws when `folder` is not in it
+ * Serves the files of a folder of the run. A symbolic link is not followed if it leads out of the folder. @param key Key of the sandbox
+ * that the preview belongs to: a runner that takes over the run opens another preview. @param work The folder of the run: a real path.
+ * @throws when `folder` is not in `work`
  */
 export async function openPreview(
   platform: Platform,

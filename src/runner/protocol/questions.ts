@@ -11,7 +11,10 @@ export type Answer = Pick<Message, 'text' | 'author' | 'approved'> & { questionI
 /** Maximum number of open questions. */
 export const maxQuestions = 10;
 
-/** Time after a model call in which an agent counts as working although a question is open: it uses tools until its next call. */
+/**
+ * For this time after a model call, an agent counts as working even if a question is open, because the agent may use tools between two
+ * calls.
+ */
 const defaultTailMs = 60_000;
 
 /** Name of the tool in the fragment that reports the end of a question. */
@@ -19,10 +22,13 @@ const toolOf = ({ action }: Question): string => action ?? 'ask_person';
 
 export type Questions = ReturnType<typeof openQuestions>;
 
-/** Opens the questions of a mission. @param waiting Missions that wait for a person's answer and do not count as concurrent missions. */
+/**
+ * Opens the part of a mission that asks people questions. @param waiting Receives the id of the run while the mission waits for a person's
+ * answer, so that it does not count as a concurrent mission.
+ */
 export function openQuestions(runId: string, waiting: Set<string>, tailMs = defaultTailMs) {
   const open = new Map<string, { question: Question; resolve(answer: Answer): void }>();
-  /** Ids of messages that were answers: they are delivered until the platform has received their acknowledgement. */
+  /** Ids of messages that answered a question. The platform delivers such a message again until it has received the acknowledgement. */
   const taken = new Set<string>();
   let show: (fragment: Fragment) => void = () => {};
   const pauses = measurePauses(runId, waiting, tailMs, () => open.size > 0);
@@ -62,7 +68,10 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
       });
       return answer;
     },
-    /** Whether the message is for a question rather than for the agent; `used` means that the agent has received it. */
+    /**
+     * Takes a message if it answers a question. Returns null if it is for the agent instead. `used`: whether the agent has received the
+     * answer.
+     */
     take({ messageId, text, author, questionId, approved }: Message): { used: boolean } | null {
       if (taken.has(messageId)) return { used: approved !== true };
       // A message without a question id answers all open questions except those about tool calls.
@@ -118,7 +127,7 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
       // If a model call begins while a question is open, the agent is working despite the question, so the time until `tailMs` after the
-      // call counts as work. The call that asked the question is not meant, because it began earlier.
+      // call counts as work. The call that asked the question is no such call: it began before the question was open.
       const tail = hasQuestions() ? tailMs : 0;
       calls++;
       update();

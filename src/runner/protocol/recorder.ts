@@ -14,7 +14,9 @@ import { hasSplitSecret } from './split-secrets.ts';
 /** Maximum bytes of a body, of the lines that are kept in memory until they are uploaded, and of all lines of a run. */
 export const recordingBounds = { body: 8 * 1024 * 1024, held: 8 * 1024 * 1024, run: 240 * 1024 * 1024 };
 
-/** Milliseconds within which calls may still end after their harness has ended. Calls that end later belong to the next part. */
+/**
+ * Milliseconds that calls may continue after their harness has ended. A call that ends later is recorded in the next part of the recording.
+ */
 const closingMs = 1_000;
 
 /** Collects a body up to its bound, with the time of each piece. */
@@ -43,8 +45,8 @@ function collect(since: number) {
 }
 
 /**
- * The masked text of a body, and its pieces: only one piece if masking has changed lengths. The text is also null if the body contains a
- * secret that cannot be masked, because the secret is split over several deltas.
+ * Returns the masked text of a body, and the pieces in which it arrived; only one piece if masking has changed the text. The text is null
+ * if the body is too long or not text, or contains a secret that cannot be masked because it is split over several deltas.
  */
 function masked(
   body: ReturnType<typeof collect>,
@@ -79,7 +81,7 @@ async function recordCall(
   };
 }
 
-/** Lines that are kept until they are uploaded, within the bound of the run. */
+/** Collects lines of the recording until they are uploaded. Limits the total size of the lines of a run. */
 function openLines() {
   const none = () => ({ lines: [] as string[], bytes: 0, calls: 0, omitted: 0 });
   let [held, total] = [none(), 0];
@@ -113,7 +115,10 @@ function openLines() {
 export type StepResult = Pick<RecordedEnd, 'failure' | 'tree' | 'isCut'>;
 
 export interface Recorder {
-  /** Observes a call from now until its end, before its request is read. @returns whether the observer answers the call itself */
+  /**
+   * Observes a call until it ends. Must be called before the body of the request is read. @returns whether the observer answers the call
+   * itself
+   */
   observe(request: IncomingMessage, response: ObservedResponse): boolean;
   /** Stores the calls that have ended since the last `save`. */
   save(): Promise<void>;
@@ -123,7 +128,7 @@ export interface Recorder {
   end(result: StepResult): Promise<string>;
 }
 
-/** Opens the recorder of a mission. @param folder Folder of the runner, for a part until it is uploaded. */
+/** Opens the recorder of a mission. @param folder Folder of the runner that holds a part of the recording while it is uploaded. */
 export function openRecorder(platform: Platform, lease: RunLease, folder: string): Recorder {
   const lines = openLines();
   const { mask } = platform;

@@ -11,11 +11,11 @@ import { translated } from './translated.ts';
 
 export interface ReplayedCalls extends Recorder {
   /**
-   * Resolves when the replay of the present step is over although its harness still runs: at the call that is kept open, or at a
-   * difference.
+   * Resolves when the replay of the present step is over although its harness still runs, because the harness has made the call that is
+   * kept open, or a call that differs from the recording.
    */
   over(): Promise<void>;
-  /** Whether the present step has ended with the call that is kept open. */
+  /** Whether the present step was cut off at the call that is kept open. */
   isCut(): boolean;
   result(): {
     /** Number of calls that were answered from the recording. */
@@ -68,7 +68,7 @@ const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
 /** The recorded calls of a step that no request has used yet. */
 function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart, recorded: Folders, present: Folders) {
   const left = calls.map((call) => expectedCall(call, recorded));
-  /** Values of the recording that an answer may name, with the values of the replay that replace them. */
+  /** Values of the recording, each with the value of the replay that replaces it in recorded answers. */
   const replaced = replacedFolders(recorded, present);
   const isAnswered = ({ call }: Expected) => call.number < endsWith;
   const hasLast = calls.some(({ number }) => number === endsWith);
@@ -76,7 +76,8 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
   const isReached = () => isModelHeld && !left.some(isAnswered);
   return {
     /**
-     * The recorded call that answers the request; `held` for the call from which the fork continues; otherwise the reason why none does.
+     * Returns the recorded call that answers the request; `held` if the request is the call from which the fork continues; otherwise the
+     * reason why no recorded call answers the request.
      */
     take(request: IncomingMessage, text: string, number: number): RecordedCall | 'held' | { difference: string } {
       // A harness that is interrupted may repeat the call, or make other calls.
@@ -97,14 +98,14 @@ function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart,
       if (!found.call.isOmitted) return found.call;
       return { difference: `Call ${number} (${route}) cannot be answered: the recording leaves out its content.` };
     },
-    /** Whether only the call with which the step ends is left. */
+    /** Whether the harness has made the call with which the step ends, and all earlier calls were answered. */
     isReached,
     left: () => left,
     replaced,
   };
 }
 
-/** The difference between the end of a step and its recording; null without one. */
+/** Describes how the end of a replayed step differs from the end in its recording; null if it does not differ. */
 function endDifference(
   { step, end, endsWith }: RecordedPart,
   left: readonly Expected[],
@@ -122,8 +123,8 @@ function endDifference(
 }
 
 /**
- * Folders of a step, and the id of its run. Each folder is also listed in the form in which Claude Code uses its path as the name of a
- * folder.
+ * Returns the folders of a step, and the id of its run. Each folder is also listed with `-` for every character that is not a letter or
+ * digit, because Claude Code names folders of its own by paths in this form.
  */
 const foldersOf = ({ folders, run }: Pick<RecordedStep, 'folders' | 'run'>): Folders => ({
   ...folders,

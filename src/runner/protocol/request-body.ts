@@ -1,7 +1,7 @@
-// Reads the body of a call of an agent.
+// Reads the body of an agent's call to a model.
 import type { IncomingMessage } from 'node:http';
 
-/** Maximum bytes of a call, the same as at the model vendors. */
+/** Maximum number of bytes in the body of a call. The model vendors have the same limit. */
 const maxCallBytes = 32 * 1024 * 1024;
 
 /** The body of the request. @throws RangeError for a body above the size limit */

@@ -23,7 +23,7 @@ export function hasSplitSecret(body: string, mask: Mask): boolean {
   });
 }
 
-/** The data of each event; none for a body of another kind. */
+/** Yields the data of each server-sent event; yields nothing for a body that is not an event stream. */
 function* dataOf(body: string): Generator<string> {
   let lines: string[] = [];
   for (const line of [...body.split(/\r\n|\r|\n/), '']) {
@@ -38,12 +38,15 @@ export interface PlacedText {
   /** The path of the text in its event: texts with the same path in successive events belong together. */
   place: string;
   text: string;
-  /** The object or list that has the text, and its key. */
+  /** The object or list that contains the text, and the text's key in it. */
   holder: Record<string, unknown>;
   key: string;
 }
 
-/** The texts of an event. Deltas of several outputs may alternate: an index is part of the path. */
+/**
+ * Yields the texts of an event. Events may contain deltas of several outputs in turn; the path of a text therefore includes the index of
+ * its output, so that texts of different outputs are not joined.
+ */
 export function* textsOf(value: unknown, place: string, holder = {}, key = ''): Generator<PlacedText> {
   if (typeof value === 'string') yield { place, text: value, holder, key };
   else if (typeof value === 'object' && value !== null) {

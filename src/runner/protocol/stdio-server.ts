@@ -25,7 +25,7 @@ export interface StdioServer {
   hasChanged(): boolean;
   /** The result of a call. @throws with the reason for a failure, or the server's error as `ToolError` */
   call(name: string, args: Json, left: AbortSignal, meta?: Json): Promise<Json>;
-  /** Ends the server for this reason, which is the error of later calls. */
+  /** Ends the server. All later calls fail with this reason. */
   fail(reason: string): void;
   end(): Promise<void>;
 }

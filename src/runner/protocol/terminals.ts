@@ -90,7 +90,7 @@ function serve(
     if (text) await record(`Terminal of ${author}, ${new Date().toISOString()}.log`, text);
     await platform.mutate(reportTerminalEnd, { ...held, reason: clip(reason, 500) || 'The shell has ended.' });
   }
-  // An error of the reporting is ignored: it ends the terminal, but must not fail the mission.
+  // If the end of the terminal cannot be reported, the error is ignored, because it must not fail the mission.
   return { end, done: work().catch(() => {}) };
 }
 
@@ -126,7 +126,7 @@ async function readInput(
   }
 }
 
-/** Sends the output of a shell in order, and pauses the shell while the platform is slower. */
+/** Sends the output of a shell to the platform in order. Pauses the shell while it writes more than the platform has accepted. */
 function openOutput(platform: Platform, held: Held, end: (why: string) => void) {
   let [waiting, recording, seq, isPaused, isOver] = ['', '', 0, false, false];
   let shell: Shell | undefined;

@@ -19,7 +19,7 @@ export const send = (to: ServerResponse, status: number, body?: object): void =>
 };
 
 /**
- * Answers a JSON-RPC request by a stream that begins at once, because clients would time out otherwise.
+ * Answers a JSON-RPC request with a stream that begins at once, because clients would time out while they wait for an ordinary response.
  * @param respond Returns a whole message; its signal aborts when the client has disconnected
  */
 export async function stream(

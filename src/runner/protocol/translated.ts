@@ -1,5 +1,5 @@
-// Replaces folders and ids of a recorded mission by the folders and ids of its replay: models repeat them in calls of tools, and a stream
-// mostly splits them over several deltas.
+// Replaces the folders and ids of a recorded mission with the folders and ids of its replay in the recorded responses of models. Models
+// repeat folders and ids in tool calls, and a stream usually splits them over several deltas.
 import { type PlacedText, textsOf } from './split-secrets.ts';
 
 type Replacement = readonly [from: string, to: string];
@@ -57,7 +57,10 @@ function replaceIn(texts: readonly PlacedText[], replacements: readonly Replacem
   }
 }
 
-/** Replaces from the end, so that earlier positions stay valid. */
+/**
+ * Replaces `length` characters from position `at` of the joined pieces. Later positions change, so the caller replaces the last occurrence
+ * first.
+ */
 function replaceAt(pieces: string[], at: number, length: number, to: string): void {
   let [start, left, isFirst] = [at, length, true];
   for (let i = 0; i < pieces.length && left > 0; i++) {

@@ -4,7 +4,7 @@
 export interface Via {
   /** The URL for a request to the platform. */
   platform(address: string): string;
-  /** The URL for a request to another host; further segments of its path may follow. */
+  /** The URL for a request to another host. The caller may append further path segments to the result. */
   host(address: string): string;
   isRelayed: boolean;
   /** The token of the mission, which is part of URLs; null without one. */
@@ -19,9 +19,9 @@ export const directly: Via = {
 };
 
 /**
- * URLs that lead through a relay.
+ * Returns URLs that lead through a relay.
  * @param relay URL of the relay without a trailing slash.
- * @param token The relay's token of the mission.
+ * @param token The token by which the relay identifies the mission.
  */
 export const through = (relay: string, token: string): Via => ({
   platform(address) {
