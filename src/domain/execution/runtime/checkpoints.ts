@@ -42,7 +42,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       projectId,
       sandboxId,
       role,
-      // The artifact has no issue, because a checkpoint is not evidence of a result.
+      // The artifact is attached to no issue of the tracker, because a checkpoint proves nothing about the result of the mission.
       issueId: null,
       sessionId: null,
       kind: 'file',

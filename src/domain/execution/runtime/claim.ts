@@ -78,7 +78,10 @@ export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<Cla
   return claimed;
 }
 
-/** Claims the next run. Returns `another` when the run needs another runtime for its first step, or is still waiting for the choice of its agents. */
+/**
+ * Claims the next run. Returns `another` when only another runtime can execute the first step of the run, or when the agents of the run
+ * have not been chosen yet.
+ */
 async function claimNext(
   trx: Transaction,
   caller: Caller,

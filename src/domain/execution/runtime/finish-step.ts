@@ -39,8 +39,8 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
-    // A heartbeat told the runtime to stop because of a reached limit. The reported failure is that stop, so the run waits until the limit
-    // is raised.
+    // A heartbeat has told the runtime to stop, because the run has reached a limit. The runtime reports the stop as a failure of the
+    // step, but the run does not fail: it waits until a person raises the limit.
     if (run.pausesAt !== null && report.status === 'failed') {
       await pauseRun(trx, run);
       return { outcome: 'handed_back', step: null, failure: null };

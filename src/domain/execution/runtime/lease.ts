@@ -6,7 +6,10 @@ import { leaseIsLost, reportableStates, serviceReach } from '../../work/runs/loc
 import { lockSandbox } from '../../work/sandboxes/append.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
 
-/** SQL condition on a sandbox `s`: its run is held under its lease, or was until it was canceled. */
+/**
+ * SQL condition on a sandbox `s`: the run of the sandbox still has the sandbox's lease, and is in one of the states in which reports are
+ * accepted.
+ */
 export const isReported = isRunHeld('s.run_id', 's.lease_id', reportableStates);
 
 /**

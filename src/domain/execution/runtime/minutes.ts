@@ -50,8 +50,9 @@ async function limitOfMinute(trx: Transaction, run: Run): Promise<LimitReached |
 }
 
 /**
- * Begins the next minute of the locked run, unless the current one has not ended. Returns the limit that the minute would exceed, or null
- * when the run may continue. @param from When the minute begins.
+ * Begins the next minute of the locked run if its current minute is over. Returns the limit that the next minute would exceed, or null when
+ * the run may continue.
+ * @param from When the minute begins.
  */
 async function beginMinute(trx: Transaction, run: Run, from: number): Promise<LimitReached | null> {
   if ((run.minuteUntil ?? 0) > now()) return null;
@@ -68,7 +69,10 @@ async function beginMinute(trx: Transaction, run: Run, from: number): Promise<Li
   return null;
 }
 
-/** Begins a minute for the runtime that has claimed the run. Returns the run, or null when it waits for a higher limit instead. */
+/**
+ * Begins the first charged minute of the sandbox after a runtime has claimed the run. Returns the run. If the minute would exceed a limit,
+ * parks the run until the limit is raised, and returns null.
+ */
 export async function beginClaimedMinute(trx: Transaction, runId: Run['id']): Promise<Run | null> {
   const run = (await lockRun(trx, { id: runId }))!;
   const reached = await beginMinute(trx, run, now());
@@ -83,7 +87,7 @@ async function park(trx: Transaction, run: Run, { parkedBy, reason }: LimitReach
   run.parkedReason = reason;
 }
 
-/** Begins the due minutes of the reported runs, each in its own transaction. */
+/** Charges the next minute of the sandbox for each reported run whose current minute is over. Each run has its own transaction. */
 export async function beginDueMinutes(
   caller: Caller,
   runs: readonly { runId: string; leaseId: string }[],
@@ -120,7 +124,7 @@ export async function releasePausedRuns(): Promise<void> {
   }
 }
 
-/** Lets runtimes claim the parked runs whose next minute is now within all limits. */
+/** Lets runtimes claim a parked run again if no limit forbids the next minute of its sandbox. */
 export async function continueParkedRuns(): Promise<void> {
   for (const { id } of await findParkedRuns()) {
     await transaction(async (trx) => {

@@ -58,7 +58,10 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
 
 type Reservation = Pick<ModelCall, 'amount' | 'outputTokens'> | LimitReached;
 
-/** Output tokens that all limits leave for the call, and its highest price. */
+/**
+ * Returns how many output tokens the call may have within all limits, and the highest price that the call can then have. If that is too few
+ * tokens, returns the limit that was reached.
+ */
 async function tryReserve(
   trx: Transaction,
   run: Run,

@@ -47,8 +47,9 @@ export interface ReportedPart extends Named {
 }
 
 /**
- * Records an uploaded part. A repeated report changes nothing. @throws 400 when the content is larger than its lines can be; 404; 409 as
- * `openRecordingPart`, beyond the limits of a run, and when the key has changed
+ * Records an uploaded part. A repeated report changes nothing.
+ * @throws 400 when the content is larger than its lines can be; 404; 409 for the reasons of `openRecordingPart`, when the run has reached a
+ * limit of recordings, or when the key was replaced after the part was opened
  */
 export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promise<{ ok: true }> =>
   transaction(async (trx) => {

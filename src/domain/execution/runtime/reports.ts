@@ -117,7 +117,8 @@ export const registerSandbox = (caller: Caller, input: SandboxRegistration): Pro
     const isCanceled = run.status === 'canceled';
     await insertSandbox(trx, { id, orgId, projectId, issueId, leaseId, ...described }, isCanceled);
     const before = await placeStep(trx, run.id, input.leaseId, id);
-    // A repeated script starts from the beginning and creates its artifacts again, so the earlier ones are withdrawn.
+    // A script that is executed again starts from the beginning and creates its artifacts once more, so the artifacts of its earlier
+    // sandbox are withdrawn.
     if (before?.sandboxId && before.harness === 'shell') await withdrawArtifacts(trx, before.sandboxId);
     await announce(trx, run.id, id);
     return { sandboxId: id };

@@ -61,9 +61,9 @@ export interface RepositoryRequest extends OfRun {
 }
 
 /**
- * Grants the runtime access to the repository of its run, to clone it and push the branch, or to a repository with skills at the same
- * source host. @throws 403 for a runtime that would push although pushes wait for approval; 404, or 409 `lease_lost` or without a source
- * host
+ * Grants the runtime access to the repository of its run, so that it can clone the repository and push the branch, or to a repository with
+ * skills at the same source host.
+ * @throws 403 for a runtime that would push although pushes wait for approval; 404; 409 `lease_lost`; 409 if no source host is connected
  */
 export async function openRepository(
   caller: Caller,
@@ -123,7 +123,8 @@ export async function reportBranch(caller: Caller, report: BranchReport): Promis
     return held;
   });
   const pullRequest = await recordReported(caller, run, report);
-  // Statements about commits name the base branch, so they are signed only after the report of the branch is recorded.
+  // A statement about a commit names the base branch. The base branch is known only after the runtime's report is recorded, so the
+  // statements are signed last.
   if (report.newCommits?.length) await transaction((trx) => enqueue(trx, 'attest', { runId: run.id }));
   return pullRequest;
 }
@@ -181,7 +182,10 @@ const stageReported = (
     await stageBranch(trx, run, pushed, { push, pullRequest });
   });
 
-/** The artifact with the bundle, which expires like other artifacts. A repeated report returns the first one. */
+/**
+ * Returns the artifact that contains the bundle; it expires like other artifacts. If the runtime repeats its report, no second artifact is
+ * created.
+ */
 async function storeBundle(trx: Transaction, run: Run, contentKey: string): Promise<Artifact['id']> {
   const { orgId, projectId, agentRole } = run;
   const known = await Artifact.query(trx).select('id').findOne({ contentKey, orgId });
@@ -192,7 +196,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
     id,
     orgId,
     projectId,
-    // The artifact has no issue, because a staged push is not evidence of a result.
+    // The artifact is attached to no issue of the tracker, because a staged push proves nothing about the result of the mission.
     issueId: null,
     sandboxId: null,
     sessionId: null,
@@ -221,7 +225,10 @@ async function artifactOf(
   return artifact;
 }
 
-/** A reference to the issue for the pull request. GitHub and similar hosts recognize `Closes`, and close the issue with the merge. */
+/**
+ * A reference to the issue for the text of the pull request. GitHub and similar hosts recognize `Closes`, and close the issue when the pull
+ * request is merged.
+ */
 const referenceTo = ({ issueId, issueUrl }: { issueId: string | null; issueUrl: string | null }): string | null => {
   if (!issueId) return null;
   return /^[^#\s]+\/[^#\s]+#\d+$/.test(issueId) ? `Closes ${issueId}` : `Issue: ${issueUrl ?? issueId}`;

@@ -23,7 +23,7 @@ export interface TerminalInput extends Pick<TerminalState, 'width' | 'height'> {
   endReason: string | null;
 }
 
-/** Locks a terminal of a run that the runtime holds. @throws 404, or 409 `lease_lost` */
+/** Locks a terminal whose run the runtime has claimed. @throws 404, or 409 `lease_lost` */
 async function lockHeld(trx: Transaction, caller: Caller, held: HeldTerminal): Promise<Terminal> {
   const { id: runId, leaseId } = await lockHeldRun(trx, caller, held);
   const found = await Terminal.query(trx).findOne({ id: held.terminalId, runId, leaseId }).forNoKeyUpdate();

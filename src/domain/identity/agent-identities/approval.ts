@@ -46,7 +46,7 @@ async function lockClaim(trx: Transaction, attemptToken: string): Promise<Claim>
   return registration && attempt ? { registration, attempt } : ClaimAttempt.refuse();
 }
 
-/** Checks that the person may still decide the claim. @throws 410 for a claim that has ended, 403 for another account */
+/** Checks that the person may still approve or deny the claim. @throws 410 for a claim that has ended, 403 for another account */
 function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): void {
   const at = now();
   const state = stateOf(registration, at);
@@ -125,7 +125,7 @@ async function lockOpenClaim(trx: Transaction, { attemptToken, person }: Denial)
   return claim;
 }
 
-/** Denies the claim; the agent may start another one. @throws as `approveClaim`, except for errors of the code and the scopes */
+/** Denies the claim; the agent may start another claim. @throws the errors of `approveClaim`, except those for a wrong code or invalid scopes */
 export const denyClaim = (denial: Denial): Promise<void> =>
   transaction(async (trx) => {
     const { attempt } = await lockOpenClaim(trx, denial);
@@ -139,7 +139,7 @@ export const denyClaim = (denial: Denial): Promise<void> =>
  * `lendChosen`
  */
 export async function approveClaim(approval: ClaimApproval): Promise<void> {
-  // A wrong code is returned, not thrown, so that the transaction commits its count.
+  // A wrong code is returned, not thrown, so that the transaction commits the increased number of wrong codes.
   const isRight = await transaction(async (trx) => {
     const { attempt, registration } = await lockOpenClaim(trx, approval);
     // The scopes are checked before the code, so that an invalid choice does not count as a wrong code.

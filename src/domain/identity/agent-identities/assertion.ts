@@ -18,7 +18,10 @@ export interface IdentityAssertion {
   expires: string;
 }
 
-/** Signs an assertion for the present generation. Once the agent is claimed, it contains the person's email address. */
+/**
+ * Signs an assertion that is valid until the agent's generation increases. If the agent is claimed, the assertion contains the email
+ * address of the person.
+ */
 export async function mintAssertion(
   { id, generation }: Pick<Registration, 'id' | 'generation'>,
   { expiresAt, email }: { expiresAt: number; email?: string },
@@ -70,7 +73,10 @@ export async function lockRegistration(
   return isAnonymous ? { registration, grant } : undefined;
 }
 
-/** The grant of a registration; locks the membership of its person. Null when the grant has ended or the person has left the organization. */
+/**
+ * Returns the grant of a registration, and locks the membership of the person who granted it. Returns null when the grant has ended or the
+ * person has left the organization.
+ */
 export async function lockValidGrant(trx: Transaction, registration: Registration): Promise<LentGrant | null> {
   const grant = lentGrantOf(registration, now());
   return grant && (await lockMembership(trx, grant.orgId, grant.userId)) ? grant : null;

@@ -1,5 +1,6 @@
-// The caller of an agent's access token (docs/contract.md#me-and-scopes): before the claim only the agent, afterwards the person who
-// claimed it, with the scopes that the person lent and the person's role still includes.
+// Finds the caller to whom an agent's access token belongs (docs/contract.md#me-and-scopes). Before a person claims the agent, the caller
+// is only the agent. Afterwards it is the person who claimed the agent, with those scopes that the person lent and that the person's role
+// still includes.
 import { atAllowedAddress } from '#access/allowed-addresses.ts';
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
@@ -35,9 +36,9 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
   where r.revoked_at is null and (r.claimed_at is null or (r.grant_expires_at > $3 and m.role is not null))`;
 
 /**
- * The caller of an `agt_` secret at this resource, in one statement; null when the secret is unknown, expired, revoked or issued for
- * another resource, the agent was revoked, the grant has ended, or its person has left the organization. Looked up on every request and
- * never cached. The registration is the credential, so new tokens do not reset an agent's rate limit.
+ * The caller who presents an `agt_` secret at this resource; read by one statement for each request and never cached. Null in these cases:
+ * the secret is unknown, expired, revoked or issued for another resource; the agent was revoked; the grant has ended; the person has left
+ * the organization. The caller's credential is the registration, not the token, so an agent cannot reset its rate limit with a new token.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfAgentToken(

@@ -42,7 +42,7 @@ export const loginRequired = (description: string): AgentAuthError =>
 
 /** The claim token is unknown or was replaced by a later one; the error does not tell which. */
 export const invalidClaimToken = maker('invalid_claim_token', 401);
-/** Only the account that the registration names may claim it. */
+/** A registration can name an account: only the person with this account may claim the agent. */
 export const emailMismatch = maker('email_mismatch');
 export const alreadyClaimed = maker('claimed_or_in_flight', 409);
 export const claimExpired = maker('claim_expired', 410);

@@ -33,7 +33,7 @@ export class Registration extends table('agent_registrations', {
    * The email address of the account that may claim the agent, lower case; null for an anonymous agent, which names it with each attempt.
    */
   email: column<string | null>(),
-  /** The provider, and the provider's id of its user (`subject`); both null unless the type is `identity_assertion`. */
+  /** The identity provider (`issuer`) and its id of the user (`subject`); both null unless the type is `identity_assertion`. */
   issuer: column<string | null>(),
   subject: column<string | null>(),
   createdAt: column<number>(),
@@ -41,7 +41,7 @@ export class Registration extends table('agent_registrations', {
   /** Minimum seconds between two polls. */
   pollInterval: column<number>(),
   lastPolledAt: column<number | null>(),
-  /** Assertions contain the generation in which they were issued; only assertions of the present generation are valid. */
+  /** An assertion names the generation at its creation, and is valid only while the registration still has this generation. */
   generation: column<number>(),
   claimedAt: column<number | null>(),
   /** When the agent collected the tokens of its claim. */

@@ -31,7 +31,7 @@ export type AgentToBeClaimed = Claimable & { ceremony: ClaimCeremony };
 export interface LinkedAgent extends IdentityAssertion {
   registrationId: Id<'registration'>;
   kind: RegistrationKind;
-  /** The scopes that the person lent and the person's role still includes. */
+  /** The scopes that the person lent and that the person's role still includes. */
   scopes: Scope[];
 }
 

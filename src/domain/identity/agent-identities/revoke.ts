@@ -13,7 +13,7 @@ import { Registration } from './model.ts';
 export interface RevokedRegistration {
   kind: 'revoked' | 'already-revoked';
   revokedAt: number;
-  /** Number of live access tokens that stopped working. */
+  /** Number of access tokens that were still valid when they were revoked. */
   revokedTokens: number;
 }
 
@@ -54,7 +54,7 @@ export function revokeRegistration(id: string): Promise<RevokedRegistration> {
   });
 }
 
-/** Revokes the agent of a provider's user, if one exists, within a transaction. */
+/** Revokes the agent that is registered for a user of an identity provider, if there is such an agent, within a transaction. */
 export async function endProviderUser(trx: Transaction, issuer: string, subject: string): Promise<void> {
   const live = await Registration.query(trx).select('id').findOne({ issuer, subject, revokedAt: null });
   if (live) await end(trx, { id: live.id });

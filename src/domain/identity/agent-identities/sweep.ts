@@ -1,4 +1,4 @@
-// Deletes agents that nobody claimed in time, and used ids that have expired.
+// Deletes agents that nobody has claimed in time, and the stored ids of used assertions that have expired.
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { sweepJtis } from './id-jag/replay.ts';

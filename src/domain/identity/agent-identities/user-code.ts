@@ -1,5 +1,6 @@
-// The six digits that the agent shows and the person types, valid for ten minutes and five attempts (docs/contract.md#limits). A plain
-// digest of so short a code could be reversed, so the digest is keyed and bound to its attempt.
+// The six digits that the agent shows and the person types. They are valid for ten minutes, and the person can type them five times
+// (docs/contract.md#limits). A plain digest of so short a code could be reversed, so the digest is computed with a key and with the id of
+// the claim attempt.
 
 import type { Id } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -10,7 +11,7 @@ import { ClaimAttempt } from './model.ts';
 export const userCodeDigest = (attemptId: Id<'claimAttempt'>, code: string): Buffer =>
   codeDigest('claim', `${attemptId}:${code}`);
 
-/** The digits as typed or pasted, without blanks and hyphens. */
+/** The typed or pasted digits without spaces or hyphens. */
 const digitsOf = (typed: string): string => typed.replace(/[\s-]/g, '');
 
 /**

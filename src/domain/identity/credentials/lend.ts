@@ -48,5 +48,5 @@ export async function lend(trx: Transaction, lender: Lender, scopes: readonly st
 export async function lendChosen(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const lent = await lend(trx, lender, scopes);
   if (lent.scopes.length > 0) return lent;
-  throw invalid('Choose at least one kind of access that your role includes, or deny.');
+  throw invalid('Choose at least one kind of access that your role includes, or deny the request.');
 }

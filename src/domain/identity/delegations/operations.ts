@@ -9,7 +9,7 @@ import { revokeOwnRegistration } from '../agent-identities/revoke.ts';
 import { resourceUri } from '../oauth/resources.ts';
 import { type ListedSignIn, listSignIns, type RevokedSignIn, revokeSignIn } from '../oauth/sign-ins.ts';
 
-/** A registration type, or a sign-in by the authorization code flow. */
+/** The ways in which a delegation is created: an agent registers with one of these types, or a client uses the authorization code flow. */
 export const delegationKinds = [...registrationKinds, 'authorization_code'] as const;
 export const delegationStatuses = ['active', 'revoked', 'expired'] as const;
 
@@ -21,7 +21,7 @@ export interface Delegation {
   registrationType: (typeof delegationKinds)[number];
   /** The issuer that vouches for the agent. */
   provider: string | null;
-  /** The client's own name when the person consented. */
+  /** The name of the client, as the client stated it at the time of the person's consent; null for an agent. */
   clientName: string | null;
   scopes: string[];
   projectId: string | null;
@@ -43,7 +43,7 @@ export async function listDelegations(caller: Caller): Promise<Delegation[]> {
   return delegations.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
-/** The delegation to a registered agent. A registration that belongs to a person was claimed, and therefore has a grant. */
+/** The delegation to a registered agent. The agent was claimed, because its registration belongs to a person; therefore its grant is not null. */
 const delegationToAgent = (agent: Registration): Delegation => ({
   id: agent.id,
   agentName: agent.agentName,

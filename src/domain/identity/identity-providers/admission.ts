@@ -71,8 +71,9 @@ async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvide
 }
 
 /**
- * Returns the person whom the provider has signed in, and makes that person a member. @param present The person who is already signed in
- * to the browser: a sign-in of anybody else is refused, because it must not replace the session of `present`.
+ * Returns the person whom the provider has signed in, and makes that person a member.
+ * @param present The person who is already signed in to the browser. If the provider has signed in anybody else, the sign-in is refused,
+ * because it must not replace the session of `present`.
  * @throws ProviderRejection, 403 for a disabled account, 409 when another person is signed in
  */
 export const admitUser = (
@@ -84,12 +85,12 @@ export const admitUser = (
     await lockSettings(trx, provider);
     const known = await requireServed(trx, provider, user);
     const found = await findPerson(trx, provider, known);
-    // The account with this identifier may have a different email address than the response.
+    // The email address of the account with this identifier may differ from the address in the provider's response.
     if (found) await requireServedDomain(trx, provider, found.email);
     if (found?.disabledAt != null) throw forbidden('This account is disabled.');
     if (present && present.id !== found?.id)
       throw conflict(
-        `You are signed in as ${present.email}, and ${provider.name} signs in ${known.email}. Sign out first, then sign in again.`,
+        `You are signed in as ${present.email}, but ${provider.name} signs in ${known.email}. Sign out first, then sign in again.`,
       );
     const person = await requireMember(trx, provider, known, found);
     await link(trx, provider, known, person);
@@ -98,7 +99,10 @@ export const admitUser = (
 
 const keyOf = ({ orgId, id }: IdentityProvider) => ({ orgId, providerId: id });
 
-/** The person with the provider's identifier or, at the first sign-in, with the address. */
+/**
+ * Finds the person for whom the provider has sent this identifier before; at the person's first sign-in with the provider, the person with
+ * the email address.
+ */
 async function findPerson(trx: Transaction, provider: IdentityProvider, { subject, email }: Known) {
   const identity = await ProviderIdentity.find({ ...keyOf(provider), subject }, trx);
   return Person.find(identity ? { id: identity.userId } : { email }, trx);

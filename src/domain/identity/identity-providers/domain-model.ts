@@ -12,7 +12,7 @@ export class SignInDomain extends table('sign_in_domains', {
   token: column<string>(),
   /** The provider that signs in people with addresses of the domain. */
   providerId: column<Id<'identityProvider'> | null>(),
-  /** Whether members with an address of the domain reach the organization only after they sign in through one of its providers. */
+  /** Whether members with an address of the domain reach the organization only after they sign in through one of the organization's providers. */
   required: column<boolean>(),
   verifiedAt: column<number | null>(),
   checkedAt: column<number | null>(),

@@ -32,8 +32,9 @@ const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const domainName = new RegExp(`^(?:${label}\\.)+(?!\\d+$)${label}$`);
 
 /**
- * Adds a domain, which takes effect once its record is found. @throws 400 for an invalid domain, 409 for a domain that is already listed,
- * or beyond the maximum
+ * Adds a domain, which takes effect once its TXT record is found.
+ * @throws 400 for an invalid domain; 409 for a domain that is already listed, or when the organization already has the maximum number of
+ * domains
  */
 export async function createDomain(caller: Caller, input: { domain: string }): Promise<SignInDomain> {
   const { orgId } = own(caller);
@@ -101,8 +102,8 @@ export interface DomainChanges {
 }
 
 /**
- * Chooses the provider of a domain, and whether its members must use it.
- * @throws 404 for an unknown domain or provider, 409 for a requirement that would lock every owner out
+ * Chooses the provider of a domain, and whether people with an address of the domain must sign in through it.
+ * @throws 404 for an unknown domain or provider, 409 if no owner could sign in any longer
  */
 export async function changeDomain(caller: Caller, domainId: string, changes: DomainChanges): Promise<SignInDomain> {
   const { orgId } = own(caller);
@@ -132,7 +133,7 @@ async function requireProvider(trx: Transaction, orgId: Id<'organization'>, id: 
   if (!known) IdentityProvider.refuse();
 }
 
-/** Checks that a requirement leaves an owner who can sign in. @throws 409 */
+/** Checks that at least one owner can still sign in after the provider becomes required. @throws 409 */
 async function requireUsable(trx: Transaction, { orgId, domain, providerId, verifiedAt }: SignInDomain): Promise<void> {
   if (verifiedAt === null) throw conflict(`${domain} must be verified before a provider can be required.`);
   if (!providerId) throw conflict(`Choose the provider of ${domain} before you require it.`);
@@ -156,7 +157,10 @@ export async function deleteDomain(caller: Caller, domainId: string): Promise<{ 
   });
 }
 
-/** Ends the requirement of a provider for all domains of an organization, so that its members can sign in again. Returns the domains. */
+/**
+ * For all domains of an organization, removes the rule that members must sign in through a provider, so that locked-out members can sign in
+ * again. Returns the domains.
+ */
 export const liftRequirements = (orgId: Id<'organization'>): Promise<string[]> =>
   transaction(async (trx) => {
     await lockOrganization(trx, orgId);

@@ -27,7 +27,7 @@ export class IdentityProvider extends table('identity_providers', {
   metadataFailingSince: column<number | null>(),
   /** Role of people whose first sign-in creates their membership; null admits only members and invited people. */
   defaultRole: column<OrgRole | null>(),
-  /** When a test sign-in last succeeded; null for a provider that has not been tested, which is not offered. */
+  /** When a test sign-in last succeeded. Null for a provider that has not been tested; people cannot sign in through such a provider. */
   testedAt: column<number | null>(),
   createdByUserId: column<Id<'person'> | null>(),
   createdAt: column<number>(),

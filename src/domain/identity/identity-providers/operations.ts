@@ -150,7 +150,10 @@ export async function refuseRequired(trx: Transaction, { id, orgId }: IdentityPr
   if (domain) throw conflict(`${domain.domain} requires this provider. Remove the requirement first.`);
 }
 
-/** Deletes a provider and its known users; its domains then have no provider. @throws 404, 409 while it is required */
+/**
+ * Deletes a provider, and the records that link the provider's users to accounts. The domains of the provider then have no provider.
+ * @throws 404, 409 while a domain requires the provider
+ */
 export async function deleteProvider(caller: Caller, providerId: string): Promise<{ ok: true; id: string }> {
   const { orgId } = ownProviders(caller);
   return transaction(async (trx) => {

@@ -2,7 +2,10 @@
 // organization, and an organization that requires a provider is reached only by sessions that this provider has opened
 // (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
 
-/** SQL condition on a row of `memberships`: the session `s` of the person `p` reaches its organization. @param at The present time */
+/**
+ * SQL condition on a row of `memberships`: the session `s` of the person `p` reaches the organization of the membership.
+ * @param at The present time
+ */
 export const isReachedSql = (
   at: string,
 ): string => `coalesce(not s.org_only or memberships.org_id = s.sso_org_id, false)

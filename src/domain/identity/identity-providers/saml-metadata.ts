@@ -54,7 +54,7 @@ export function parseSamlMetadata(xml: string, field: string): SamlMetadata {
   return { issuer, signInUrl, certificates: certificatesOf(descriptor, unusable) };
 }
 
-/** The person's browser opens this URL, so it may be in a private network. */
+/** Only the person's browser opens this URL, never the service, so the URL may be in a private network. */
 const isSignInUrl = (url: string): boolean =>
   url.length <= providerText.issuer.max && isIdentifier(url.split('?', 1)[0]!);
 

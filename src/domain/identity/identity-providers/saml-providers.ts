@@ -48,7 +48,10 @@ export interface NewSamlProvider extends MetadataSource {
   defaultRole?: OrgRole | null | undefined;
 }
 
-/** Connects a SAML provider, which is offered once it has been tested. @throws 400 and 502 as for its metadata, 409 beyond the maximum */
+/**
+ * Connects a SAML provider; people can sign in through it once it has been tested.
+ * @throws 400 and 502 for the reasons of `readMetadata`, 409 when the organization already has the maximum number of providers
+ */
 export async function createSamlProvider(caller: Caller, input: NewSamlProvider): Promise<IdentityProvider> {
   const { orgId } = ownProviders(caller);
   const { name, defaultRole = null, metadataUrl = null } = input;

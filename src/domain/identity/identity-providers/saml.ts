@@ -16,7 +16,8 @@ const samlOf = (provider: IdentityProvider, id = ''): SAML =>
     // The provider chooses the format of the identifier and how the person signs in there.
     ...{ identifierFormat: null, disableRequestedAuthnContext: true, signatureAlgorithm: 'sha256' },
     ...{ wantAssertionsSigned: true, wantAuthnResponseSigned: false },
-    // Requests are kept in the database, and times are checked below.
+    // The library does not check which request a response answers, because this service keeps the requests in its database. The library
+    // does not check times either: `checkConfirmation` and `checkConditions` do, with the clock of the service.
     ...{ validateInResponseTo: ValidateInResponseTo.never, acceptedClockSkewMs: -1 },
   });
 
@@ -35,7 +36,7 @@ export interface SamlAnswer {
   assertionId: string;
 }
 
-/** The user of a posted response. @throws ProviderRejection; any other error of a check becomes its cause */
+/** Checks the response that the provider has posted, and returns the user whom the response signs in. @throws ProviderRejection */
 export async function readSamlAnswer(provider: IdentityProvider, response: string): Promise<SamlAnswer> {
   refuseUnsafe(decoded(response));
   const { profile } = await samlOf(provider)
@@ -53,8 +54,8 @@ export async function readSamlAnswer(provider: IdentityProvider, response: strin
 }
 
 /**
- * A message of the library as a sentence. The expected and received audiences are left out, because the received ones are text from the
- * response.
+ * Makes a sentence of an error message of node-saml. The expected and received audiences are left out, because the received audiences are
+ * text from the response.
  */
 const sentence = (message: string): string =>
   `${message
@@ -83,8 +84,8 @@ const algorithms = new Set([
 ]);
 
 /**
- * Refuses XML that parsers could read in two ways (document types, entities, CDATA, and comments, which canonicalization removes), and
- * algorithms that are weak or could sign other content.
+ * Refuses XML that two parsers could read differently (document types, entities, CDATA, and comments, which canonicalization removes).
+ * Refuses algorithms that are weak, and transforms with which a signature could cover other content than the assertion that is read.
  */
 function refuseUnsafe(xml: string): void {
   if (xml.includes('<!')) rejectAnswer('Its response contains a document type, a comment or CDATA.');

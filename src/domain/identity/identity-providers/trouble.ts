@@ -24,8 +24,8 @@ export interface ExpiringProvider extends Pick<IdentityProvider, 'id' | 'name' |
 const expiryOf = (base64: string): number => Date.parse(new X509Certificate(Buffer.from(base64, 'base64')).validTo);
 
 /**
- * SAML providers of an organization whose certificates all expire before a given time. Sign-ins do not depend on the expiry of a
- * certificate (saml-metadata.ts), but providers replace theirs by then.
+ * SAML providers of an organization whose certificates all expire before a given time. People can still sign in after a certificate has
+ * expired (saml-metadata.ts), but by then the provider usually signs with a new certificate, which the organization must add.
  */
 export async function listExpiringCertificates(orgId: Id<'organization'>, before: number): Promise<ExpiringProvider[]> {
   const providers = await IdentityProvider.findAll({ orgId, protocol: 'saml' });

@@ -1,5 +1,5 @@
 // Errors of the OAuth endpoints, with the codes of RFC 6749 §5.2 (token), RFC 7591 §3.2.2 (registration), RFC 8707 §2 (resource) and RFC
-// 8628 §3.5 (polling). An error contains its HTTP status; the endpoint only sends it.
+// 8628 §3.5 (polling). Each error contains the HTTP status with which the endpoint answers.
 
 /** The error of an OAuth endpoint: `OAuthError` in the contract. */
 export interface OAuthErrorBody {

@@ -54,7 +54,7 @@ export function agentResourceOf(uri: string | undefined): Resource {
   return resource;
 }
 
-/** Scheme and host in lower case, without one trailing slash. Null for text that is not a resource URI. */
+/** A URI with its scheme and host in lower case; if the URI ends with a slash, one slash is removed. Null for text that is not a resource URI. */
 function comparable(uri: string): string | null {
   const [, start, rest] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]+)([^#]*)$/i.exec(uri) ?? [];
   if (start === undefined || !URL.canParse(uri)) return null;

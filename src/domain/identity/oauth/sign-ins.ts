@@ -89,7 +89,7 @@ export async function listSignIns(caller: Caller): Promise<ListedSignIn[]> {
 export interface RevokedSignIn {
   kind: 'revoked' | 'already-revoked';
   revokedAt: number;
-  /** Number of live access tokens that stopped working. */
+  /** Number of access tokens that were still valid when they were revoked. */
   revokedTokens: number;
 }
 

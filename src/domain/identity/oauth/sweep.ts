@@ -3,13 +3,14 @@ import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { sweepSigningKeys } from './keys.ts';
 
-/** Retention of ended sign-ins, unused clients and codes. */
+/** How long the service keeps sign-ins after their end, clients without sign-ins after their registration, and codes after their expiry. */
 const keptMs = { ended: days(30), unused: days(90), code: days(1) };
 
-/** Deletions, in the order that their foreign keys require. Records that ended before the time $1 are deleted. */
+/** Statements that delete records which ended before the time $1. Their order follows from the foreign keys between the tables. */
 const sweeps: [age: number, statement: string][] = [
   [keptMs.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
-  // Used codes are kept with their sign-in, because a second presentation ends it.
+  // A code that was exchanged for a sign-in is deleted only with this sign-in: if somebody presents the code a second time, the sign-in
+  // must be ended.
   [keptMs.code, 'delete from authorization_codes where expires_at <= $1 and sign_in_id is null'],
   // The last used token of each owner is kept: it shows when the owner was last active.
   [

@@ -1,4 +1,4 @@
-// Refusals for the audit logs of organizations: refused operations, and refused credentials and sign-ins whose owner is known.
+// Records refusals in the audit logs of organizations: refused operations, and refused credentials and sign-ins if their owner is known.
 import { originOfChanges } from '#access/origin.ts';
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
@@ -25,7 +25,7 @@ interface Known {
   revokedAt: number | null;
 }
 
-/** Functions that find the credential of a secret, by the prefix of the secret. */
+/** For each prefix of a secret, the function that finds the credential to which the secret belongs. */
 const kinds: Record<string, (secret: string) => Promise<Known | undefined>> = {
   pat_: async (secret) => Token.find({ digest: digest(secret) }),
   srv_: async (secret) => ServiceToken.find({ digest: digest(secret) }),
@@ -47,7 +47,7 @@ async function ownerOfAccessToken(secret: string): Promise<Known | undefined> {
   return agent ? { ...agent, name: agent.agentName, revokedAt: agent.revokedAt ?? revokedAt } : undefined;
 }
 
-/** The refusal of an unaccepted secret; undefined when the secret belongs to no organization's credential. */
+/** The entry in the audit log for a credential that was refused; undefined if the secret is unknown or its credential belongs to no organization. */
 export async function refusalOfCredential(secret: string): Promise<Refusal | undefined> {
   const known = await kinds[secret.slice(0, 4)]?.(secret);
   if (!known?.orgId) return undefined;
@@ -69,7 +69,7 @@ export async function refusalOfSignIn(
   return { kind: 'sign_in', id: person.id, name: person.email, reason, organizations };
 }
 
-/** Whether the request has a refusal to record. */
+/** Whether the request was refused in a way that the audit log records. */
 export const wasRefused = ({ refusal, findRefusal }: Exchange): boolean => (refusal ?? findRefusal) !== undefined;
 
 /** Records the refusal of a request; called after the response was sent. */

@@ -32,8 +32,8 @@ export interface ProviderProof {
 }
 
 /**
- * Opens a session. Its secret is sent to the browser and stored as a digest. The person is locked, so that no session is opened while the
- * account is being disabled. @throws 403 for a disabled account
+ * Opens a session. Its secret is sent to the browser and stored as a digest. The row of the person is locked, so that no session is opened
+ * while the account is being disabled. @throws 403 for a disabled account
  */
 export async function openSession(
   personId: Id<'person'>,
@@ -111,7 +111,7 @@ const seenBy = (caller: Caller) => ({
 export const listSessions = (caller: Caller): Promise<Session[]> =>
   sql<Session>(listSessionsSql, [ownPerson(caller), now(), seenBy(caller).ssoOrgId ?? null]);
 
-/** The operator's list of a person's open sessions, last used first. */
+/** A person's open sessions for the operator, the most recently used session first. */
 export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<object[]> =>
   sql(listSessionsOfSql, [personId, now(), limit]);
 

@@ -1,4 +1,4 @@
-// Drains of runtimes. A runtime that is told to drain takes no new missions, finishes the ones it has, and shuts down.
+// Tells runtimes to drain: a draining runtime claims no new missions, finishes the missions that it has, and shuts down.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';

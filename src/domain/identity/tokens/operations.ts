@@ -78,9 +78,7 @@ async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promis
     trx,
   );
   if (row!.live >= perPerson) {
-    throw conflict(
-      `A person can have at most ${perPerson} active tokens in all organizations together; revoke one first.`,
-    );
+    throw conflict(`A person can have at most ${perPerson} active tokens across all organizations; revoke one first.`);
   }
 }
 

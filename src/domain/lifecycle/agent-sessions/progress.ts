@@ -9,8 +9,8 @@ import { fragmentsUntil } from '../../work/sandboxes/until.ts';
 import { stepsOfPlan } from '../chat/words.ts';
 
 /**
- * Minimum time between displayed tool calls: `fastMs` for the first `fast` calls, `slowMs` for later ones. A mission shows at most `limits`
- * calls.
+ * Minimum time between displayed tool calls: `fastMs` for the first `fast` calls, `slowMs` for later ones. For each mission, at most
+ * `limits` tool calls are displayed.
  */
 const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;

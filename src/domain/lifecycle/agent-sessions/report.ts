@@ -1,5 +1,6 @@
-// Reports the newest mission of an agent session in that session. There is one activity per cause. Activities are stored first and then
-// sent in order; if one is sent again after a crash, the vendor refuses it. The plan and the links are replaced when they have changed.
+// Shows the state of a mission in the agent session at the tracker from which it was started; if several missions belong to the session,
+// the newest one. Each event of the mission, such as a finished step, becomes one activity. Activities are stored first and then sent in
+// order; if an activity is sent again after a crash, the vendor refuses it. The plan and the links are replaced when they have changed.
 import { waitsFor } from '../../projects/effects/policy.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
@@ -50,8 +51,8 @@ async function isShownInSession({ chatThreadId: id }: Run): Promise<boolean> {
 }
 
 /**
- * Reports in the session. If the vendor refuses, the reason is recorded on the newest delivery of the session, until a later report
- * succeeds.
+ * Shows the newest mission in its agent session. If the vendor refuses, the reason is recorded on the newest delivery of the session, until
+ * a later report succeeds.
  */
 async function reportInSession(thread: Thread, connector: Integration): Promise<void> {
   const { deliveryId } = thread;
@@ -85,7 +86,8 @@ async function report(open: OpenSessions, thread: Thread): Promise<void> {
 async function begin({ sessions, connection }: OpenSessions, { id: threadId, channelId }: Thread, run: Run) {
   if (run.issueId === null) return;
   try {
-    // If a change to the issue's state needs an approval, the state is not changed, because the session already shows it.
+    // If a policy requires an approval before the issue's state changes, the state is left as it is. No approval is requested, because the
+    // session already shows that the agent is working.
     if (waitsFor(await policyOfRun(run), 'tracker')) return;
     await sessions.begin(connection, channelId, run.issueId);
   } catch (error) {

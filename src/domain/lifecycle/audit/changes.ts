@@ -66,7 +66,7 @@ function verbOf({ created, deleted, state, ends }: AuditSource, before: Values |
 type Shown = 'plain' | 'masked' | 'never';
 const columnsBySource = new WeakMap<AuditSource, Map<string, { path: string; shown: Shown }>>();
 
-/** How the log shows a source's column; determined once per column. */
+/** Whether and how the audit log shows a column of the table `source`. The result is stored, because it never changes. */
 function showingOf(source: AuditSource, name: string): { path: string; shown: Shown } {
   const columns = columnsBySource.get(source) ?? new Map<string, { path: string; shown: Shown }>();
   columnsBySource.set(source, columns);

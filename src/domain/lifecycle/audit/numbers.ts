@@ -97,15 +97,15 @@ interface Counter {
  * provided that all earlier events are in it
  */
 async function numberBatch(trx: Transaction, orgId: string, growsTree: boolean): Promise<number> {
-  // The statements are sent together, but each one sees what was committed before it runs, so the changes are read after the counter is
-  // locked.
+  // The statements are sent together, but executed one after the other, and each statement sees what was committed before it began. The
+  // changes are therefore read only after the counter is locked.
   const [, counters, taken] = await Promise.all([
     sql(createCounterSql, [orgId], trx),
     sql<Counter>(lockCounterSql, [orgId], trx),
     sql<RecordedChange>(takeChangesSql, [orgId, batch], trx),
   ]);
   const [counter] = counters;
-  // Changes of an erased organization are removed without being logged.
+  // If the organization was erased, its changes are removed without being logged.
   if (!counter) return taken.length;
   const { lastNumber, treeSize } = counter;
   // The time in the log never decreases, even if the clock was set back.

@@ -34,7 +34,8 @@ const conditions: Record<keyof EventFilter, (parameter: string) => string> = {
   targetType: (type) => `target_type = ${type}`,
   targetId: (id) => `subject_id = ${id}`,
   projectId: (id) => `project_id = ${id}`,
-  // `created_at` is never earlier than `occurred_at`. The condition on `created_at` lets PostgreSQL skip partitions that end before `at`.
+  // No event was stored before it occurred (`occurred_at` <= `created_at`). The condition on `created_at` excludes no further events, but
+  // lets PostgreSQL skip the partitions that end before the requested time.
   occurredFrom: (at) => `(occurred_at >= ${at} and created_at >= ${at})`,
   occurredBefore: (at) => `occurred_at < ${at}`,
   after: (number) => `number > ${number}`,
@@ -53,8 +54,8 @@ export interface OpenedEvent extends AuditEvent {
 }
 
 /**
- * Reads a page, including every change that was committed before the call. @throws 400 for a cursor of another list, before anything is
- * written
+ * Returns a page of events, including every change that was committed before the call: changes without a number are numbered first. @throws
+ * 400 for a cursor of another list, before any change is numbered
  */
 export async function listEvents(caller: Caller, request: Request): Promise<Page<OpenedEvent>> {
   const orgId = ownOrganization(caller);
@@ -103,7 +104,7 @@ export interface ActorName {
   name: string;
 }
 
-/** Names of the people with these ids and, unless they were deleted, of the other actors. */
+/** Names of the people and the other actors with these ids. An actor that no longer exists has no entry. */
 export async function namesOfActors(ids: readonly string[]): Promise<ActorName[]> {
   const of = (prefix: string) => ids.filter((id) => id.startsWith(prefix));
   const found = await Promise.all([

@@ -83,21 +83,21 @@ function subjectOf(orgId: string, { of, value, row, actor }: Personal): Subject 
   return typeof person === 'string' ? subjectOfPerson(person) : null;
 }
 
-/** Key name that marks values as dropped because their person was already erased. */
+/** Used in place of a key id when values are dropped, because the person whom they are about was already erased. */
 const noKey = 'erased';
 /** The element of `changes` with the sealed values. A separate column would be missing from the leaves that the previous release computes. */
 const sealedPath = 'personalValues';
 
 interface SealedChange extends AuditChange {
-  /** Sealed JSON by the name of its key. */
+  /** For each key id, the JSON text that is encrypted with this key. */
   sealed: Readonly<Record<string, string>>;
 }
 
 const boundTo = (orgId: string, number: number): string => `event ${number} of ${orgId}`;
 
 /**
- * Seals the personal values of events that are about to get the numbers after `last`. The counter of the log must be locked. Values of an
- * erased person who is not a member again are dropped.
+ * Encrypts the personal values of the events; the events are about to get the numbers after `last`. The counter of the log must be locked.
+ * Values of an erased person are dropped, unless the person has become a member again.
  */
 export async function sealPersonal(
   trx: Transaction,

@@ -1,4 +1,4 @@
-// The retention of each organization's audit log: reads and changes it, and deletes older events.
+// Reads and changes the retention of an organization's audit log, and deletes the events that are older.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -62,7 +62,7 @@ async function dropOldPartitions(): Promise<void> {
 const batch = 5_000;
 const organizationsSql = `select org_id, coalesce(retention_days, ${retentionDays.default}) as days from audit_counters
   where org_id > $1 order by org_id limit 500`;
-// Only the smallest numbers are considered, because later numbers never have earlier times.
+// Only the events with the smallest numbers are considered: an event with a larger number is never older.
 const deleteSql = `delete from audit_events where org_id = $1 and created_at < $2
   and number in (select number from audit_events where org_id = $1 order by number limit ${batch}) returning number`;
 // The Merkle tree (tree/) keeps the leaves of deleted events; `first_number` is the first number whose event must still exist.

@@ -60,15 +60,15 @@ export interface AuditSource {
   name: string;
   created: string;
   deleted: string;
-  /** The column whose new value is the verb of a change, such as the status of a run. */
+  /** The column whose new value names what happened in the action of the audit event, such as the status of a run. */
   state?: string | undefined;
-  /** Verbs by column, for columns with a time that is set once. */
+  /** For each column with a time that is set once, such as `revoked_at`: the verb in the action of the event when the time is set. */
   ends: Readonly<Record<string, string>>;
   /** The column with the id of the person who acts, for changes made before that person is signed in, such as the sign-in itself. */
   person?: string | undefined;
   /** Columns with personal values, which are sealed with the key of their person (personal.ts). */
   personal: Readonly<Record<string, PersonalOf>>;
-  /** The column with the id of the person to whom the change's network address belongs, if the actor is unknown. */
+  /** If the actor is unknown, the column with the id of the person to whom the network address of the change belongs. */
   addressOf?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ const source = (
   ends: given.ends ?? ends,
 });
 
-/** Columns of closures and exports. They are repeated here because their models import this file. */
+/** The logged columns of `org_closures` and `org_exports`. The models of these tables import this file, so the names are repeated here. */
 const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
 const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
 

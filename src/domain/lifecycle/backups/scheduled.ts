@@ -75,7 +75,7 @@ async function sourceId(dataDir: string): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-/** Records the end of backups that an earlier process has not recorded. @throws when the backups cannot be listed */
+/** Completes the records of backups that began in an earlier process and have no recorded end. @throws when the backups cannot be listed */
 async function endInterrupted(place: BackupPlace, own: string): Promise<void> {
   const open = (await latestBackups()).filter(({ endedAt }) => endedAt === null);
   if (open.length === 0) return;
@@ -83,8 +83,8 @@ async function endInterrupted(place: BackupPlace, own: string): Promise<void> {
   for (const { name } of open) {
     const found = complete.find((one) => one.name === name);
     await recordEnd(name, found ? { sizeBytes: found.bytes } : { error: 'the service ended during the backup' });
-    // In a restored database, the unfinished attempt belongs to the original installation: the id in its name differs, so nothing is
-    // removed.
+    // In a restored database, the interrupted backup may be one of the original installation. Its name then contains the id of the original
+    // installation, so its files are not removed.
     if (!found && isOf(own, name)) await place.remove(name).catch(() => {});
   }
 }
@@ -115,7 +115,10 @@ async function takeBackup(
   for (const one of ownBackups.slice(keep)) await place.remove(one.name);
 }
 
-/** The reason for a failure, for operators. If the bucket reported a problem, the cause of the error contains the reason. */
+/**
+ * Why the backup failed, for operators. If the error has a `cause`, as an error of the bucket has, the message of the `cause` is the actual
+ * reason.
+ */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return redact(cause instanceof Error ? cause.message : message).slice(0, 500);

@@ -27,7 +27,7 @@ export interface BackupSource {
 /** Folder with the contents of artifacts inside a backup. */
 export const contentsIn = (backup: string): string => path.join(backup, 'artifacts');
 
-/** Copies complete contents. Incomplete contents have no row yet and may disappear during the copy. */
+/** Copies the stored contents of artifacts, except unfinished uploads, which no row names yet and which may disappear during the copy. */
 export async function copyContents(from: string, to: string): Promise<void> {
   const filter = (source: string) => path.basename(source) !== unfinishedFolder;
   if (existsSync(from)) await cp(from, to, { recursive: true, filter });

@@ -1,5 +1,5 @@
-// Jobs of the scheduler, safe to run in several processes at once: books the costs of missions, settles missions that have ended, and
-// cancels missions whose cost has used up the credits.
+// The scheduler runs these jobs, possibly in several processes at once. They book the costs of missions, settle missions that have ended,
+// and cancel missions whose cost has used up the organization's credits.
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { currentPlan } from '../../money/billing/operations.ts';
@@ -43,8 +43,8 @@ async function book(trx: Transaction, { runId, orgId, isOver }: Review): Promise
 }
 
 /**
- * Cancels missions that have used up the credits: their runtimes stop at the next heartbeat. Missions whose model calls are reserved in
- * advance are not canceled: they wait for credits.
+ * Cancels missions for which the organization has no credits left; their runtimes stop at the next heartbeat. Missions that reserve each
+ * model call in advance are not canceled, but wait for credits.
  */
 export const stopExhaustedMissions = (): Promise<void> =>
   transaction(async (trx) => {

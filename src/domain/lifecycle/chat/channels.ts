@@ -29,8 +29,8 @@ export interface Binding {
 
 /**
  * Binds a channel to a project, or rebinds it to another.
- * @throws 404, including for a channel that the chat account cannot see; 409 for a channel of another organization, or at the maximum
- * number
+ * @throws 404, including for a channel that the chat account cannot see; 409 for a channel of another organization, or when the
+ * organization already has the maximum number of channels
  */
 export async function bindChannel(
   caller: Caller,

@@ -65,7 +65,7 @@ export async function connectChat(caller: Caller, input: NewChatConnection): Pro
   });
 }
 
-/** The account to which the token belongs. @throws 400 naming the token */
+/** The account to which the token belongs. @throws 400 with the field `botToken` when the vendor refuses the token */
 async function accountOf(vendor: VendorOf<'chat'>, botToken: string): Promise<ChatAccount> {
   const trial = trialConnection({ vendor, vendorKind: 'chat', baseUrl: null }, botToken, vendorChecks.timeoutMs);
   try {

@@ -22,16 +22,17 @@ import { isWantedAtOrigin, showsStateAtOrigin } from '../mission-notices/origin.
 import { type OpenChat, withChat } from './connection.ts';
 import { endMessage, settledMessage, stateMessage, waitMessage } from './words.ts';
 
-/** Time for which one process may report exclusively; longer than all calls of one report may take. */
+/** How long a process may report to a thread while other processes wait; longer than the calls for one report can take. */
 const claimMs = minutes(1);
-/** Delay of a report while another process reports. */
+/** If another process is reporting to the thread, the report is repeated after this time. */
 const againMs = seconds(2);
 /** Delay before a refused report is retried, and the age of a thread after which reports are no longer retried. */
 const refusals = { delayMs: minutes(10), mostMs: days(14) } as const;
 const head = 'state';
 
 /**
- * Runs `work`, which reports in the thread, exclusively, and repeats it after temporary errors.
+ * Calls `work`, which reports to the thread. Only one process at a time does this for a thread. After a temporary error, the report is
+ * repeated.
  * @throws an error if another attempt may succeed
  */
 export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThread) => Promise<unknown>): Promise<void> {
@@ -51,7 +52,7 @@ export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThrea
   }
 }
 
-/** Reports the newest mission of the thread. @throws the problems of the vendor */
+/** Posts the state of the newest mission of the thread in the chat. @throws the errors of the vendor */
 export async function reportInChat(thread: ChatThread): Promise<void> {
   const run = await newestRunInThread(thread.id);
   if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));

@@ -20,7 +20,10 @@ export interface EventOutcome {
   reply?: string | null;
 }
 
-/** Writes the outcome in the transaction of its change. Returns false when the delivery has already been settled. */
+/**
+ * Stores the outcome of the delivery in the transaction that stores what the event has changed. Returns false when the delivery already has
+ * an outcome.
+ */
 export async function settleChatEvent(
   trx: Transaction,
   { delivery, integrationId, event }: ReceivedChatEvent,

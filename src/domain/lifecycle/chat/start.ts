@@ -13,7 +13,7 @@ import type { ChatMember } from './people.ts';
 import { chooseProject } from './projects.ts';
 import { type ReceivedChatEvent, settleChatEvent, settleChatEventNow } from './settle.ts';
 
-/** Maximum length of a request, in characters; the rest of a prompt's length is for text that the platform adds. */
+/** Maximum length of a request, in characters. A prompt can be longer, because the platform adds text to the request. */
 const maxRequest = 18_000;
 
 /** Starts the mission, or tells the author why it cannot start. @throws the problems of starting a mission */

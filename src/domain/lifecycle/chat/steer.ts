@@ -35,7 +35,7 @@ export async function processThreadMessage(
 }
 
 export interface MessageOutcome extends EventOutcome {
-  /** Stores the message as a remark, in the transaction that stores the outcome; absent when nothing has to be stored. */
+  /** Stores the message as a remark, in the transaction that stores the outcome. Undefined when there is no remark to store. */
   remark?: (trx: Transaction) => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function applyMessage(
   };
 }
 
-/** Sends the message to the run. Returns false when the run has ended. @throws other problems */
+/** Sends the message to the run. Returns false when the run has ended. @throws the error of `sendMessage` when the run is still open */
 async function isSent({ caller }: ChatMember, message: NewRunMessage): Promise<boolean> {
   try {
     await sendMessage(caller, message);

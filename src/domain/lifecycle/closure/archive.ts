@@ -26,9 +26,12 @@ interface FileEntry {
   sha256: string;
 }
 
-/** Writes the archive under that key and returns its size in bytes. Reads one snapshot of the database, and locks no rows. */
+/**
+ * Writes the archive of the organization to the storage under `contentKey`, and returns its size in bytes. Reads one snapshot of the
+ * database, and locks no rows.
+ */
 export async function writeArchive(contentKey: string, orgId: Id<'organization'>): Promise<number> {
-  // Numbers all changes first, so that the Merkle tree in the archive contains every event that the closure has caused.
+  // All changes get their numbers first, so that the Merkle tree in the archive contains every event that the closure has caused.
   await numberChanges(orgId);
   await growTree(orgId);
   return transaction(async (trx) => {

@@ -116,7 +116,10 @@ async function doNext(orgId: OrgId): Promise<boolean> {
   });
 }
 
-/** Continues every closure that is not settled. @throws after all were tried, when one failed */
+/**
+ * Continues the closure of each organization that was closed but whose closure steps are not all done. If one fails, the others are still
+ * tried. @throws when at least one failed
+ */
 export async function settleClosures(): Promise<void> {
   const errors: unknown[] = [];
   for (const { orgId } of await sql<Pick<OrgClosure, 'orgId'>>(

@@ -65,8 +65,8 @@ const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: strin
 const notUrgent = 10 ** 14;
 
 /**
- * SQL for items of these kinds with the marks of the person `$4`; `$5` limits them to the person's own items. Calling code appends a
- * condition on the items.
+ * SQL for items of these kinds. It joins the marks (done or snoozed) of the person `$4`. If `$5` is true, it selects only the items of
+ * this person, of nobody in particular, and of runs that this person follows. Calling code appends a condition on the items.
  */
 const selectSql = (
   items: readonly string[],

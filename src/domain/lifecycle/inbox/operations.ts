@@ -1,4 +1,4 @@
-// A person's marks on items of the inbox, and the count of items for open pages.
+// People mark items of their inbox as done or snoozed. Open pages receive the number of items whenever it may have changed.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
@@ -11,7 +11,7 @@ import { InboxMark } from './model.ts';
 
 /** Longest time for which an item can be snoozed. */
 export const maxSnoozeMs = days(90);
-/** Retention of marks; longer than any item waits. */
+/** How long the marks "done" and "snoozed" are stored. No item stays in the inbox for so long. */
 const retentionMs = days(400);
 
 const markSql = `insert into inbox_marks (user_id, org_id, item_id, since, until, created_at) values ($1, $2, $3, $4, $5, $6)

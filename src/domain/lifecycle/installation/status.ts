@@ -17,7 +17,7 @@ export interface InstallationStatus extends StatusParts {
   findings: string[];
   /** The database's error message for each part that could not be read. */
   unread: Partial<Record<StatusPart, string>>;
-  /** Whether the process that took this reading sends its reads to the replica; null without DATABASE_REPLICA_URL. */
+  /** Whether the process that has read this state uses the replica of the database for reads; null without DATABASE_REPLICA_URL. */
   replicaInUse: boolean | null;
 }
 

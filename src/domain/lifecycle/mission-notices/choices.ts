@@ -43,8 +43,9 @@ export interface ChannelChange {
 }
 
 /**
- * Changes the channels of the caller's person, for every organization; an absent channel is unchanged. @throws 403 for a session of one
- * organization
+ * Changes the channels (email, browser, the place where a mission was started) on which the caller is notified, in every organization. An
+ * absent channel is unchanged.
+ * @throws 403 for a session of one organization
  */
 export async function chooseChannels(caller: Caller, change: ChannelChange): Promise<ChannelChoice[]> {
   wholePerson(caller);

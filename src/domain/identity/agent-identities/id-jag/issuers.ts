@@ -9,7 +9,7 @@ import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 const maxKeySetBytes = 64 * 1024;
 /** Minimum and maximum time for which keys are cached, regardless of their `Cache-Control`. */
 const cacheMs = { min: minutes(10), max: hours(24) } as const;
-/** Time after an unknown key id or a failure in which keys are not requested again. */
+/** After a key id was not found, or a request for keys has failed, the keys are not requested again for this time. */
 const cooldownMs = seconds(30);
 
 let trusted: ReadonlyMap<string, TrustedIssuer> = new Map();

@@ -25,7 +25,8 @@ export const authorizationCode: GrantHandler = async (parameters, source) => {
   const verifier = required(parameters, 'code_verifier');
   await requireClient(required(parameters, 'client_id'));
   const resource = parameters.resource === undefined ? null : resourceOf(parameters.resource);
-  // An error is returned, not thrown, so that the transaction commits: the code stays used, and its sign-in revoked.
+  // An error is returned, not thrown, because the transaction must commit: it marks the code as used, or revokes the sign-in of a code that
+  // is used twice.
   const outcome = await transaction(async (trx) => {
     const code = await useCode(trx, secret);
     if (!code) return revokeReused(trx, secret);

@@ -50,9 +50,9 @@ export const refreshToken: GrantHandler = async (parameters, source) => {
   const [family] = await sql<Family>(findFamilySql, [digest(secret), plainAddress(source.address)]);
   if (!family) throw refused();
   const { signInId, resource, expiresAt } = family;
-  // The scopes of a token that was used before are not checked, because the transaction below ends its sign-in.
+  // A refresh token that was already used ends the sign-in in the transaction below, so the requested scopes are not checked.
   const scopes = family.usedAt === null ? requestedScopes(family, parameters, source) : [];
-  // An error is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
+  // An error is returned, not thrown, because the transaction must commit: it marks the token as used, or ends the sign-in.
   const outcome = await transaction(async (trx) => {
     if (!(await useRefreshToken(trx, secret))) {
       await endSignIn(trx, signInId);

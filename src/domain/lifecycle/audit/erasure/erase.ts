@@ -81,7 +81,8 @@ async function erase(
   orgId: Id<'organization'>,
   { personId, account, address, subjects }: Erased,
 ): Promise<PersonErasure> {
-  // Rows of other tables are locked before the counter, as every other writer does.
+  // Rows of other tables are locked first and the counter last. All other code that locks both uses the same order, which prevents
+  // deadlocks.
   const invites = await deleteInvitesTo(trx, orgId, address);
   const directoryUsers = await deleteInactiveUser(trx, orgId, address);
   const recordings = account ? await deleteRecordings(trx, orgId, account.id) : 0;

@@ -56,7 +56,7 @@ interface Position {
 const positionSql = `select s.address, s.sealed_secret, s.updated_at, s.last_number, s.last_checkpoint_hour, s.failures,
     coalesce(c.tree_size, 0) as tree_size
   from audit_streams s left join audit_counters c on c.org_id = s.org_id where s.org_id = $1`;
-// Stores nothing if the destination has changed since the delivery began, or if another delivery has sent more.
+// Stores nothing if the destination was changed after the delivery began, or if another process has meanwhile delivered later entries.
 const advanceSql = `update audit_streams set last_number = $3, last_checkpoint_hour = $4, delivered_at = $5, due_at = $6,
     failures = 0, failing_since = null, last_error = null
   where org_id = $1 and updated_at = $2 and last_number <= $3 and last_checkpoint_hour <= $4 returning org_id`;
@@ -75,7 +75,7 @@ export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> 
   if (position) await sql(releaseSql, [orgId, position.updatedAt, now()]);
 }
 
-/** Sends one batch. Returns whether it was accepted, in which case the log may have further lines. */
+/** Sends one batch. Returns true if the destination accepted it; the log may then have further lines to send. */
 async function deliverNext(orgId: string, position: Position): Promise<boolean> {
   const batch = await readBatch(orgId, position);
   if (!batch) return false;
@@ -121,7 +121,10 @@ async function readBatch(orgId: string, position: Position): Promise<ReadBatch |
   return { text, key: keyOf(after, lastNumber, lastHour), lastNumber, lastCheckpointHour: lastHour };
 }
 
-/** JSON members with the readable personal values, by event number. In a line they precede the entry, because the bytes of the entry are the leaf. */
+/**
+ * For each event number, the JSON text with the readable personal values of the event. This text is outside of `entry`, because the leaf
+ * hash covers exactly the bytes of `entry`.
+ */
 async function personalTexts(orgId: string, events: readonly AuditEvent[]): Promise<Map<number, string>> {
   const opened = await openPersonal(orgId, events);
   return new Map(
@@ -135,7 +138,10 @@ async function personalTexts(orgId: string, events: readonly AuditEvent[]): Prom
 const checkpointsSql = `select hour, note, key_id from audit_checkpoints
   where org_id = $1 and hour > $2 and size <= $3 order by hour limit ${maxCheckpoints}`;
 
-/** The checkpoints after `hour` as lines, except checkpoints that sign entries after `number`, which the destination does not have yet. */
+/**
+ * The lines for the checkpoints after `hour`. A checkpoint that covers entries after `number` is left out, because the destination does not
+ * have these entries yet.
+ */
 async function readCheckpoints(orgId: string, hour: number, number: number): Promise<{ hour: number; line: string }[]> {
   const found = await sql<{ hour: number; note: string; keyId: string }>(checkpointsSql, [orgId, hour, number]);
   if (found.length === 0) return [];

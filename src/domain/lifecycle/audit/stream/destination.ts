@@ -62,7 +62,7 @@ export interface Batch {
   key: string;
 }
 
-/** Error of a batch that the destination did not accept. Its message is shown to people of the organization. */
+/** Error when the destination did not accept a batch. Members of the organization see its message. */
 export class NotAccepted extends Error {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 0) {

@@ -1,4 +1,5 @@
-// The leaf of an event: its stored columns as canonical JSON (RFC 8785). The export contains the same text as a line.
+// The leaf that represents an event in the Merkle tree: the stored columns of the event as canonical JSON (RFC 8785). The export contains
+// exactly this text.
 import { canonicalJson } from '#foundation/merkle/canonical-json.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';

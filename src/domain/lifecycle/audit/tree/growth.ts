@@ -1,5 +1,5 @@
-// Adds numbered events to the Merkle tree of their organization: usually while they are numbered (../numbers.ts), otherwise in the
-// background.
+// Adds numbered events to the Merkle tree of their organization. This usually happens in the transaction that assigns the numbers
+// (../numbers.ts), and otherwise in the background.
 
 import { leafHash } from '#foundation/merkle/tree.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -24,7 +24,7 @@ export const readTree = async (orgId: string, trx?: Transaction): Promise<TreeSt
 export const lockTreeSql = `${treeSql} for update`;
 const growSql = 'update audit_counters set tree_size = $2 where org_id = $1';
 
-/** The leaf in place of an event that the retention had already deleted when the tree was created. */
+/** The leaf in place of an event that was too old, and therefore already deleted, when the tree was created. */
 export const absentLeaf = leafHash('');
 
 /** Adds all numbered events of the organization to its tree. @throws when the stored tree was changed by another program */
@@ -44,8 +44,8 @@ async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
 }
 
 /**
- * Adds the leaves of the entries with numbers greater than `size` and at most `end`. Leaves are computed from the stored events, because
- * verifications will read the stored values too.
+ * Adds the leaves of the entries with numbers greater than `size` and at most `end`. The leaves are computed from the events as stored, not
+ * from the values before they were stored, because a verification can read only the stored values.
  */
 export async function appendEvents(
   trx: Transaction,
@@ -61,5 +61,5 @@ export async function appendEvents(
 
 const outsideSql = `select org_id from audit_counters where tree_size < last_number and org_id > $1 order by org_id limit 500`;
 
-/** Adds the events of all organizations to their trees; called periodically. */
+/** Adds the events of each organization to the tree of the organization; called periodically. */
 export const growAllTrees = (): Promise<void> => forEachOrganization(outsideSql, [], ({ orgId }) => growTree(orgId));

@@ -43,8 +43,8 @@ export interface EventProof {
 }
 
 /**
- * The proof that the event is in the tree, or in the tree of `size` leaves. @throws 404 for a number without an entry, 400 for a size that
- * excludes the entry
+ * The proof that the event is in the tree of the first `size` events; without `size`, in the tree of all events. @throws 404 for a number
+ * without an entry, 400 for a size that excludes the entry
  */
 export async function proveEvent(
   caller: Caller,

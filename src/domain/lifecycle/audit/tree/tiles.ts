@@ -14,7 +14,7 @@ export async function readTile(orgId: string, level: number, index: number, trx?
 export const readNodes = (orgId: string, trx?: Transaction): ReadNode =>
   nodesOf((level, index) => readTile(orgId, level, index, trx));
 
-/** Error for a stored tile whose size does not fit the tree, because another program has changed it. */
+/** Another program has changed the stored tree: the size of this tile does not match the size of the tree. */
 export class TreeChangedError extends Error {
   constructor(orgId: string, tile: string) {
     super(`the tree of ${orgId} was changed: tile ${tile}`);

@@ -75,6 +75,9 @@ function reportDiffering(differing: readonly Differing[], findings: Findings): v
   for (const one of differing) if (!swapped.has(one)) findings.entry('edited', one.event.number);
 }
 
-/** Whether the content of the second entry matches the first entry's leaf, given the first entry's number and the time of either entry. */
+/**
+ * Whether the content of the second entry has the first entry's leaf hash, if it gets the first entry's number and either its own time or
+ * that of the first entry.
+ */
 const fits = ({ event: { number, createdAt }, leaf }: Differing, { event }: Differing): boolean =>
   [event.createdAt, createdAt].some((time) => leafHash(entryText({ ...event, number, createdAt: time })).equals(leaf));

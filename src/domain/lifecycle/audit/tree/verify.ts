@@ -15,7 +15,7 @@ import { readTile } from './tiles.ts';
 import { verifyEntries } from './verify-entries.ts';
 
 export interface Verification {
-  /** Number of leaves in the tree, including leaves of events that the retention has deleted. */
+  /** Number of leaves in the tree, including the leaves of events that were deleted because of their age. */
   size: number;
   /** Number of the oldest event that still exists. */
   firstNumber: number;
