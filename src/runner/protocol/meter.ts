@@ -106,8 +106,7 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
     isUsed: () => isUsed,
     /**
      * Waits until the price of a call is reserved. @param count Counts the tokens of the input; null if the vendor counts none. @param left
-     * Aborts when the agent disconnects. @throws CallRefused for a call whose price is not known beforehand; other errors when the body is
-     * not readable, or the platform is unreachable
+     * Aborts when the agent disconnects. @throws CallRefused, or another error if the body is invalid or the platform is unreachable
      */
     async admit(
       vendor: Vendor,
