@@ -1,5 +1,6 @@
-// `npm run bench:audit [-- --creations=3000] [--rounds=4] [--sources]`: CPU time that the audit log adds to a write, in the service and in
-// PostgreSQL, for the trigger, the number, the event and its leaf. The latest figures and their explanation are in bench/README.md.
+// Measures the CPU time that the audit log adds to a write, in the service and in PostgreSQL:
+// `npm run bench:audit [-- --creations=3000] [--rounds=4] [--sources]`. For each write, a trigger records the change, and the service later
+// numbers it, stores it as an event and adds a leaf to the tree of the log. The latest figures and their explanation are in bench/README.md.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -42,7 +43,7 @@ interface Used {
 const used = async (): Promise<Used> => ({ service: await server.cpu(), postgres: postgres() });
 let created = 0;
 
-/** Creates projects, and waits until the audit log has their events with their leaves. Returns microseconds of CPU per creation. */
+/** Creates projects, and waits until the audit log has an event and a leaf for each of them. Returns the CPU time per creation in microseconds. */
 async function turn(count: number, idle: Used): Promise<Used> {
   const before = await used();
   const begun = performance.now();
@@ -59,7 +60,7 @@ async function turn(count: number, idle: Used): Promise<Used> {
 }
 
 const bodyOf = (n: number) => JSON.stringify({ name: `Creation ${n}`, repoFullName: `acme/creation-${n}` });
-/** CPU time per second of a service without requests, whose jobs look for work. */
+/** Returns the CPU time per second of a service that gets no requests: only its background jobs look for work. */
 async function measureIdle(): Promise<Used> {
   const before = await used();
   await wait(seconds(5));

@@ -12,7 +12,7 @@ import { migrate } from '#foundation/postgres/migrations.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { idOf, urlOf } from './database.ts';
 
-/** Number of the organization with most of the rows; the other organizations have the numbers 1 to 10. */
+/** The number that stands for the organization with most of the rows. The numbers of the other organizations are 1 to 10. */
 export const big = 0;
 const others = 10;
 /** Number of projects of each organization. The first project has six of every ten runs of its organization. */
@@ -125,7 +125,7 @@ const parties = [
    from generate_series(0, ${others}) o, generate_series(0, ${projects - 1}) n`,
 ];
 
-/** 90 % of the runs are completed, 5 % failed and 5 % skipped; a handful was canceled long ago; the last 20 are running. */
+/** About 90 % of the runs are completed, 5 % failed and 5 % skipped. In addition, ten early runs were canceled, and the last 20 are running. */
 const runs = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, lease_id, lease_until, created_at, started_at,
     finished_at, updated_at)
@@ -166,7 +166,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
   const { sandboxes, samples } = size;
   const lasts = samples * every;
   const at = now();
-  // The samples cover their whole retention period.
+  // The sandboxes are spread over the time for which samples are kept, so that no sample has expired.
   const span = metricRetentionMs - lasts - hours(1);
   await client.query(
     `insert into sandboxes (id, org_id, project_id, run_id, role, harness, status, instance_type, created_at, last_heartbeat_at,
@@ -191,7 +191,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
   );
 }
 
-/** Samples of a period in the order of measurement, so that those of one sandbox are scattered among all others. */
+/** Creates all samples of a period, sorted by time, as sandboxes report them: the samples of one sandbox are not stored next to each other. */
 const samplesWithin = `insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
   select id, at, 50 + 40 * sin(at / 100000.0), 1500 + 900 * sin(at / 300000.0), 4096, 20 + at % 100000 / 2000.0
   from sandboxes cross join lateral generate_series(

@@ -12,7 +12,7 @@ export interface Case {
   together?: number;
   /** Whether the records of the organization must be deleted after each turn. */
   writes?: true;
-  /** The part of a response that all contenders have in common; by default all of it. */
+  /** Picks the part of a response that must be the same for all servers of a comparison. If absent, the whole response must be the same. */
   sameOf?(answer: never): unknown;
 }
 

@@ -1,4 +1,4 @@
-// Reads counters of PostgreSQL. The difference of two readings is the cost of the work between them.
+// Reads counters of PostgreSQL. The difference between two readings is the cost of the work done between them.
 import { sql } from '#foundation/postgres/database.ts';
 
 export interface DatabaseCounters {

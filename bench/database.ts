@@ -1,5 +1,5 @@
-// One database for all servers of the bench: 100,000 projects over 1,000 organizations, one organization with 100,000 more
-// for the depth of cursors, and one organization per server to create in.
+// One database for all servers of the bench. 1,000 organizations have 100 projects each. Another organization has 100,000 projects, so that
+// cursors far from the beginning of a list can be measured. In addition, each server has one organization, in which it creates projects.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/post
 import { migrate } from '#foundation/postgres/migrations.ts';
 import { unrecorded } from '#foundation/postgres/origin.ts';
 
-/** The number of an ordinary organization. The organizations 1 to 1,000 have 100 projects each. */
+/** The number of an ordinary organization. The ordinary organizations have the numbers 1 to 1,000 and 100 projects each. */
 export const ordinary = 500;
 export const big = 0;
 export const inBig = 100_000;
@@ -55,8 +55,8 @@ const pendingSql = `select (select count(*) from audit_changes)
   + (select coalesce(sum(last_number - tree_size), 0) from audit_counters) as pending`;
 
 /**
- * Resolves when the audit log has all changes as events with their leaves. The service adds them, including the changes that other servers
- * have written.
+ * Resolves when the audit log has an event and a leaf for every change. The service adds them, including those for changes that other
+ * servers have written.
  */
 export async function auditSettled(): Promise<void> {
   while ((await sql<{ pending: number }>(pendingSql))[0]!.pending > 0) await wait(50);
@@ -109,7 +109,7 @@ const rows = [
    from generate_series(0, ${organizations - 1}) n`,
 
   `${project('n', '(1 + n % 1000)')} from generate_series(1, 100000) n`,
-  // Runs started by a person, without a schedule: each belongs to the project of the same number.
+  // Runs that a person started without a schedule: run number n belongs to project number n.
   `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, mission_progress, billing_actor_user_id, created_at,
      started_at, finished_at, updated_at)
    select ${id('run', 'n')}, ${id('org', '(1 + n % 1000)')}, ${id('prj', 'n')}, ${time('n')}, 'manual', 'completed', 'Run ' || n, 100,

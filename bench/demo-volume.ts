@@ -1,4 +1,6 @@
-// `npm run bench:demo -- --runs=2000 --sandboxes=300 --artifacts=150`: fills the demo of a running service, found by its settings.
+// Adds many runs, sandboxes and artifacts to the demo of a running service:
+// `npm run bench:demo -- --runs=2000 --sandboxes=300 --artifacts=150`. The settings of the service in the environment tell where its
+// database and its storage are.
 import { parseArgs } from 'node:util';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { findEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';

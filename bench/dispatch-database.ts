@@ -51,7 +51,7 @@ export async function openDispatchDatabase(secretKey: Buffer, { countsStatements
     /** Plans `count` tasks, which are due at `due` or evenly distributed over the `over` milliseconds after it. */
     plan: (count: number, due: number, over: number) => unrecorded(() => sql(planning, [count, due, over])),
     connection,
-    /** Whether an occurrence that is due at this time has no run, or a run has no issue. */
+    /** Returns whether work is left: a task that was due by this time has not started its run yet, or a run has no issue yet. */
     isLeft: async (due: number): Promise<boolean> => (await sql<{ left: boolean }>(leftSql, [due]))[0]!.left,
     /** Resolves when every waiting run has a `reason` that explains its wait. */
     async isExplained(): Promise<void> {

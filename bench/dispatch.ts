@@ -58,7 +58,10 @@ async function read() {
 }
 type Reading = Awaited<ReturnType<typeof read>>;
 
-/** Figures per occurrence from the difference of two readings, less the CPU time of idle processes. @param idle Microseconds per millisecond */
+/**
+ * Describes the cost of one occurrence of a task: the difference between two readings, divided by the number of occurrences. The CPU time
+ * that idle processes would have used meanwhile is subtracted. @param idle CPU time of idle processes, in microseconds per millisecond
+ */
 function costOf(before: Reading, after: Reading, idle: { service: number; postgres: number }): string {
   const each = (figure: keyof Reading, unused = 0) =>
     ((after[figure] - before[figure] - unused * (after.at - before.at)) / occurrences).toFixed(0);

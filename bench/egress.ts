@@ -1,7 +1,7 @@
-// The cost of the runner's egress proxy: a download of 100 MB over TLS from a server of this machine, directly, through the proxy, and
-// through the proxy when it ends the TLS connection for the host of a secret. Server, proxy, the port inside a cell and client are separate
-// processes. The three kinds of downloads alternate, so that other load of the machine affects all of them. Environment variable: ROUNDS
-// (default 7).
+// Measures the cost of the runner's egress proxy. A client downloads 100 MB over TLS from a server on this machine in three ways: directly,
+// through the proxy, and through a proxy that ends the TLS connection itself, as it does for a host that gets a secret. The server, the
+// proxy, the program that forwards the port inside a cell to the proxy, and the client are separate processes. The three ways alternate, so
+// that other load of the machine affects all of them. The environment variable ROUNDS sets the number of rounds (default 7).
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ const parts: Record<string, (...args: string[]) => Promise<unknown>> = { server,
 if (part) process.send!(await parts[part]!(...args));
 else await compare();
 
-/** Starts the server of the download. @returns its port */
+/** Starts the server from which the clients download. @returns its port */
 async function server(key: string, cert: string): Promise<number> {
   const piece = Buffer.alloc(1024 * 1024, 'x');
   const host = createServer({ key, cert }, async (_, answer) => {
@@ -35,7 +35,7 @@ async function server(key: string, cert: string): Promise<number> {
   return (host.address() as AddressInfo).port;
 }
 
-/** Opens the port of a cell that leads to the socket of the proxy. @returns the port */
+/** Opens a port, as inside a cell, and forwards its connections to the socket of the proxy. @returns the port */
 async function inside(socket: string): Promise<number> {
   // The client disconnects as soon as it has all bytes.
   const bridge = createTcpServer((from) => {

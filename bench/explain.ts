@@ -1,5 +1,5 @@
-// The plans of a case: its requests are sent to a service in this process, whose statements are recorded and then explained with the
-// same values.
+// Finds the query plans of a case. A service in this process answers the requests of the case, and each SQL statement that it executes is
+// recorded. PostgreSQL then explains each recorded statement, with the values that it was executed with.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';

@@ -31,7 +31,10 @@ const { values: options } = parseArgs({
 });
 const [missions, lasts] = [Number(options.missions), Number(options.seconds)];
 const { harness } = options;
-/** Time after the last claim in which intervals of heartbeats grow, and caches and prepared statements are filled. */
+/**
+ * How long the bench waits between the last claim and the measurement. In this time the intervals between heartbeats grow to their final
+ * length, and caches and prepared statements fill.
+ */
 const settleMs = 15_000;
 const claimsAtOnce = 16;
 /** The service runs from its sources, so that this module can count its statements. */
@@ -66,7 +69,7 @@ console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`
 try {
   const begun = performance.now();
   let claimed = 0;
-  // A mission sends heartbeats from its claim on, as it does with a runner.
+  // Each mission sends heartbeats as soon as it is claimed, as a real runner does.
   const claimSome = async () => {
     while (claimed < missions) {
       const n = claimed++;
@@ -114,7 +117,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Creates missions that wait for a runtime, with an agent of the harness. */
+/** Creates an agent that uses the chosen harness, and missions of this agent, which wait for a runtime. */
 async function seed(): Promise<void> {
   const [org, agent] = [idOf('org', 0), idOf('agn', 1)];
   await sql(

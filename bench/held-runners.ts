@@ -141,7 +141,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
   return {
     claim,
     hold,
-    /** Starts to ask for the orders of each runner, as real runners do while they execute missions. */
+    /** From now on, requests the orders of each of these runners at intervals, as real runners do while they execute missions. */
     askForOrders(runners: Iterable<string>): void {
       for (const runtime of runners) {
         every(ordersMs, Math.random() * ordersMs, async () => {
@@ -156,7 +156,10 @@ export function createRunners(url: string, token: string, harness: string, { sam
       [times.length, reports, longestGapMs] = [0, 0, 0];
       refusals.clear();
     },
-    /** Results since the last `reset`; `lost` counts from the beginning. `reports` is the number of requests other than heartbeats. */
+    /**
+     * Returns what was measured since the last `reset`. Only `lost` counts from the start of the bench. `reports` is the number of requests
+     * other than heartbeats.
+     */
     read: () => ({ times: [...times].sort((a, b) => a - b), reports, longestGapMs, refusals: [...refusals], lost }),
     end(): void {
       isEnding = true;

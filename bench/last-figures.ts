@@ -1,12 +1,16 @@
-// Saves the ratios of the service (figures.json), and compares the saved ratios with those of this run.
+// Saves the ratios between the figures of the service and those of the other servers in figures.json, and compares the ratios of this run
+// with the saved ones.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { median, type Ratio } from './measure.ts';
 
-/** Ratios by comparison, then by the other contender. */
+/**
+ * Ratios of all comparisons. The outer keys are the names of the comparisons; the inner keys are the names of the servers with which the
+ * service is compared.
+ */
 export type Ratios = Record<string, Record<string, Ratio>>;
 
 const file = new URL('figures.json', import.meta.url);
-/** Permitted increase of CPU per piece of work. */
+/** The service may need this much more CPU time than last time, as a share of last time's: 0.1 means 10 %. */
 const tolerance = 0.1;
 
 export const readLastFigures = (): Ratios => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});

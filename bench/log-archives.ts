@@ -1,6 +1,7 @@
-// Rows and bytes of missions in PostgreSQL before and after their logs are archived, and after their details are deleted: `npm run bench:logs --
-// --missions=200`. A mission has 40 steps, each in its sandbox, with 50 lines in 10 pieces, two spans of a prompt, a message of the runtime and 20
-// fragments; 20 messages of people, 10 calls of models in each step, and one attested commit.
+// Measures how many rows and bytes missions take in PostgreSQL: before and after their logs are archived, and after their details are
+// deleted. The command is `npm run bench:logs -- --missions=200`. Each mission has 40 steps, 20 messages of people and one attested commit.
+// Each step has its own sandbox with 20 fragments and a log of 50 lines in 10 pieces, two spans that belong to its prompt, a message of the
+// runtime, and 10 calls of models.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

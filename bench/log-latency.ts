@@ -108,7 +108,7 @@ interface Log {
   sessionId: string;
 }
 
-/** Starts a mission with a script of Node.js; resolves when its log has its first line. */
+/** Starts a mission that executes a Node.js script. Resolves when its log has its first line. */
 async function begin(program: string): Promise<Log> {
   const query =
     'mutation ($prompt: String!, $agentId: String!) { startMission(projectId: "prj_1", prompt: $prompt, agentId: $agentId) { id } }';
@@ -137,7 +137,7 @@ async function* moments(sandboxId: string): AsyncGenerator {
   yield* eventsOf(await ask<Response>(query, { sandboxId }, 'text/event-stream'));
 }
 
-/** Reads a log until all lines with a time were seen. */
+/** Follows a log until every line of the form `at <time>` has been read, and records how long each of these lines took to arrive. */
 async function follow(log: Log): Promise<void> {
   let [bytes, left] = [0, linesEach];
   for await (const _ of moments(log.sandboxId)) {
@@ -173,7 +173,7 @@ async function followInBrowser(logs: Log[]): Promise<void> {
     }).observe(document, { childList: true, characterData: true, subtree: true });
   `);
   try {
-    // A hidden page would not be updated.
+    // Only one log is opened, because the console does not update pages in hidden tabs.
     const [log] = logs;
     const page = await context.newPage();
     await page.goto(`/console/o/acme/sandboxes/${log!.sandboxId}`);
@@ -185,7 +185,7 @@ async function followInBrowser(logs: Log[]): Promise<void> {
   }
 }
 
-/** Prints the cost of a mission with 10,000 lines a second, without a reader. */
+/** Prints how much CPU time the service spends on a mission that prints 10,000 lines a second, while nobody reads its log. */
 async function measureFlood(): Promise<void> {
   const { sandboxId } = await begin(flood);
   const [used, begun] = [await server.cpu(), performance.now()];

@@ -16,7 +16,7 @@ export interface Figures {
 /** Number of connections of the client, with one request at a time on each. */
 const usual = 16;
 
-/** Loads the server for a number of seconds. Throws at any unsuccessful response. */
+/** Sends requests to the server for a number of seconds, and returns the figures. Throws at any unsuccessful response. */
 export async function turn(server: Server, one: Case, seconds: number, connections = usual): Promise<Figures> {
   const times: number[] = [];
   const before = await server.cpu();
@@ -49,13 +49,16 @@ export function median(values: number[]): number {
   return Number.isInteger(middle) ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!;
 }
 
-/** The last contender's figure as a multiple of another's: the median over the rounds. */
+/** The figures of the last server divided by those of another server: the median of the quotients of all rounds. */
 export interface Ratio {
   cpu: number;
   perSecond: number;
 }
 
-/** Ratios by the names of the other contenders. `turns` has the figures of each contender, round by round. */
+/**
+ * Compares the last server with each of the other servers. The keys of the result are the names of the other servers. `turns` has the
+ * figures of each server, round by round.
+ */
 export function ratiosOf({ contenders }: Comparison, turns: Figures[][]): Record<string, Ratio> {
   const last = turns.at(-1)!;
   const ratio = (to: Figures[], figure: keyof Figures) =>
@@ -68,7 +71,10 @@ export function ratiosOf({ contenders }: Comparison, turns: Figures[][]): Record
   );
 }
 
-/** The table of one comparison: a line per contender, with the last contender's ratios to it in the last two columns. */
+/**
+ * Formats the table of one comparison, with one line per server. The last two columns of a line have the figures of the last server divided
+ * by the figures of the line's server.
+ */
 export function table(comparison: Comparison, turns: Figures[][]): string {
   const { name, contenders } = comparison;
   const ratios = ratiosOf(comparison, turns);

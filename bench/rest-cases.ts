@@ -46,7 +46,7 @@ export async function restComparisons({ bare, fastify, prepared, service }: Serv
 
 const depths = [inBig / 2, inBig - 1_000] as const;
 
-/** Reads page by page, like any client, up to the cursors at these depths. Each server has its own cursors. */
+/** Reads the list of projects page by page, as any client does, and keeps the cursor at each of the `depths`. Each server has its own cursors. */
 async function cursorsOf(server: Server): Promise<[depth: number, cursor: string][]> {
   const found: [number, string][] = [];
   let cursor = '';

@@ -21,7 +21,7 @@ export interface ServiceSettings {
   /** Folder of the service's data and log. */
   folder: string;
   secretKey: Buffer;
-  /** Runs from the sources without a build: the service then starts sooner, and is as fast. */
+  /** Whether the service runs from its sources. The bench then needs no build, and the service is as fast as with a build. */
   fromSources?: boolean;
 }
 

@@ -1,5 +1,6 @@
-// `npm run bench:watchers [-- --watchers=1000] [--runs=100] [--every=5]`: live pages of running missions, on one process of the service:
-// the delay of a change for all watchers, and its cost. The latest figures and their explanation are in bench/README.md.
+// Measures live pages of running missions on one process of the service: how long a change takes to reach all watchers, and what it costs.
+// The command is `npm run bench:watchers [-- --watchers=1000] [--runs=100] [--every=5]`. The latest figures and their explanation are in
+// bench/README.md.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -86,7 +87,10 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Creates tokens of several people, because the number of streams per person is limited, and running missions. */
+/**
+ * Creates the running missions, and access tokens for the watchers. The tokens belong to several people, because each person may have only a
+ * limited number of streams.
+ */
 async function seed(): Promise<void> {
   const org = idOf('org', 0);
   const person = `'usr_' || lpad(to_hex(n), 32, '0')`;

@@ -2,7 +2,7 @@
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
 
-/** One sentence for each breaking change between two schemas that the changelog does not announce. */
+/** Compares two schemas. Returns one sentence for each breaking change that the changelog does not announce. */
 export async function unannounced(before: string, after: string, changelog: string): Promise<string[]> {
   const announced = announcements(changelog);
   const changes = await diff(buildSchema(before), buildSchema(after));

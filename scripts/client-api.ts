@@ -1,5 +1,6 @@
-// The operations of the typed client as a module: those of the OpenAPI document that accept a token, and the root fields of the graph
-// without a route. `npm run client:types` writes it, `npm run schema:check` compares it.
+// Generates the module with the operations of the typed client. It has all operations of the OpenAPI document that accept a token, and all
+// root fields of the GraphQL schema that have no REST route. `npm run client:types` writes the module; `npm run schema:check` fails if the
+// stored module is outdated.
 import { fileURLToPath } from 'node:url';
 import {
   type GraphQLArgument,

@@ -1,4 +1,5 @@
-// The members of records that hold a time, by scalar type of the schema: the typed client converts them to dates.
+// Lists the names of all fields that hold a time, with the unit of each time according to its scalar type in the schema. The typed client
+// converts the values of these fields to `Date`.
 import { getNamedType, isIntrospectionType, isObjectType } from 'graphql';
 import { schema } from '#schema.ts';
 

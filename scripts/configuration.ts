@@ -15,7 +15,7 @@ type RunnerSetting = (typeof namesOfRunnerSettings)[number] | RunnerOnly;
 
 const schemas = { ...settings.shape, ...upstreamSettings.shape, ...stripeSettings.shape, ...cellSettings.shape };
 
-/** The default in the code, as it would be set in an environment. */
+/** Returns the default value in the code, as a person would write it in an environment variable. */
 function defaultOf(schema: { safeParse(value: unknown): { success: boolean; data?: unknown } }): string | null {
   const { success, data } = schema.safeParse(undefined);
   return success && (typeof data === 'string' || typeof data === 'number') ? `\`${data}\`` : null;

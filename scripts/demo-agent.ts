@@ -11,8 +11,8 @@ import { agentsRefused } from '../src/runner/isolation/isolation.ts';
 import { startModels } from '../test/support/stand-in-models.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'demo-agent-'));
-// The folder must be accessible to an ordinary account: under root the database runs as such an account, and would otherwise keep
-// its data elsewhere permanently.
+// For root, the database runs under an ordinary account. If that account could not access this folder, the database would keep its data in
+// another place, which is not deleted afterwards.
 if (process.getuid?.() === 0) chmodSync(folder, 0o711);
 const repository = path.join(folder, 'repositories/demo/dates');
 const git = (...args: string[]) => {
@@ -166,7 +166,7 @@ async function runMission(ask: Ask, harness: string, owner: string, chosen: { pr
   if (run.branch) console.log(git('log', '-p', '--format=%an: %s', `main..${run.branch}`));
 }
 
-/** Prints the preparation of the environment, its connections, and the time from the claim to the first call of the model. */
+/** Prints how the environment of a run was prepared, which connections it opened, and how long it took from the claim to the first model call. */
 async function showEnvironment(ask: Ask, { id, startedAt }: Json, firstCallAt: number | undefined): Promise<void> {
   for (const { status, seconds, bytes } of (await ask('GET', `/v1/runs/${id}/preparations`)).data)
     console.log(`Its environment is ${status}: set up in ${seconds} s, ${Math.round(bytes / 1024)} KiB.`);

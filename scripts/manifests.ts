@@ -16,7 +16,7 @@ const option = (setting: string, template: string): string[] => [
   ...[...runner, '--set', `runner.${setting}=true`],
   ...['--show-only', `templates/${template}`],
 ];
-/** Arguments of `helm` by file. */
+/** The files, each with the arguments of the `helm` command that generates it. */
 export const manifestFiles: Record<string, string[]> = {
   'service.yaml': [],
   'runner.yaml': runner,

@@ -42,13 +42,13 @@ interface Component {
   properties?: { name: string; value: string }[];
 }
 
-/** The dependencies of the service with licenses and hashes, in CycloneDX 1.5. `aep` and the client have none. */
+/** Lists the dependencies of the service in CycloneDX 1.5, with their licenses and hashes. `aep` and the typed client have no dependencies. */
 function componentsOf(): string {
   const options = ['--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
   const document = JSON.parse(run('npm', ['sbom', ...options]));
   // npm names the component after the folder of the checkout.
   document.metadata.component.name = manifestOf('.').name;
-  // `--omit dev` would also leave out each package that a package for development needs as well.
+  // The npm option `--omit dev` is not used: it would leave out every package that is needed both for development and in production.
   const isForDevelopment = ({ properties = [] }: Component) =>
     properties.some(({ name }) => name === 'cdx:npm:package:development');
   document.components = document.components.filter((one: Component) => !isForDevelopment(one));

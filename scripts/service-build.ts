@@ -7,7 +7,7 @@ import { isFresh, output, root } from './output.ts';
 
 /** Libraries that are not bundled but loaded from node_modules, because they have their own files or threads. */
 const apart = ['pino', 'pino-pretty'];
-/** Drivers that knex and pg would load and that are not installed. */
+/** Drivers that the code of knex and pg refers to, but that are not installed. */
 const absent = /^(pg-native|pg-query-stream|better-sqlite3|mariadb|mysql2?|oracledb|sqlite3|tedious)(\/|$)/;
 /** Modules that libraries load for unused features: a cron parser, other databases. */
 const unused =
@@ -30,12 +30,12 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
       dir,
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
-      // Without this group v8-flags.ts would run after the files that `main` shares.
+      // Without this group, the bundler would place v8-flags.ts in a file that runs after the files shared by `main` and other programs.
       codeSplitting: { groups: [{ name: 'first', test: /foundation.v8-flags/ }] },
       // Identifiers are not renamed, so that stack traces show them.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true,
-      // A single character beyond Latin-1 doubles the memory of a file.
+      // If a file has a single character beyond Latin-1, V8 stores its text with two bytes per character.
       charset: 'ascii',
     },
   });

@@ -1,5 +1,6 @@
-// Operations of the console and of the runner as modules: types made from schema.graphql, and each operation as one string. A
-// document that is invalid against the schema fails here. `npm run console:types` writes them, `npm run schema:check` compares.
+// Generates a module with the operations of the console, and one with the operations of the runner. A module has the types of the
+// operations, made from schema.graphql, and the text of each operation as one string. If an operation is invalid against the schema, the
+// generation fails. `npm run console:types` writes the modules; `npm run schema:check` fails if they are outdated.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -97,7 +98,7 @@ export async function typedOperations(program: Program, sdl: string): Promise<st
   return `${introductionOf(program)}\n${types.trim()}\n\n${texts(whole)}`;
 }
 
-/** The part of the schema that the operations can reach, so that other changes of the schema do not change the file. */
+/** Returns only the part of the schema that the operations use, so that a change to another part does not change the generated file. */
 function asked(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLSchema {
   const roots = new Set(
     definitions.flatMap((one) =>

@@ -130,7 +130,7 @@ export async function openClusterPlatform({
       );
       return row!;
     },
-    /** One sentence for each mission that has not ended exactly once. */
+    /** Returns one sentence for each mission that was not completed exactly once. */
     async endings(runIds: ReadonlySet<string>): Promise<string[]> {
       await numberAllChanges();
       const rows = await sql<{ id: string; status: string; lastError: string | null; ends: number }>(
@@ -142,8 +142,8 @@ export async function openClusterPlatform({
       return [...wrong, ...others].map((row) => `a mission has not ended once, as completed: ${JSON.stringify(row)}`);
     },
     /**
-     * Verifies the organization's log against its tree; returns an empty list when they agree. It runs from the sources, because the build
-     * may be newer by now.
+     * Verifies the organization's log against its tree. Returns one sentence for each difference; an empty list means that they agree. The
+     * verification uses the code of the sources instead of the build, because the build may be newer when the bench ends.
      */
     async tree(): Promise<string[]> {
       await auditSettled();

@@ -88,7 +88,7 @@ async function step(runId: Id<'run'>, more: object): Promise<void> {
   } as never);
 }
 
-/** Creates a sandbox of the mission, with fragments and a log of that many lines. */
+/** Creates a sandbox of the mission. @param lines Number of lines of its log */
 async function work(runId: Id<'run'>, lines: number, lastLine: string | null): Promise<void> {
   const sandboxId = newId('sandbox');
   const at = now() - minutes(4);

@@ -29,7 +29,10 @@ const batch = 50_000;
 /** The id of the n-th record of a kind, in SQL; $1 is the organization. */
 export const numbered = (prefix: string, n = 'n'): string => `'${prefix}_' || md5($1 || ' demo ${prefix} ' || ${n})`;
 
-/** An integer below 2^32: the golden ratio distributes any number of them evenly. */
+/**
+ * SQL for an integer below 2^32 that depends on `n`. The factor is 2^32 divided by the golden ratio, so the results for consecutive values
+ * of `n` are spread evenly, however many values there are.
+ */
 const spread = (n = 'n'): string => `(${n}::bigint * 2654435761 % 4294967296)`;
 /** A time within `span` milliseconds before another, in SQL. */
 export const momentOf = (before: string, span: number): string =>
@@ -63,8 +66,9 @@ const insertTasksSql = `insert into recurring_missions (id, kind, org_id, projec
   from unnest($3::text[]) project on conflict do nothing`;
 const taskName = 'Nightly checks';
 
-// The last 20 bits of a due time are the bits of n in another order, so no two runs are the same occurrence. Only the first thousand
-// runs reach into today: all of them would exhaust today's cost cap. Sorted rows are faster and avoid deadlocks of concurrent calls.
+// The last 20 bits of the due time of a run are computed from its number `n` so that they differ for any million consecutive runs: no two
+// runs are the same occurrence of the task. Only the first thousand runs may have been due today; if all runs could, their cost would exceed
+// today's cost cap. The rows are inserted in a fixed order, which is faster and keeps concurrent calls from deadlocking.
 const insertRunsSql = `with inserted as (
   insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, last_error, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, created_at, started_at, finished_at, updated_at)
@@ -156,8 +160,8 @@ const insertSandboxesSql = `with inserted as (
 ) select count(*) as created from inserted`;
 
 /**
- * The n-th sandbox belongs to the n-th run, if that exists. Each has a session, five fragments and `samples` samples, spread evenly
- * over its lifetime; samples beyond their retention are left out.
+ * Creates sandboxes. The n-th sandbox belongs to the n-th run, if there is such a run. Each sandbox has a session, five fragments and
+ * `samples` samples, which are spread evenly over its lifetime; samples that would already have expired are not created.
  */
 export async function fillSandboxes({ orgId, projects }: DemoParties, count: number, samples: number): Promise<Filled> {
   if (count > 0) await keepMetricPartitions();

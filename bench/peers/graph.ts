@@ -1,5 +1,5 @@
 // The schema of the GraphQL peers: the part of the service's schema that the bench uses, with the same types. Relations are loaded in
-// batches, with the SQL statements of the bare server and of Fastify.
+// batches with the SQL statements of servers/work.ts, which bare.ts and fastify.ts also use.
 import { readFileSync } from 'node:fs';
 import {
   type Caller,

@@ -1,5 +1,6 @@
-// The handwritten data access of bare.ts and fastify.ts, as is usual with pg. One statement finds the caller by the digest of its token,
-// and another one reads the rows with the member names of the API. The bench compares the responses with the service's own.
+// The data access of bare.ts and fastify.ts. It is written by hand for pg, without an ORM, as is common. One statement finds the caller by
+// the digest of its token, and another statement reads the rows with the field names of the API. The bench compares the responses with the
+// service's own.
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
@@ -95,7 +96,7 @@ export interface NewProject {
   tracker?: string;
 }
 
-/** The connectors, whether the slug is taken, and the insert. The unique index refuses a taken repository. */
+/** Reads the connectors, chooses a free slug, and inserts the project. If another project has the repository, the unique index rejects the insert. */
 export async function createProject({ orgId }: Caller, input: NewProject): Promise<Project> {
   const { name, repoFullName, tracker = 'builtin' } = input;
   const [scmOwner, scmRepo] = repoFullName.split('/');

@@ -7,7 +7,7 @@ import type { Server } from '../process.ts';
 /** @param services Processes; null for one that is killed */
 export async function balance(services: readonly (Server | null)[]) {
   let turn = 0;
-  /** Live processes, beginning with another one each time. */
+  /** Returns the live processes. Each call begins the list with another process, so that connections are spread over all of them. */
   const backends = (): Server[] => {
     const alive = services.filter((one) => one !== null);
     return [...alive.splice(turn++ % Math.max(1, alive.length)), ...alive];
@@ -21,7 +21,7 @@ export async function balance(services: readonly (Server | null)[]) {
   };
 }
 
-/** Connects to the first backend that accepts; closes the connection if none does. */
+/** Forwards the client's connection to the first backend that accepts a connection. If no backend accepts, the client's connection is closed. */
 function forward(socket: Socket, backends: Server[]): void {
   const [backend, ...others] = backends;
   if (!backend) return void socket.destroy();

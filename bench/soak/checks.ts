@@ -77,7 +77,7 @@ export async function findings({ projects, runs, tasks }: Acknowledged, stored?:
   return found;
 }
 
-/** Numbers of contents in the bucket, and of archives of logs among them. */
+/** Counts the contents in the bucket, and the archives of logs. */
 export async function countContents(): Promise<{ contents: number; archives: number }> {
   const [row] = await sql<{ contents: number; archives: number }>(
     `select (select count(*) from stored_contents where size_bytes is not null)::int as contents,

@@ -23,7 +23,7 @@ interface Tally {
   times: number[];
 }
 
-/** Records that the service acknowledged, each of which must exist exactly once at the end. */
+/** The records for which the service acknowledged the creation. Each of them must exist exactly once at the end of the soak. */
 export interface Acknowledged {
   projects: Set<string>;
   runs: Set<string>;
@@ -51,7 +51,7 @@ const scripts = [
 /** Index of the script whose missions are canceled. */
 const toCancel = scripts.length - 1;
 
-/** @param missions Number of missions that are open at a time. @param pauses Factor of the pauses between other calls. */
+/** @param missions Number of missions that are open at a time. @param pauses The pauses between other calls are multiplied by this factor. */
 export function startLoad({ url, token }: Platform, { missions, pauses }: { missions: number; pauses: number }): Load {
   const tallies = new Map<string, Tally>();
   const acknowledged: Acknowledged = { projects: new Set(), runs: new Set(), tasks: new Map() };

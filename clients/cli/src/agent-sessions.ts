@@ -1,4 +1,5 @@
-// Sessions of Claude Code and Codex in a checkpoint, and in the folders of this person where the programs look for them.
+// Finds sessions of Claude Code and Codex in a checkpoint, and writes them to the folders of the local user in which these programs look for
+// their sessions.
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -35,7 +36,10 @@ function sessionOf(file: string): Omit<AgentSession, 'blob'> | null {
 
 export interface WrittenSession {
   file: string;
-  /** Existing files are kept when this person has continued the session (`newer`), or when their content differs (`differs`). */
+  /**
+   * Existing files are kept: `newer` means that the user has continued the session in the existing file, `differs` that its content differs
+   * otherwise.
+   */
   state: 'written' | 'newer' | 'differs';
 }
 

@@ -1,4 +1,4 @@
-// The commands of attestations.
+// The commands that show, verify and trace attestations of commits.
 import type { Command } from 'commander';
 import { run } from './arguments.ts';
 import * as attestations from './commands/attestations.ts';

@@ -5,7 +5,7 @@ import { type Checkpoint, checkpointsIn, isSigned, leafHash, openTree, publicKey
 export interface FileReport {
   /** Number of entries whose text is in the file. */
   entries: number;
-  /** The number of the first entry that the retention has not deleted. */
+  /** The number of the first entry that the log still has. Earlier entries were deleted after their retention period. */
   firstNumber: number;
   /** The number of entries that a checkpoint has signed. */
   signed: number;
@@ -36,7 +36,10 @@ function readEntry(line: string): Line | null {
   return { number: Number(number), leafHash: Buffer.from(hash!, 'base64'), text: text === 'null' ? null : text! };
 }
 
-/** The shortest retention of an audit log, less the time until a checkpoint. */
+/**
+ * Missing entries may have been deleted only if a checkpoint shows that they were at least this old. This is less than the shortest
+ * retention of an audit log, because a checkpoint may be signed some time after the entries that it covers.
+ */
 const minKeptMs = 28 * 86_400_000;
 
 /**

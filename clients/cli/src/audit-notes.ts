@@ -54,7 +54,7 @@ const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 export const ed25519Key = (publicKey: Buffer): KeyObject =>
   createPublicKey({ key: Buffer.concat([derPrefix, publicKey]), format: 'der', type: 'spki' });
 
-/** Whether one of the public keys of 32 bytes has signed the checkpoint in the name of its log. */
+/** Whether the checkpoint has a valid signature in the name of its log by one of the keys. @param publicKeys Ed25519 keys of 32 bytes */
 export function isSigned({ origin, body, signatures }: Checkpoint, publicKeys: readonly Buffer[]): boolean {
   const own = signatures.split('\n').flatMap((line) => {
     const [, name, bytes] = line.split(' ');
@@ -69,7 +69,7 @@ export function isSigned({ origin, body, signatures }: Checkpoint, publicKeys: r
   });
 }
 
-/** The public key in the notation of signed notes, `name+hash+key`; null for one of another algorithm. */
+/** Parses a public key in the notation of signed notes, `name+hash+key`. Returns null if the key is not for Ed25519. */
 export function publicKeyOf(verifierKey: string): Buffer | null {
   const bytes = Buffer.from(verifierKey.split('+').slice(2).join('+'), 'base64');
   return bytes.length === 33 && bytes[0] === 1 ? bytes.subarray(1) : null;

@@ -1,5 +1,5 @@
-// Checks out a checkpoint in a git repository of this person. Its content comes from an agent, so no hook runs, and
-// nothing of this person is overwritten.
+// Checks out a checkpoint of a mission in the user's git repository. The content of the checkpoint comes from an agent, so git runs no hook,
+// and no file or commit of the user is overwritten.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -96,7 +96,10 @@ async function basesOf(file: string): Promise<string[]> {
   return [...header.matchAll(/^-([0-9a-f]{40,64})/gm)].map(([, sha]) => sha!);
 }
 
-/** Checks the branch out at the parent of `work`, with the files of `work`. @throws when something of this person would be lost */
+/**
+ * Checks the branch out at the parent of `work`, with the files of `work` as uncommitted changes. @throws when a file or commit of the user
+ * would be lost
+ */
 export async function checkOut(
   folder: string,
   work: string,

@@ -43,14 +43,17 @@ interface FollowOptions {
   page: string;
 }
 
-/** Sets the exit code by the outcome. @returns the final status of the run; null when the person interrupted the command */
+/**
+ * Prints the progress of a run until the run ends, and sets the exit code according to its outcome. @returns the final status of the run;
+ * null when the person interrupted the command
+ */
 export async function followRun(client: Client, runId: string, { json, page }: FollowOptions): Promise<string | null> {
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   process.once('SIGINT', leave);
   const sandboxes = new Map<string, Promise<void>>();
   const said = new Set<string>();
-  /** Prints a line once. */
+  /** Prints a line, unless the same line was already printed. */
   const say = (line: string) => {
     if (!said.has(line) && said.add(line)) printLine(line);
   };
@@ -114,7 +117,7 @@ function showEnd(run: LiveRun, json?: true): void {
   for (const address of [run.issueUrl, run.prUrl]) if (address) printLine(`  ${plain(address)}`);
 }
 
-/** Ignores a sandbox that cannot be read, for example without the scope. */
+/** Prints what happens in a sandbox. If the sandbox cannot be read, for example because the token lacks the scope, prints only the error. */
 async function followSandbox(client: Client, sandboxId: string, signal: AbortSignal): Promise<void> {
   try {
     for await (const { fragments } of client.sandboxUpdated({ sandboxId }, { signal })) {

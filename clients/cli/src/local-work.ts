@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type FetchedBundle, git, gitWith, succeeds } from './checkout.ts';
 import { UserError } from './session.ts';
 
-/** Maximum size of a bundle that the platform accepts, bytes. */
+/** Maximum size, in bytes, of a bundle that the platform accepts. */
 const maxBundleBytes = 256 * 1024 * 1024;
 
 /** The git setting that stores the checkpoint of the last pull or push of the branch; git removes the setting with the branch. */
@@ -35,7 +35,7 @@ export interface LocalWork {
   commitSha: string;
   /** The head of the branch. */
   head: string;
-  /** Whether the mission already has all of the work. */
+  /** Whether the newest checkpoint of the mission has the same files and the same head, so that there is nothing to push. */
   isKnown: boolean;
 }
 

@@ -68,7 +68,7 @@ export interface Request {
   address: string;
   /** Whether the callback belongs to this request: any page can open the redirect address. */
   isAnswered(callback: URL): boolean;
-  /** Exchanges the callback's code for tokens. @throws the refusal of the person or the server */
+  /** Exchanges the callback's code for tokens. @throws when the person or the server has denied access */
   finish(callback: URL): Promise<SignIn>;
 }
 

@@ -9,7 +9,7 @@ export interface CommonOptions {
   json?: true;
 }
 
-/** Time before its expiry at which a token is renewed. */
+/** A token is renewed this long before it expires. */
 const marginMs = 60_000;
 
 /** An error whose message tells the person what to correct. */

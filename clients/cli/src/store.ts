@@ -17,7 +17,7 @@ export interface SignIn {
 export interface Store {
   /** Service URL of the last sign-in. */
   url: string | null;
-  /** Sign-ins by the URL of the service. */
+  /** The sign-ins. Each key is the URL of a service. */
   signIns: Record<string, SignIn>;
 }
 

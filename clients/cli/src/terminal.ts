@@ -29,7 +29,7 @@ export function writeTo(client: Client, terminalId: string, signal: AbortSignal)
         waiting = waiting.slice(text.length);
         seq++;
       } catch (error) {
-        // The service asks to wait while the shell has not read its earlier input.
+        // If the shell has not read its earlier input yet, the error says how long to wait before this input is sent again.
         if (!(error instanceof ApiError) || error.retryAfterMs === null) return;
         await wait(error.retryAfterMs, undefined, { signal }).catch(() => {});
       }

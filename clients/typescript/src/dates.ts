@@ -4,7 +4,7 @@ import { times } from './api.ts';
 type Times = typeof times;
 type DateOf<Value> = Value extends number | string ? Date : Value extends readonly number[] ? Date[] : Value;
 
-/** A record whose times are dates, at every depth. */
+/** A record in which each time, at every depth, is a `Date`. */
 export type WithDates<T> = T extends readonly (infer Entry)[]
   ? WithDates<Entry>[]
   : T extends object

@@ -25,7 +25,7 @@ export interface ErrorDetails {
   body: Problem;
   /** The `X-Request-Id` of the response, which is also in the log of the service; null without a response. */
   requestId: string | null;
-  /** Milliseconds that the service asks to wait; null without such a request. */
+  /** How many milliseconds the client should wait before it tries again; null if the service has not asked for a wait. */
   retryAfterMs?: number | null;
   cause?: unknown;
 }
@@ -118,7 +118,8 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
 };
 
 /**
- * Creates an error of the class for its code, because GraphQL responds with 200. Without a known code, the status of the response decides.
+ * Creates an error. Its class depends on the error code, because a GraphQL response has the status 200 even when it reports an error. If the
+ * code is missing or unknown, the status of the response decides.
  */
 export function createError(details: ErrorDetails): ApiError {
   const status = (errorStatuses as Record<string, number>)[details.body.code ?? ''] ?? details.status ?? 0;
@@ -159,7 +160,7 @@ function problemOf(body: unknown): Problem | undefined {
   return [details, body, errors?.[0]?.extensions?.problem].find(isProblem);
 }
 
-/** The body for a response that does not come from the service, but for example from a proxy. */
+/** The body of an error for a response that some other program, such as a proxy, has sent instead of the service. */
 const foreignBody = (status: number): ErrorBody => ({
   category: 'unknown',
   title: 'Unexpected answer',

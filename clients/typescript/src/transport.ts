@@ -56,7 +56,7 @@ export function createTransport(settings: TransportSettings) {
   const send = settings.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request));
   const url = settings.url.replace(/\/+$/, '');
 
-  /** One attempt. @throws ApiError without a response, or the reason with which the caller's signal was aborted */
+  /** Sends a request once. @throws ApiError if no response arrives, or the reason with which the caller's signal was aborted */
   async function open(outgoing: Outgoing, signal: AbortSignal | undefined, refused?: string): Promise<Response> {
     const bearer = typeof token === 'string' ? token : await token(refused);
     const { method, path } = outgoing;

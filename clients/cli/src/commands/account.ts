@@ -108,7 +108,7 @@ export async function whoAmI(options: CommonOptions): Promise<void> {
   });
 }
 
-/** A token cannot manage tokens, so the page of the console is shown. */
+/** Tokens can be managed only in the console, not with a token, so this command opens the console's page of tokens. */
 export async function openTokens(options: CommonOptions & BrowserOption): Promise<void> {
   const page = `${await consoleOf(options)}/tokens`;
   if (options.json) return printJson({ url: page });

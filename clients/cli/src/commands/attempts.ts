@@ -5,7 +5,7 @@ import { type CommonOptions, openClient, UserError } from '../session.ts';
 
 const groupOfRun = 'query ($runId: String!) { run(runId: $runId) { attemptGroup { id } } }';
 
-/** Finds the id of a group of attempts, given this id or the id of one of its runs. */
+/** Finds the id of a group of attempts. @param id The id of the group, or of a run in the group */
 export async function attemptGroupId(client: Client, id: string): Promise<string> {
   if (id.startsWith('grp_')) return id;
   const { run } = await client.graphql<{ run: { attemptGroup: { id: string } | null } }>(groupOfRun, { runId: id });

@@ -6,7 +6,7 @@ import { git, gitBytes, gitWith } from '../checkout.ts';
 import { exitCodes, plain, printJson, printLine, printRecord, toJson } from '../output.ts';
 import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
 
-/** The reference with the notes of attestations. */
+/** The git reference whose notes hold the attestations of commits. */
 export const notes = 'refs/notes/attestations';
 
 /** Prints the envelope of the commit as one line. */
@@ -17,7 +17,7 @@ export async function show(options: CommonOptions, commit: string): Promise<void
   printLine(toJson(found.envelope));
 }
 
-/** Prints one call a line, for `--calls` of `verify`. */
+/** Prints each call as one line. The option `--calls` of `verify` reads a file of these lines. */
 export async function calls(options: CommonOptions, runId: string): Promise<void> {
   const client = await openClient(options.url);
   for await (const call of client.runCalls({ runId, limit: 200 })) printLine(toJson(call));
@@ -50,7 +50,7 @@ export async function verify(options: VerifyOptions, name: string): Promise<void
   printRecord(describe(statement));
 }
 
-/** The commit and its tree, computed from the bytes of the commit, because git does not compare these with the id. */
+/** Reads a commit, and computes its id from its bytes. Git itself would not notice bytes that do not match the id, so a difference is a finding. */
 export async function readCommit(name: string): Promise<{ commit: Commit; findings: string[] }> {
   const plainly = { GIT_NO_REPLACE_OBJECTS: '1' };
   const sha = String(
@@ -64,7 +64,7 @@ export async function readCommit(name: string): Promise<{ commit: Commit; findin
   return { commit: { sha, tree }, findings };
 }
 
-/** The envelopes in the note of the commit, one a line; none without a note. */
+/** Returns the envelopes in the git note of the commit, which has one per line. The result is empty if the commit has no note. */
 export async function noteOf(sha: string): Promise<string[]> {
   const note = await gitBytes('.', 'notes', `--ref=${notes}`, 'show', sha).catch(() => null);
   return String(note ?? '')

@@ -10,8 +10,8 @@ import { exitCodes, plain, printJson, printLine, toJson } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 
 /**
- * Prints every entry, then every checkpoint. The checkpoints are read first, so that the printed entries include all
- * that they have signed.
+ * Prints every entry, then every checkpoint. The checkpoints are read first, so that every entry that a checkpoint covers is among the
+ * printed ones.
  */
 export async function exportEntries(client: Client): Promise<void> {
   const checkpoints: string[] = [];

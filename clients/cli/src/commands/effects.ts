@@ -27,7 +27,10 @@ async function read(client: Client, runId: string): Promise<Effect[]> {
 
 const waits = ({ state }: Effect): boolean => state === 'staged' || state === 'failed';
 
-/** Without a decision, prints the effects, and the texts of waiting effects. */
+/**
+ * Approves or rejects outside effects of the run. If `decision` is absent, prints all effects, and the full text of each effect that still
+ * waits for a decision.
+ */
 export async function effects(
   options: EffectsOptions,
   runId: string,

@@ -74,7 +74,7 @@ export async function showLogs(options: LogOptions, runIds: string[]): Promise<v
 }
 
 async function showLog(client: Client, runId: string, options: LogOptions, isLabeled: boolean): Promise<void> {
-  /** Number of printed bytes of each session. */
+  /** How many bytes of each session have been printed. */
   const printed = new Map<string, number>();
   const print = isLabeled ? labeled(runId) : { text: (text: string) => void process.stdout.write(text), end: () => {} };
   for (;;) {

@@ -1,4 +1,4 @@
-// Opens pages of the console, and organization files with the program of the service.
+// The command `aep open`. It opens a page of the console in the browser, or starts the program of the service to show an organization file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { openBrowser } from '../browser.ts';
 import { printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
 
-/** Pages by the prefix of an id. */
+/** The part of a page's address that belongs to each id prefix: the page of `run_1` is /runs/run_1. */
 const pages: Record<string, string> = {
   run: 'runs',
   prj: 'projects',
@@ -36,10 +36,13 @@ export async function pageOf(options: CommonOptions, id: string): Promise<string
   return `${await consoleOf(options)}/${page}/${encodeURIComponent(id)}`;
 }
 
-/** The program of the service, which has PostgreSQL and the console in it. */
+/** The command of the service. Its npm package contains PostgreSQL and the console. */
 const service = 'agent-engineering-platform';
 
-/** Shows the file until Ctrl-C, which the program of the service gets as well. */
+/**
+ * Shows the file until the user presses Ctrl-C. The terminal sends the signal to both programs, so this program ignores it and waits for the
+ * other program to exit.
+ */
 async function openFile(file: string): Promise<void> {
   process.on('SIGINT', () => {});
   const options = { stdio: 'inherit', env: process.env, shell: process.platform === 'win32' } as const;

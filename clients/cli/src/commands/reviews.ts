@@ -1,4 +1,4 @@
-// Reviews of the change of a run from the terminal: a verdict with comments on lines, and the merge.
+// The commands that submit a review of a run's change, with comments on lines, and that merge the pull request of a run.
 import { printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { readPrompt } from './runs.ts';

@@ -15,7 +15,7 @@ interface Mission {
 }
 
 const selection = `{ updatedAt eventTriggers { kind from ${members.join(' ')} } }`;
-/** Name and id argument of the GraphQL fields, by the prefix of an id. */
+/** For each id prefix: the name that the GraphQL fields have in common, without its first letter, and the name of their id argument. */
 const fields: Readonly<Record<string, readonly [string, string]>> = {
   aut: ['utomation', 'automationId'],
   sch: ['cheduledTask', 'id'],

@@ -67,7 +67,7 @@ export async function show(options: CommonOptions, wanted: string): Promise<void
 
 type Mode = 'none' | 'packages' | 'custom' | 'open';
 
-/** Options that are fields of the template with the same name. */
+/** The options that set the field of the template that has the same name as the option. */
 const sameNames = [
   ...(['description', 'instanceType', 'memoryMb', 'diskMb', 'processes', 'stepMinutes', 'stepModelCalls'] as const),
   ...(['stepTokens', 'maxMinutes', 'maxModelCalls', 'maxTokens'] as const),

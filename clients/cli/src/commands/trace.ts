@@ -78,7 +78,7 @@ export async function addedLines(folder: string, sha: string): Promise<Map<strin
 
 const escapes: Record<string, string> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
 
-/** A path as git quotes it: bytes in octal, and the escapes of C. */
+/** Decodes a path that git has quoted: after a backslash, three octal digits are a byte, and a letter is an escape sequence as in C. */
 const unquote = (path: string): string =>
   Buffer.from(
     Buffer.from(path)
@@ -114,7 +114,7 @@ function recordOf(sha: string, { predicate }: Statement, files: Map<string, Rang
   };
 }
 
-/** The same UUID at each call (RFC 9562, version 8: 122 bits of our choice). */
+/** Derives a UUID from the commit, so that every call returns the same one (RFC 9562, version 8: 122 bits are freely chosen). */
 function idOf(sha: string): string {
   const bytes = Buffer.from(hash('sha256', `agent-trace ${sha}`), 'hex').subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
