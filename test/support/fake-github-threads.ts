@@ -1,5 +1,5 @@
-// Reviews of pull requests at the stand-in for GitHub, and its GraphQL API, which checks each query against GitHub's published schema
-// (fixtures/github.graphql).
+// The part of the stand-in for GitHub that stores reviews of pull requests and answers GraphQL. It checks each query against GitHub's
+// published schema (fixtures/github.graphql).
 import { readFileSync } from 'node:fs';
 import { buildSchema, graphql, parse, validate } from 'graphql';
 import { isoTime } from '#foundation/clock.ts';
@@ -43,7 +43,10 @@ export function startThread(pull: Reviewed, login: string, on: Partial<GitHubThr
   return thread;
 }
 
-/** GitHub refuses a comment on a line that is not part of the change: here each line after 100. */
+/**
+ * Answers a request for the reviews of a pull request, or stores a new review. GitHub refuses a comment on a line that is not part of the
+ * change. The stand-in treats every line after line 100 as such a line.
+ */
 export function reviewReply(pull: Reviewed, body: unknown): Reply {
   if (body === undefined) return { status: 200, body: pull.reviews };
   const { comments = [], ...review } = body as NewReview;

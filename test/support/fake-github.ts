@@ -10,7 +10,7 @@ import { type Asked, openStandIn, type Reply, type Violate } from './fake-vendor
 import { pageIn, readPublishedApi } from './published-api.ts';
 import { present } from './world.ts';
 
-/** Only the path of a file and a ref may contain slashes. */
+/** Slashes are allowed only in two parameters of a path: the path of a file, and the name of a ref. */
 const api = readPublishedApi('github.json', ['path', 'ref']);
 
 interface Comment {
@@ -45,7 +45,7 @@ interface Repository {
   reactions: string[];
   /** Statuses of commits, in order. */
   statuses: { sha: string; state: string; context: string; description: string; target_url: string }[];
-  /** Check runs in order. */
+  /** GitHub's check runs, in the order of their creation. */
   checks: {
     id: number;
     sha: string;
@@ -229,7 +229,10 @@ export async function openGitHub(token: string) {
     return { status: 201, body: withId(issues, issue.comments.at(-1)!) };
   }
 
-  /** Tokens of an App are issued for a JWT that its key has signed for at most ten minutes. */
+  /**
+   * Answers requests that a GitHub App authenticates with a JWT, such as the request for an installation token. The App's key must have
+   * signed the JWT, which may be valid for at most ten minutes.
+   */
   async function answerApp({ headers }: Asked, id: string, installationId: string): Promise<Reply> {
     const { app } = settings;
     const jwt = headers.authorization?.replace(/^Bearer /, '') ?? '';
@@ -257,10 +260,10 @@ export async function openGitHub(token: string) {
     accounts,
     repositories,
     add,
-    /** Opens an issue or a pull request of somebody else. */
+    /** Creates an issue or a pull request in the stand-in, as if another GitHub user had opened it. */
     open: (name: string, issue: Partial<GitHubIssue>): GitHubIssue =>
       newIssue(name, repositories.get(name)!.issues, issue),
-    /** Renames or transfers a repository: calls by its earlier name are redirected, until another repository has it. */
+    /** Renames or transfers a repository. Calls that use its old name are redirected, until another repository takes that name. */
     rename(from: string, to: string): void {
       repositories.set(to, repositories.get(from)!);
       repositories.delete(from);

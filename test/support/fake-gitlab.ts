@@ -66,7 +66,7 @@ const api = readPublishedApi('gitlab.json');
 /** Opens the server. @param token The only accepted token */
 export async function openGitLab(token: string) {
   const projects = new Map<string, Project>();
-  /** The current path of each project, by an earlier path. */
+  /** Maps the earlier path of a project that was renamed or transferred to the path that replaced it. */
   const moved = new Map<string, string>();
   let lastId = 0;
   const settings = { token, scopes: ['api'] };
@@ -207,7 +207,7 @@ export async function openGitLab(token: string) {
     settings,
     projects,
     noteOn,
-    /** Opens an issue of a person. */
+    /** Creates an issue in the stand-in, as if a GitLab user had opened it. */
     open: (name: string, issue: Partial<GitLabIssue>): GitLabIssue =>
       newIssue(projects.get(name)!, `${site}/${name}`, issue),
     /** Renames or transfers a project: reads by its earlier path are redirected. */

@@ -32,10 +32,13 @@ const kinds = {
 } as const;
 export type Plural = keyof typeof kinds;
 const plurals = Object.keys(kinds) as Plural[];
-/** Kinds of agent-sandbox, which a cluster serves when it is installed. */
+/** Whether a kind of object belongs to agent-sandbox. A cluster serves these kinds only if agent-sandbox is installed in it. */
 const isOfSandboxes = (plural: Plural): boolean => plural.startsWith('sandbox');
 
-/** State of the cluster for its controllers: the objects, and pods as processes. */
+/**
+ * The functions with which the controllers of the cluster read and change its objects, and start pods, which run as processes of this
+ * machine.
+ */
 export interface ClusterState {
   objects: Record<Plural, Map<string, Json>>;
   put(plural: Plural, object: Json): Json;
@@ -48,7 +51,7 @@ export interface ClusterState {
 const token = 'cluster-token';
 const refused = (code: number, reason: string, message: string): Refusal => ({ code, reason, message });
 
-/** @param pods Nodes, or the command of the runner image for pods that run in bubblewrap */
+/** @param pods Decides where pods run: on these nodes or, if it is the command of the runner's image, on this machine in bubblewrap */
 export async function startKubernetes(folder: string, pods: string[] | PodProcesses) {
   const objects = Object.fromEntries(plurals.map((one) => [one, new Map()])) as ClusterState['objects'];
   const history: { version: number; plural: Plural; type: string; object: Json }[] = [];
@@ -67,7 +70,7 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
     admit: (_job: Json): string | null => null,
     /** Admission of pods, which a quota or Pod Security may refuse: the reason for a refusal, or null. */
     admitPod: (_pod: Json): string | null => null,
-    /** How many of the next requests to apply an object end in a conflict. */
+    /** The number of further requests to apply an object that the API server answers with a conflict. */
     conflicts: 0,
     isAway: false,
     /** The oldest resource version that a watch may begin from. */
@@ -390,14 +393,17 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
       rules.isAway = is;
       if (is) server.closeAllConnections();
     },
-    /** Loses the node of a pod: the processes of the pod end, and the pod is removed. */
+    /** Simulates the loss of the node on which a pod runs: the processes of the pod end, and the pod is removed. */
     loseNode(podName: string): void {
       nodes.end(podName);
       remove('pods', podName);
       if (objects.sandboxes.has(podName)) sandboxes.changed('sandboxes', podName);
       failJobOf(podName);
     },
-    /** Drains the node of a pod. A Job has failed as soon as its pod is deleted, as before Kubernetes 1.31. */
+    /**
+     * Drains the node on which a pod runs. As in Kubernetes before 1.31, the Job of the pod fails as soon as the deletion of the pod
+     * begins.
+     */
     drainNode(podName: string): void {
       terminate(podName);
       failJobOf(podName);

@@ -22,7 +22,7 @@ export const agentId = 'a9e00000-0000-4000-8000-00000000a9e1';
 
 export function openSessions({ mustBeNew, missing, violate }: Checks) {
   const activities = new Map<string, Activity>();
-  /** Plan and URLs of each session that an event has announced. */
+  /** The plan and the URLs that the service has set for each session. A session is known here after a webhook event has announced it. */
   const states = new Map<string, { plan?: unknown; externalUrls?: unknown }>();
   const settings = { viewer: agentId };
 

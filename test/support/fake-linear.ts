@@ -80,7 +80,7 @@ export async function openLinear(authorization: string) {
     return { status: answer.errors ? settings.statusOfErrors : 200, body: body2 };
   }, nameOfOperation);
 
-  /** Linear’s grant for client credentials, whose new token ends the earlier one. */
+  /** Answers the client credentials grant of Linear. The token that it issues invalidates the earlier token. */
   function issueToken(type: string | undefined, body: unknown, violate: Violate): Reply {
     if (type !== 'application/x-www-form-urlencoded') violate(`content-type: ${type}`);
     const { client_id, client_secret, ...form } = Object.fromEntries(new URLSearchParams(String(body)));
@@ -179,7 +179,10 @@ export async function openLinear(authorization: string) {
       standIn.violations.push(...wrong);
       return deliver(to, event, { type, delivery, signature });
     },
-    /** Sends an event of an agent session to a webhook, signed as Linear does. The session is known from then on. */
+    /**
+     * Sends an event of an agent session to a webhook, signed as Linear does. From then on, the stand-in accepts requests about this
+     * session.
+     */
     async sendSession(
       to: { address: string; secret: string },
       {

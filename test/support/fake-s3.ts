@@ -200,7 +200,7 @@ export async function openS3(bucket = 'proofs') {
     async start(): Promise<void> {
       await new Promise<void>((resolve) => server.listen(Number(new URL(endpoint).port), '127.0.0.1', resolve));
     },
-    /** Clears failures that have not occurred yet. */
+    /** Cancels the failures that a test has planned and that have not occurred yet. */
     heal(): void {
       failures.length = 0;
     },
@@ -235,7 +235,7 @@ interface Credentials {
   secretAccessKey: string;
 }
 
-/** Checks that every signed byte and header is as the sender signed it a moment ago. */
+/** Throws unless the signature is valid for the body and the headers as they arrived, and was made less than 15 minutes ago. */
 function authenticate(req: IncomingMessage, body: Buffer, { accessKeyId, secretAccessKey }: Credentials): void {
   const { authorization = '', 'x-amz-date': time, 'x-amz-content-sha256': digest } = req.headers;
   const scheme =

@@ -10,7 +10,7 @@ const minute = 60_000;
 /** A certificate as metadata contains it. */
 export const base64Of = (pem: string): string => pem.replace(/-----[^-]+-----|\s/g, '');
 
-/** A request of the service, as its redirect carries it. */
+/** The SAML request for a sign-in that the service has put into the URL to which it redirects the browser. */
 export interface AuthnRequest {
   id: string;
   issuer: string;

@@ -166,7 +166,10 @@ export async function openSlack(token: string | null) {
     address: `${address}/api`,
     settings,
     messages,
-    /** Messages that one person sees, and answers to commands and presses. */
+    /**
+     * `whispers` are messages that only one person sees. `answers` are the texts that the service sends in response to commands and pressed
+     * buttons.
+     */
     whispers,
     answers,
     users,
@@ -230,7 +233,7 @@ export async function openSlack(token: string | null) {
 const workspaceOf = (authorization = ''): string =>
   createHash('sha256').update(authorization).digest('hex').slice(0, 10).toUpperCase();
 
-/** The headers of a request by Slack (docs.slack.dev/authentication/verifying-requests-from-slack). */
+/** The headers of a request from Slack (docs.slack.dev/authentication/verifying-requests-from-slack). */
 export function signedBySlack(secret: string, body: string, at = now()): Record<string, string> {
   const time = String(Math.floor(at / 1_000));
   const signature = createHmac('sha256', secret).update(`v0:${time}:${body}`).digest('hex');

@@ -196,7 +196,10 @@ export async function openStripe() {
     refundsOfInvoice: (id: string): number[] => payments.get(paidBy.get(id)!)!.refunds.map(({ amount }) => amount),
     /** Forgets the responses, as Stripe does after a day. */
     forgetKeys: () => answered.clear(),
-    /** Pays as a person, at once or with a method that takes days; returns the events in Stripe's order. */
+    /**
+     * Completes a checkout as if the person had paid, either at once or with a payment method that takes days. Returns the events in
+     * Stripe's order.
+     */
     pay(checkoutId: string, { isDelayed = false } = {}): StripeEvent[] {
       const session = sessionOf(checkoutId);
       session.status = 'complete';
@@ -240,7 +243,7 @@ export async function openStripe() {
       session.status = 'expired';
       return event('checkout.session.expired', session);
     },
-    /** Ends the period of a subscription. */
+    /** Ends the current billing period of a subscription. Stripe then renews the subscription, or cancels it if that was requested. */
     renew(id: string): StripeEvent[] {
       const subscription = subscriptions.get(id)!;
       if (subscription.cancel_at_period_end) {

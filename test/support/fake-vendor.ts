@@ -64,7 +64,7 @@ export async function openStandIn(
     asked,
     /** Deviations of requests from the vendor's published API. Must stay empty. */
     violations,
-    /** Disturbs the next request of that name. */
+    /** Disturbs the next request that calls the operation with this name. */
     disturb(name: string, by: Disturbance): void {
       disturbances.push({ name, by });
     },

@@ -1,4 +1,5 @@
-// Git over HTTP alongside the API of a stand-in, served by git's own `http-backend` (gitprotocol-http): repositories are bare ones in a folder.
+// Serves git over HTTP next to the API of a stand-in, with git's own `http-backend` (gitprotocol-http). The repositories are bare
+// repositories in a folder.
 import { execFileSync, spawn } from 'node:child_process';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import path from 'node:path';

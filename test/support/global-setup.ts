@@ -61,7 +61,7 @@ async function openTemplate() {
   const knex = openDatabase({ connection: { ...server.connection, database: template } });
   await migrate(knex);
   await knex.destroy();
-  // Nobody may connect, because a template with connections cannot be copied.
+  // The template database refuses all connections, because PostgreSQL cannot copy a database while somebody is connected to it.
   await asAdmin(server.connection, `alter database ${template} with is_template true allow_connections false`);
   return { server, prefix, template };
 }

@@ -1,5 +1,5 @@
-// A project with a repository at a stand-in for a source host: the world, the hook and the runtime that its missions need, and the steps
-// with which a test plays a run from claim to end.
+// A project whose repository is at a stand-in for a source host, together with the service, an inbound hook and a runtime. A test calls
+// each step of the runtime itself, from the claim of a run to its end.
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { minutes } from '#foundation/clock.ts';
@@ -11,7 +11,7 @@ import { openWorld, type World } from './world.ts';
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
-/** Commits of missions that a test plays. */
+/** Made-up ids of commits, which tests report as the commits of missions. */
 export const commits = { first: 'a'.repeat(40), second: 'b'.repeat(40), third: 'c'.repeat(40) } as const;
 
 /** A hook, and the requests of its sender. */
@@ -89,7 +89,7 @@ export async function openHostWorld({ vendor, host, credentials, project, tracke
       await world.graphql(query, { token, variables: { id: projectId, prompt } });
       return claim();
     },
-    /** Reports a commit of the run, which is on its branch at the host. */
+    /** Puts a commit on the run's branch at the host, and then reports the commit as the runtime does. */
     async push({ branch, runId, leaseId }: Json, headSha: string, more: object = {}): Promise<Json> {
       heads().set(branch, headSha);
       const report = { runId, leaseId, headSha, baseBranch: 'main', ...more };

@@ -1,5 +1,5 @@
-// A provider that a test can trust or not: ES256 keys published on a loopback server, which records its requests, and a signer for any
-// content, valid or not.
+// A stand-in for an identity provider, which a test may add to the trusted issuers or not. It publishes ES256 keys on a loopback server,
+// records the requests to this server, and signs any content, valid or not.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -48,7 +48,7 @@ export async function openProvider() {
       .sign(key ?? signer.privateKey);
   }
 
-  /** Valid claims of a new user, with changes; undefined removes a claim. */
+  /** Valid claims of a new user, in which the fields of `more` replace the default values. A field that is undefined removes the claim. */
   const claimsOf = (more: Claims = {}): Claims => {
     const n = ++count;
     const claims: Claims = {

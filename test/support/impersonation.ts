@@ -11,7 +11,10 @@ import { type Ask, requestsTo } from './requests.ts';
 
 export type Impersonation = Awaited<ReturnType<typeof openImpersonation>>;
 
-/** Opens the service within a world, on the world's database. */
+/**
+ * Starts a second HTTP server of the service on the database of the open world. A test chooses the caller of each request, and needs no
+ * credential.
+ */
 export async function openImpersonation() {
   const callers: Caller[] = [];
   const settings = {

@@ -64,7 +64,7 @@ export async function openKeyedCalls() {
   const session = await world.session(alice, acme.id);
   // A second connection: reads the service's rows, and ends the service's connections.
   const beside = knexFactory({ client: 'pg', connection: world.connection, pool: { min: 0, max: 2 } });
-  // A remote MCP server, called during some calls, together with its authorization server.
+  // A remote MCP server with its authorization server. The service sends requests to it during some of the calls that are tested here.
   const remote = await openRemoteMcp();
   openOutbound({ allowLoopback: true });
   const repositories = await mkdtemp(path.join(tmpdir(), 'aep-keys-'));
@@ -90,7 +90,10 @@ export async function openKeyedCalls() {
     return id;
   }
   let webhook: { id: string; orgId: string } | undefined;
-  /** A delivery that was sent, and the query that finds it when it is sent again. */
+  /**
+   * Stores a webhook delivery as already sent. Also returns the query that finds the new delivery, with which the service sends the event
+   * once more.
+   */
   async function sentWebhook() {
     const body = { name: 'Sent', url: 'https://192.0.78.9/' };
     webhook ??= (await write('/webhook-endpoints', body, undefined, { session })).body.endpoint;
@@ -123,7 +126,7 @@ export async function openKeyedCalls() {
     return { path: `/inbound-hooks/${hook.id}/deliveries/${id}`, id };
   }
 
-  /** A new call to each route that accepts a key. */
+  /** For each route that accepts an idempotency key, a function that prepares a new call of the route. */
   const routes: Record<string, () => Promise<Call>> = {
     async '/organizations'() {
       const name = unique();

@@ -2,7 +2,7 @@
 // (docs/decisions/0070-keys-contain-the-organization.md). An entry is removed together with its table or key; a new one needs a reason
 // here.
 
-/** Tables without `org_id`, or whose `org_id` may be null, by reason. */
+/** Tables without `org_id`, or whose `org_id` may be null, grouped by the reason. */
 export const tablesWithoutOrganization: Record<string, string[]> = {
   'belong to the installation': [
     'audit_keys',
@@ -55,7 +55,7 @@ export const tablesWithoutOrganization: Record<string, string[]> = {
   ],
 };
 
-/** Foreign keys between records of one organization that have the id of the record, without the id of the organization. */
+/** Foreign keys that contain the id of the record that they refer to, but not the id of the organization to which both records belong. */
 const foreignKeys = [
   'a2a_messages_run_id_fkey',
   'a2a_push_configs_run_id_fkey',
@@ -128,7 +128,10 @@ const foreignKeys = [
   'terminals_run_id_fkey',
 ];
 
-/** Unique keys that begin with the id of a record: all rows with the same record have its organization. */
+/**
+ * Unique keys that begin with the id of a record. Rows that share this id belong to one organization, so such a key never compares rows of
+ * two organizations.
+ */
 const uniqueInRecord = [
   'a2a_messages_run',
   'a2a_push_configs_pkey',
@@ -165,7 +168,10 @@ const uniqueInRecord = [
   'runtime_harnesses_pkey',
 ];
 
-/** Unique keys of the whole installation: a directory has to find their organization before tables are sharded. */
+/**
+ * Unique keys that hold for the whole installation. Before these tables can be spread over several servers, a directory has to map each
+ * value of such a key to its organization.
+ */
 const uniqueInInstallation = [
   'agent_registrations_claim_token',
   'agent_registrations_link',

@@ -3,12 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { programArguments } from './processes.ts';
 import { present, type World } from './world.ts';
 
-/** Work of the processes, as support/sending-process.js reads it. */
+/** The settings that a test passes to the processes, in which support/sending-process.js reads them. */
 interface Work {
   /** Pattern of names of periodic jobs. */
   wanted: string;
   queues: string[];
-  /** Seconds by which the clock of the processes advances in a second; 60 by default. */
+  /** Seconds by which the clock of the processes advances during one real second; 60 by default. */
   speed?: number;
   /** Certificate that the processes trust. */
   ca?: string;

@@ -22,7 +22,7 @@ export interface PodProcesses {
   running(): string[];
   /** Output of the containers of all pods. */
   output(): string;
-  /** Processes of a container of a pod. */
+  /** The process that runs a container of the pod. */
   processOf(name: string, container: string): ChildProcess | undefined;
   close(): Promise<void>;
 }
@@ -54,10 +54,13 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** Opens the nodes; `runner` is the command that a container with the runner's image starts. */
+/** Creates nodes that run pods as processes. `runner` is the command that a container with the runner's image starts. */
 export function openNodes(folder: string, runner: string[]): PodProcesses {
   const pods = new Map<string, Map<string, ChildProcess>>();
-  /** Folders of pods. A pod that replaces another pod has the same name. */
+  /**
+   * The name of each pod's folder, by the name of the pod. The two differ, because a pod that replaces another pod has the same name as
+   * that pod.
+   */
   const places = new Map<string, string>();
   let started = 0;
   let output = '';
@@ -67,7 +70,7 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
   function enclosed(pod: string, { volumeMounts, image }: Json, user: number, command: string[]): string[] {
     const mounts = [...volumeMounts].sort((a: Json, b: Json) => a.mountPath.length - b.mountPath.length);
     const system = ['/usr', '/etc', '/opt', path.dirname(process.execPath)];
-    // The image of the runner has the programs of harnesses.
+    // The runner's image also contains the stand-in programs of harnesses, which are in test/support.
     const programs = ['dist', ...(image.includes('runner') ? ['test/support'] : [])].map((name) =>
       path.join(projectFolder, name),
     );
@@ -83,7 +86,7 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
         path.join(placeOf(pod), name, subPath),
         mountPath,
       ]),
-      // A checkout below /tmp would be hidden by the pod's own /tmp if it were bound before the volumes.
+      // These folders are bound after the volumes. If the checkout is below /tmp, the pod's own /tmp would otherwise hide them.
       ...programs.flatMap(readable),
       ...['--remount-ro', '/', '--', ...command],
     ];

@@ -1,4 +1,6 @@
-// Controllers of agent-sandbox for the stand-in of a cluster: pools keep sandboxes with pods, claims adopt one that is ready or get a new one, and a sandbox replaces its pod when the pod is gone. Labels of the controllers do not reach pods, as in the published controllers.
+// Controllers of agent-sandbox for the stand-in of a cluster. Pools keep sandboxes whose pods are ready. A claim adopts a ready sandbox, or
+// gets a new one. A sandbox replaces its pod when the pod is gone. Like the published controllers, these do not copy the labels and
+// annotations of agent-sandbox itself to pods.
 import type { ClusterState, Plural } from './fake-kubernetes.ts';
 import { schemaErrorsOf } from './kubernetes-schemas.ts';
 
@@ -30,7 +32,7 @@ export function openSandboxControllers({ objects, put, remove, nextId, startPod 
     ...{ type, status: isTrue ? 'True' : 'False', reason, message, lastTransitionTime: new Date().toISOString() },
   });
 
-  /** The status of a sandbox, which its claim repeats. */
+  /** Sets the status of a sandbox, and copies it to the claim that owns the sandbox. */
   function setStatus(name: string, conditions: Json[]): void {
     const sandbox = objects.sandboxes.get(name);
     if (!sandbox) return;

@@ -1,4 +1,4 @@
-// Kubernetes' published schemas as a check of objects: unknown, missing and mistyped members.
+// Checks objects against the schemas that Kubernetes publishes. Finds unknown fields, missing fields, and fields of a wrong type.
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 
@@ -21,7 +21,7 @@ export interface KubernetesObject {
   spec: any;
 }
 
-/** Violations of the schema of its kind, such as `/spec/replicas must be integer`; empty if there is none. */
+/** Violations of the schema for the object's kind, such as `/spec/replicas must be integer`; empty if the object is valid. */
 export function schemaErrorsOf(object: KubernetesObject): string[] {
   const name = kinds[`${object.apiVersion} ${object.kind}`];
   if (!name) return [`${object.apiVersion} ${object.kind} is not in the fixture`];

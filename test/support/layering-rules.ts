@@ -45,7 +45,7 @@ function specifiersOf(text: string): string[] {
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
 }
 
-/** The project file of a specifier; null for a package. */
+/** The file of this repository that an import specifier names; null if the specifier names an npm package or a module of Node.js. */
 function resolve(file: string, name: string): string | null {
   if (name.startsWith('#')) return `src/${name.slice(1)}`;
   if (name.startsWith('.')) return path.posix.join(path.posix.dirname(file), name);
@@ -60,8 +60,8 @@ const layerOf = (file: string): string => file.split('/')[1]!;
 
 // Layers, lowest first: each imports from the layers before it.
 const order = ['foundation', 'access', 'graph', 'domain', 'schema.ts', 'demo', 'surfaces', 'app.ts', 'main.ts'];
-// These files have the rank of another file. For example, services.ts has the rank of app.ts, because it connects the foundation for both
-// entry points.
+// Each of these files may import the same layers as another file. For example, services.ts may import the same layers as app.ts, because
+// both entry points open the modules of the foundation through it.
 const rankAs: Record<string, string> = { 'services.ts': 'app.ts', 'admin.ts': 'main.ts', 'opened-file.ts': 'app.ts' };
 const rankOf = (layer: string): number => order.indexOf(rankAs[layer] ?? layer);
 
@@ -94,10 +94,14 @@ const sharedWithTheConsole = ['pages.ts', 'icons.ts', 'device.ts', 'models.ts'].
   (file) => `src/surfaces/console/${file}`,
 );
 
-/** Every import of the console is sent to the browser: it imports its own files and its framework, and uses the public schema. */
+/**
+ * Browsers load every module that the console imports. The console therefore imports only its own files and its framework, and uses the
+ * public schema for everything else.
+ */
 export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
   Object.entries(tree).flatMap(([file, text]) => {
-    // The rule does not apply: tests run the parts that need no browser, and the bench sends the requests of the pages.
+    // Tests and the bench may import files of the console: tests run the parts that need no browser, and the bench sends the requests of
+    // the console's pages.
     if (/^(test|bench)\//.test(file)) return [];
     if (!isConsole(file)) {
       const reach = importsOf(file, text).filter(isConsole);
@@ -119,7 +123,10 @@ const clients = 'clients/';
 /** Exports of the typed client. */
 const typedClient = `${clients}typescript/src/exports.ts`;
 
-/** The clients are separate packages: they share no module with the service, and the typed client needs only the platform. */
+/**
+ * Each client is a separate package, which shares no module with the service. The typed client also imports no other package, so it needs
+ * nothing but the JavaScript runtime.
+ */
 export const theClientsArePackagesOfTheirOwn: Rule = (tree) =>
   Object.entries(tree).flatMap(([file, text]) => {
     const own = file.startsWith(clients) && file.split('/').slice(0, 2).join('/');
@@ -175,7 +182,10 @@ const roleOf = (file: string) => {
   const [, , area, noun, ...rest] = file.split('/');
   return { area: area!, noun: noun!, role: rest.join('/') };
 };
-/** The files of a noun that declare GraphQL: `schema.ts`, and `schema-<part>.ts` if that is too long. */
+/**
+ * Whether a file in the folder of a noun declares GraphQL: the file is `schema.ts`, or one of several files `schema-<part>.ts` if one file
+ * would be too long.
+ */
 const declaresGraph = (role: string): boolean => /^schema(-\w+)*\.ts$/.test(role);
 const domainFiles = (tree: Tree) => sourceFiles(tree).filter(([file]) => layerOf(file) === 'domain');
 
@@ -291,10 +301,13 @@ const runnerSettings = [
   'settings.ts',
   'harness/install-command.ts',
   'isolation/engine.ts',
-  // Texts of programs in other containers.
+  // Contains the source code of programs that run in other containers and read the environment there.
   'isolation/pod-programs.ts',
 ];
-/** Files of the runner that send requests: to the platform, to models and MCP servers, to hosts of policies, and to harnesses in cells. */
+/**
+ * Files of the runner that send requests: to the platform, to models and MCP servers, to the hosts that network policies allow, and to
+ * harnesses in cells.
+ */
 const runnerRequests = [
   'protocol/platform.ts',
   'protocol/gateway.ts',
@@ -309,7 +322,10 @@ const runnerRequests = [
   'kubernetes/waiting-pod.ts',
 ];
 
-/** A runner uses the machine's clock, because no test controls it from outside its process. */
+/**
+ * Unlike the service, the runner may read the machine's clock in any file, because tests start it as a separate process, whose clock they
+ * do not control.
+ */
 export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
   runnerFiles(tree).flatMap(([file, whole]) => {
     const text = uncommented(whole);
@@ -325,7 +341,7 @@ export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
 const vendorsFolder = 'src/domain/projects/vendors/';
 /** Folders in the vendors folder whose name is not the name of a vendor. */
 const unnamed = ['builtin', 'language-models'];
-/** Files that name a vendor outside of its folder, with the reason. */
+/** Files outside a vendor's own folder that may name the vendor, each with the reason. */
 const vendorsAreNamedIn: Record<string, string> = {
   'src/domain/projects/integrations/profiles.ts': 'lists the vendors as data',
   [`${vendorsFolder}registry.ts`]: 'lists their behavior',
@@ -335,11 +351,14 @@ const vendorsAreNamedIn: Record<string, string> = {
   'src/console/integrations/access.tsx': 'has fields for those arguments',
   'src/console/kit/vendors.tsx': 'has the texts of forms',
 };
-/** Code without comments and without prose: a text of several words may name a vendor for people. */
+/** The code without comments and without strings of several words. Such strings are read by people, so the rule lets them name a vendor. */
 const codeOf = (text: string): string =>
   uncommented(text).replace(/(['"`])((?:(?!\1)[^\\]|\\.)*?)\1/g, (whole, _, words) => (/\s/.test(words) ? '' : whole));
 
-/** A vendor of trackers, source hosts or events is added by one folder: no other code knows it by name. */
+/**
+ * The code for a vendor of trackers, source hosts or events is in one folder. No file outside this folder contains the vendor's name,
+ * except the files above.
+ */
 export const vendorsAreNamedInTheirFolders: Rule = (tree) => {
   const names = new Set(
     Object.keys(tree)
@@ -362,7 +381,10 @@ const fieldInSentence = new RegExp(`\\b(${factories})\\(\\s*['\`]([\\w.-]|\\$\\{
 /** Here, `invalid` is a local function. Its messages describe a configuration file instead of a request, so the rule does not apply. */
 const textsOfItsOwn = 'src/domain/execution/mcp-servers/declared.ts';
 
-/** Errors carry the data that programs act on: their description is printed in one place and parsed nowhere. */
+/**
+ * An error has a field for everything that programs need to know about it. Its description is for people: one module composes it, and no
+ * code parses it.
+ */
 export const errorsCarryData: Rule = (tree) =>
   Object.entries(tree)
     .filter(([file]) => /^(src|clients)\//.test(file) && file !== 'src/foundation/problem.ts' && !isGenerated(file))
@@ -381,7 +403,10 @@ export const errorsCarryData: Rule = (tree) =>
       return breaches;
     });
 
-/** Modules that send requests: to addresses that callers may have chosen, and to the cells of the settings. */
+/**
+ * The two modules that send requests: outbound.ts to addresses that callers may have chosen, and cells.ts to the cells that the settings
+ * list.
+ */
 const requestModules = ['src/foundation/http/outbound.ts', 'src/foundation/http/cells.ts'];
 
 export const clockNetworkAndEnvironmentHaveOneModule: Rule = (tree) =>
@@ -389,7 +414,7 @@ export const clockNetworkAndEnvironmentHaveOneModule: Rule = (tree) =>
     const text = uncommented(whole);
     const breaches: string[] = [];
     const environment = text.replaceAll('readConfig(process.env)', '');
-    // V8's flags are set before a setting can be read.
+    // v8-flags.ts reads the environment itself, because it is loaded before the configuration.
     if (!['src/config.ts', 'src/foundation/v8-flags.ts'].includes(file) && environment.includes('process.env')) {
       breaches.push(`${file} reads process.env: only config.ts does.`);
     }
@@ -461,7 +486,7 @@ const folderOf = (file: string): string =>
 const namedTable =
   /\b(?:from|join|into|update)\s+(?:only\s+)?"?([a-z_]+)\b|\b(?:trx|knex)(?:<[^>]*>)?\(\s*(?:'([a-z_]+)'|(\w+)\.tableName)/g;
 
-/** A table without a model is named only in the folder of the noun that writes it. */
+/** If a table has no model, only one folder names it: the folder of the noun whose code writes to the table. */
 export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
   const models = new Set(
     Object.values(tree).flatMap((text) => [...text.matchAll(/\bextends table\('(\w+)'/g)].map((match) => match[1]!)),
@@ -480,7 +505,10 @@ export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
     });
 };
 
-/** Only the noun of a table's model reads and writes the table; other modules call the functions and finders of that noun. */
+/**
+ * Only code in the folder that declares a table's model reads and writes the table. Other modules call the functions and finders of that
+ * folder.
+ */
 export const tablesAreNamedByTheirNoun: Rule = (tree) => {
   const models = domainFiles(tree).flatMap(([file, text]) =>
     [...text.matchAll(/\bclass (\w+) extends table\('(\w+)'/g)].map(([, model, table]) => ({
@@ -580,7 +608,7 @@ export const areasDependDownwards: Rule = (tree) =>
       .map((target) => `${file} imports ${target}: ${area} must not depend on ${roleOf(target).area}.`);
   });
 
-/** The folders of nouns depend on each other in one direction: a child knows its parent, never the reverse. */
+/** The imports between the folders of nouns form no cycle: the folder of a child imports the folder of its parent, never the reverse. */
 export const nounFoldersHaveNoCycle: Rule = (tree) => {
   const nouns = new Map<string, string[]>();
   for (const [file, text] of domainFiles(tree)) {
@@ -596,7 +624,10 @@ export const nounFoldersHaveNoCycle: Rule = (tree) => {
 
 const exported =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
-/** Types of a schema have the names of their subject, as in GraphQL and OpenAPI. */
+/**
+ * Whether a file declares the types of a schema. Each of these types is named after what it describes, as in GraphQL and OpenAPI, so the
+ * same name may occur in several files.
+ */
 const namesTypesOfASchema = (file: string): boolean =>
   (layerOf(file) === 'domain' && declaresGraph(roleOf(file).role)) || /^src\/surfaces\/[^/]+\/records\.ts$/.test(file);
 
@@ -686,7 +717,10 @@ export const programsAreStartedInTestPrograms: Rule = (tree) =>
 
 const maxLinesOfTests = 100;
 
-/** Callbacks of `it`, functions and hooks of test files; a `describe` only groups. Blocks end at the indentation of their first line. */
+/**
+ * Limits the length of the callbacks of `it`, of functions and of hooks in test files. Callbacks of `describe` may be longer, because they
+ * only group tests. A function ends at the next line that is not indented more than its first line.
+ */
 export const testsHaveAtMost100Lines: Rule = (tree) =>
   Object.entries(tree)
     .filter(([file]) => file.endsWith('.test.ts'))
@@ -703,7 +737,10 @@ export const testsHaveAtMost100Lines: Rule = (tree) =>
 
 const maxLinesOfFunctions = 60;
 
-/** The functions of a file and their lines. Blocks end at the indentation of their first line, because the formatter wrote it. */
+/**
+ * The functions of a file, each with its number of lines. The formatter indents every file, so a function ends at the next line that is not
+ * indented more than its first line.
+ */
 function functionsOf(text: string): { name: string; lines: number }[] {
   // Tables of declarations (`=> ({`) and the markup that a component returns do not count as lines of a function.
   const lines = text.replace(/^( *)return \(\n[\s\S]*?^\1\);$/gm, '$1return markup;').split('\n');

@@ -1,4 +1,5 @@
-// An organization whose missions have several roles: a test plays their runtime step by step, and the person who steers them.
+// An organization whose missions have several roles. A test acts both as the runtime, step by step, and as the person who steers the
+// missions.
 import { createOwner, createProject } from './callers.ts';
 import { createRuntime } from './runtime-client.ts';
 import { knownRuntime, openWorld } from './world.ts';

@@ -1,4 +1,4 @@
-// An organization whose missions are carried out by real runners: scripts, and agents of a stand-in for Claude Code.
+// An organization whose missions are executed by real runners, in which the agents are scripts or a stand-in for Claude Code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -53,7 +53,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
   // If the runner is root, scripts run as separate users.
   await chmod(folder, 0o777);
   let turned = 0;
-  /** The team's agent for scripts, which missions name. */
+  /** The id of the team's agent that executes scripts; null if the team has none. `mission` starts its missions with this agent. */
   let scriptAgentId: string | null = null;
   // The runner uses the clock of the machine.
   setClock(() => Date.now() + turned);
@@ -100,7 +100,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
     });
     return found as T;
   }
-  /** Fragments that the agents of the run have shown, beginning with those of the latest sandbox. */
+  /** The pieces of live output that the agents of the run have reported, beginning with the pieces from the latest sandbox. */
   async function shown(runId: string): Promise<string[]> {
     const { sandboxes } = await look(runId);
     const details = await Promise.all(sandboxes.map(({ sandboxId }: Json) => get(`/sandboxes/${sandboxId}`)));
@@ -119,7 +119,10 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
     graphql,
     turn,
     shown,
-    /** The first fragment with a text. Polls the table, which is much cheaper than polling the service. */
+    /**
+     * Waits until the agents of the run have reported a piece of live output that contains the text, and returns the first such piece. The
+     * function polls the table, which is much cheaper than polling the service.
+     */
     async isShown(runId: string, text: string): Promise<string> {
       const ofRun = world.knex('sandboxes').where({ runId }).select('id');
       const rows = world.knex('sandbox_fragments').whereIn('sandboxId', ofRun).whereRaw('strpos(body, ?) > 0', [text]);
@@ -127,7 +130,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
       return (await shown(runId)).find((fragment) => fragment.includes(text))!;
     },
     say: (runId: string, text: string) => steer('sendMessage', runId, { text }),
-    /** A mutation of a run, with further text arguments. */
+    /** Calls a mutation with the id of a run. All other arguments must be strings too. */
     steer,
     /** Kills the runners, and ends the lease that one of them had on the run. */
     async loseRunner(runId: string): Promise<void> {

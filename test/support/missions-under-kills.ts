@@ -6,7 +6,7 @@ import type { LightNodes } from './light-nodes.ts';
 export interface Scene {
   cluster: Awaited<ReturnType<typeof startKubernetes>>;
   nodes: LightNodes;
-  /** Kills the runner of the cluster, which has the relay, and starts another one. */
+  /** Kills the runner that starts the cluster's pods and serves their relay, and starts another runner. */
   killRunner(): Promise<void>;
   /** Kills a process of the service; absent when it is not killed. */
   killService?(): Promise<void>;

@@ -127,7 +127,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
     personalToken: (visit: Visit, grant: { scopes?: string[] } = {}): Promise<string> =>
       world.token(visit.person, visit.organization, grant),
     token: (parameters: Parameters | [string, string][]) => form('/v1/oauth2/token', parameters),
-    /** Exchanges a code as a program on this machine. */
+    /** Exchanges an authorization code for tokens, as a client program on this machine does. */
     exchange: (clientId: string, code: string, verifier: string, more: Parameters = {}) =>
       form('/v1/oauth2/token', {
         grant_type: 'authorization_code',

@@ -12,7 +12,10 @@ interface Document {
 
 let contract: Promise<ReturnType<typeof contractOf>> | undefined;
 
-/** The contract from the document of a service; worlds share it, because they differ only in their address. */
+/**
+ * Checks of responses, compiled from the OpenAPI document of a service. All worlds share these checks, because their documents differ only
+ * in the address of the service.
+ */
 export const openContract = (url: string): Promise<ReturnType<typeof contractOf>> =>
   (contract ??= fetch(`${url}/v1/openapi.json`).then(async (response) =>
     contractOf((await response.json()) as Document),

@@ -10,14 +10,18 @@ import type { Session } from './world.ts';
 /** axe without the rules whose findings are never serious: a run takes a quarter less CPU time. */
 const axe = `${readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')};
   for (const rule of axe._audit.rules) if (rule.impact === 'minor' || rule.impact === 'moderate') rule.enabled = false`;
-/** Lets each document of a window load axe without the text being sent again; a function that is not called costs hardly anything. */
+/**
+ * A script that every document of a window contains. It lets the document load axe without axe's source being sent again. While a document
+ * does not call `loadAxe`, the script costs hardly anything.
+ */
 const loader = `self.loadAxe = () => { ${axe} }`;
 const pictures = process.env.SCREENSHOTS;
 if (pictures) mkdirSync(pictures, { recursive: true });
 
 const looks = [
   { look: 'light', colorScheme: 'light', width: 1280, height: 720 },
-  // The pages have the same elements in this look, in other colors and sizes, so axe runs only its rules about these.
+  // The pages have the same elements here as above, and only their colors and sizes differ. Axe therefore runs only the rules that colors
+  // and sizes can affect.
   {
     look: 'dark phone',
     colorScheme: 'dark',
@@ -49,9 +53,9 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   idle = null;
 
   /**
-   * A browser window without cookies and stored data, signed in if there is a session. Tests use the same window one after the other. A
-   * test that changes its window for good (scripts of all its documents, its clock) gets its own window by passing `options`, which may be
-   * empty.
+   * A browser window without cookies and stored data, signed in if `session` is set. Tests share one window and use it one after the other.
+   * A test that changes its window permanently, for example by adding a script to all documents or by replacing the clock, gets a window of
+   * its own by passing `options`, which may be empty.
    */
   async function open(session: Session | null = null, options?: BrowserContextOptions): Promise<Page> {
     const page = !options && idle && idle === shared ? idle : await openWindow(options);
@@ -87,7 +91,8 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   async function empty(page: Page): Promise<void> {
     const context = page.context();
     page.removeAllListeners();
-    // The page is left first: without its cookie, or online again, it would send requests that fail.
+    // The browser leaves the page first, because the page would otherwise send requests without its session cookie, or as soon as it is
+    // online again, and these requests would fail.
     await page.goto('about:blank');
     await Promise.all([
       ...context.pages().map((one) => one !== page && one.close()),
@@ -104,7 +109,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
     await page.evaluate('sessionStorage.clear(); localStorage.clear()');
   }
 
-  /** Inspects the page in each look, and expects no serious problem and nothing wider than the screen. */
+  /** Inspects the page in each color scheme and size. Records serious accessibility problems, and content that is wider than the screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     const before = page.viewportSize();
     await loadAxe(page);
@@ -112,7 +117,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
       const size = page.viewportSize();
       if (size?.width !== width || size.height !== height) await page.setViewportSize({ width, height });
       await page.emulateMedia({ colorScheme });
-      // The policy of the page forbids axe to load anything, and there is nothing to load.
+      // Axe does not preload anything: the page's Content-Security-Policy would refuse the requests, and there is nothing to preload.
       const options = { ...asked, preload: false, resultTypes: ['violations'] };
       const { violations, isTooWide } = await page.evaluate<Found>(
         `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => (
@@ -149,7 +154,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   };
 }
 
-/** Refuses the changes of a window that could not be undone after a test. */
+/** Makes some functions of the page throw an error: the functions whose changes to the window cannot be undone when a test ends. */
 function withoutChangesForGood(page: Page): Page {
   const refuse = (): never => {
     throw new Error('The window is shared by tests: open(session, {}) opens one that may be changed like this.');
@@ -158,7 +163,10 @@ function withoutChangesForGood(page: Page): Page {
   return page;
 }
 
-/** Loads axe once per document. Without scripts the document has no loader: Playwright's evaluation would take twice the time for the text. */
+/**
+ * Loads axe once per document. If scripts are disabled, the document has no `loadAxe`, so axe's source is sent. A debugging session does
+ * this in half the time of Playwright's `evaluate`.
+ */
 async function loadAxe(page: Page): Promise<void> {
   const isLoaded = "typeof axe === 'object'";
   if (await page.evaluate(`${isLoaded} || (self.loadAxe?.(), ${isLoaded})`)) return;

@@ -1,6 +1,6 @@
-// A stand-in for Anthropic that charges: it stores its charges for each mission, at the highest prices of claude-haiku-4-5. The text
-// of a call's message names its mission and how the vendor treats the call. The vendor charges for all that it generates, whether or not
-// it is sent.
+// A stand-in for Anthropic that charges for calls. It adds up the charges of each mission, at the highest prices of claude-haiku-4-5. The
+// message of a call says which mission makes the call, and how the vendor has to respond. The vendor charges for everything that the model
+// generates, whether or not it is sent.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -16,7 +16,10 @@ export interface Fate {
   maxTokens: number;
   /** Bytes of the message. */
   size: number;
-  /** The model generates this share of the allowed output tokens; the same share of the input bytes counts as tokens. */
+  /**
+   * The share of the allowed output tokens that the model generates. The vendor also counts this share of the request's bytes as input
+   * tokens.
+   */
   share: number;
   delayMs: number;
 }
@@ -38,7 +41,7 @@ export interface PaidCall extends Fate {
   mission: string;
 }
 
-/** Tokens that the vendor adds to each request, at most. */
+/** The maximum number of tokens that the vendor adds to the input of each request. */
 const addedTokens = 1_000;
 /** Millionths of a US dollar. */
 const price = (input: number, output: number): number => input * 1.25 + output * 5;
@@ -58,10 +61,10 @@ export const messageOf = (call: PaidCall): object => {
 
 export type PaidVendor = Awaited<ReturnType<typeof startPaidVendor>>;
 
-/** Starts the vendor. @param arrived Called for each call before it is charged, with the number of the calls before it */
+/** Starts the vendor. @param arrived Called when a call arrives, before it is charged, with the number of calls that arrived earlier */
 export async function startPaidVendor(arrived: (call: PaidCall, count: number) => void = () => {}) {
   const paid = new Map<string, number>();
-  /** Charges beyond the limit that a call set. */
+  /** For each mission, the charges for output tokens beyond the maximum that its calls allowed. */
   const excess = new Map<string, number>();
   const held = new Set<ServerResponse>();
   let count = 0;

@@ -11,7 +11,9 @@ import type { DatabaseConnection } from '#foundation/postgres/embedded/database.
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A program bundled by the global set-up: `main`, `admin`, `runner/runner`, or a program of tests, below `test/`. */
+/**
+ * The path of a program that the global set-up has bundled: `main`, `admin`, `runner/runner`, or a program below `test/` that tests start.
+ */
 export const compiled = (program: string): string => path.join(projectFolder, 'dist', `${program}.js`);
 
 /**
@@ -34,7 +36,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether a process is alive. A process that has ended but was not waited for yet is not. */
+/** Whether a process is alive. A process that has ended is not alive, even if its parent has not read its exit code yet. */
 export function isRunning(pid: number): boolean {
   try {
     // A process that has ended stays as a zombie until its parent reads its exit code; the parent of an orphan is init, which may take
@@ -46,7 +48,10 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Programs of the running processes with their arguments. Many machines with Linux have no `ps`. */
+/**
+ * The commands of the running processes, each a program with its arguments. Many Linux machines have no `ps`, so this function reads /proc
+ * if it exists.
+ */
 export function runningCommands(): string[] {
   if (!existsSync('/proc/self/cmdline')) return execFileSync('ps', ['-axo', 'args'], { encoding: 'utf8' }).split('\n');
   return readdirSync('/proc').flatMap((pid) => {
@@ -77,7 +82,8 @@ export interface ServiceProcess {
 }
 
 /**
- * Starts `npm run serve` on a database, with the secret key of a world, the real clock and no scheduler. A second process on the same `port` can replace the first.
+ * Starts `npm run serve` on a database. The service has the same secret key as the service of `openWorld`, uses the real clock and runs no
+ * scheduler. A second process that is started on the same `port` can replace the first.
  */
 export function startService(
   connection: DatabaseConnection,

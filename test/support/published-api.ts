@@ -1,4 +1,4 @@
-// A vendor's published OpenAPI description as checks of requests and responses, for stand-ins.
+// Checks requests to a stand-in and its responses against the OpenAPI description that the vendor publishes.
 import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
@@ -58,7 +58,7 @@ export function readPublishedApi(fixture: string, widePaths: readonly string[] =
         checks: {
           path: parametersIn('path'),
           query: parametersIn('query'),
-          // The check is stricter than the published schema: a member unknown to the vendor is a mistake of the service.
+          // The check is stricter than the published schema: a field that the vendor does not know is a mistake of this platform.
           body: body ? ajv.compile({ ...body.schema, additionalProperties: false }) : null,
         },
       };

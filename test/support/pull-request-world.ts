@@ -1,4 +1,5 @@
-// A project at a stand-in for GitHub whose missions open pull requests: the events that people and checks cause there.
+// A project whose repository is at a stand-in for GitHub, and whose missions open pull requests. The functions here also send the events
+// that people and checks cause at GitHub.
 import { expect } from 'vitest';
 import { openGitHub } from './fake-github.ts';
 import { approved, commented, githubHeaders, lineCommented, reviewed } from './github-events.ts';
@@ -21,7 +22,7 @@ export async function openPullRequestWorld() {
   });
   const { world, hook } = host;
 
-  /** A run that has opened the pull request 2 and has ended. */
+  /** A run that has opened pull request 2 and has ended. */
   async function opened(): Promise<Json> {
     const held = await host.startMission();
     expect(await host.push(held, first)).toMatchObject({ prNumber: 2 });

@@ -1,5 +1,5 @@
-// The Podman or Docker of this machine, for tests in real containers. They are part of `npm run test:engines`, because each container takes
-// about a second of a processor.
+// Finds Podman or Docker on this machine, for tests in real containers. Such tests are part of `npm run test:engines`, because each
+// container takes about a second of processor time.
 import { spawnSync } from 'node:child_process';
 
 export interface RealEngine {
@@ -15,8 +15,9 @@ export const isEngineSuite = process.env.TEST_ENGINES === 'on';
 const { CONTAINER_PROGRAM: chosen, CONTAINER_RUNTIME } = process.env;
 
 /**
- * Settings of a runner of this user for an engine with an image that has Node.js; null outside the engine suite, or without an engine.
- * `CONTAINER_PROGRAM`, `CONTAINER_IMAGE` and `CONTAINER_RUNTIME` choose other settings.
+ * Settings with which a runner of this user starts containers from an image that has Node.js; null outside the engine suite, or if the user
+ * has no engine with such an image. `CONTAINER_PROGRAM`, `CONTAINER_IMAGE` and `CONTAINER_RUNTIME` in the environment of the tests choose
+ * another engine, image and OCI runtime.
  */
 export function realEngine(options: { uid?: number; gid?: number } = {}): RealEngine | null {
   if (!isEngineSuite) return null;

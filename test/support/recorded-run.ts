@@ -40,7 +40,7 @@ export async function writeRecording({ orgId, projectId, runId }: Recorded, line
   await RecordingPart.query().insert({ ...part, sizeBytes: Buffer.byteLength(text) } as Partial<RecordingPart>);
 }
 
-/** The lines of a step with model calls. */
+/** The lines of a recording: one line for a step, and one line for each call that the step has made to a model. */
 export const recordedLines = (stepId: string, calls: number): object[] => [
   { type: 'step', stepId, order: { agent: { role: 'builder' }, checkpoint: null } },
   ...Array.from({ length: calls }, (_, i) => ({

@@ -1,5 +1,5 @@
-// Two database servers from the bundled binaries: a primary with the migrated schema, and a standby to which it replicates before it
-// acknowledges. Both are new copies of one folder.
+// Two database servers from the bundled binaries: a primary with the migrated schema, and a standby that replicates it. By default, the
+// primary acknowledges a write only when the standby has it. The folders of both servers are copies of one folder.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ export interface DatabaseServer {
   promote(): Promise<void>;
   /** Kills the server, like a machine that is lost. */
   kill(): Promise<void>;
-  /** Stops the server like a machine that hangs; `thaw` resumes it. */
+  /** Stops the server as if its machine were hanging; `thaw` resumes the server. */
   freeze(): void;
   thaw(): void;
   /** Restarts a killed server in its original role. */
@@ -30,7 +30,7 @@ export interface DatabaseServer {
 export interface Replicated {
   primary: DatabaseServer;
   standby: DatabaseServer;
-  /** URL with both servers. */
+  /** A database URL that names both servers. */
   url: string;
   /** The database URL with the address of one of the servers. */
   urlOf(server: DatabaseServer): string;

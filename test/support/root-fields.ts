@@ -46,7 +46,7 @@ export const rootFields: readonly RootField[] = [
   ...rootsOf('Subscription'),
 ];
 export const rootField = (name: string): RootField => rootFields.find((one) => one.name === name)!;
-/** The fields that read a request record. */
+/** The root fields that take a request record, either as their argument or as the body of their REST route. */
 export const bodyRoots: readonly RootField[] = rootFields.filter((root) => recordOf(root));
 export const surfacesOf = ({ route }: RootField): Surface[] => (route ? ['GraphQL', 'REST'] : ['GraphQL']);
 
@@ -126,7 +126,7 @@ export async function askField(
   return outcomeOf(root.name, await request('POST', '/graphql', { ...ask, ...events, body }));
 }
 
-/** The problem in a problem details response (RFC 9457), in the form of other surfaces. */
+/** Converts a problem details response of REST (RFC 9457) to the problem as GraphQL returns it, so that tests can compare the two. */
 function problemOfDetails({
   type,
   title,
@@ -140,7 +140,10 @@ function problemOfDetails({
   return { category, title, description: detail, retryable, ...data } as unknown as ProblemDetails;
 }
 
-/** The outcome of a GraphQL response. An execution has HTTP status 200, so the status is that of its problem. */
+/**
+ * The outcome of a GraphQL response. If the operation was executed, its HTTP status is 200 even when it failed, so the outcome has the
+ * status that REST has for the same problem.
+ */
 export function outcomeOf(name: string, answer: Answer): Outcome {
   const { data, errors } = answer.body;
   if (!errors) return { status: answer.status, data: data[name], answer };

@@ -1,4 +1,5 @@
-// Users that may run a runner, and the settings of each isolation for them. A level that this machine does not offer has a reason.
+// Users that may run a runner, and the settings of the runner for each isolation level. If this machine does not offer a level to a user, a
+// reason takes the place of the settings.
 import { execFileSync } from 'node:child_process';
 import { compiled } from './processes.ts';
 import { isEngineSuite, realEngine } from './real-engine.ts';
@@ -34,7 +35,7 @@ const users: RunnerUser[] = [
   ordinary,
 ];
 
-/** Settings of a level for a runner of this user, or the reason why there is none. */
+/** For each isolation level: the settings of a runner of this user, or the reason why this user cannot have the level here. */
 const levels: Record<string, (user: RunnerUser) => Record<string, string> | string> = {
   none: () => ({}),
   cell: (user) =>

@@ -1,4 +1,4 @@
-// A runtime that a test plays: it claims runs, reports on them and finishes them, by the operations that src/runner sends.
+// A runtime without a runner: a test itself claims runs, reports on them and finishes them, with the same operations that src/runner sends.
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Id } from '#foundation/ids.ts';

@@ -1,4 +1,5 @@
-// Reports of a runtime, written straight into its tables: minimal records, and the members that a test adds.
+// Writes the records that a runtime would report straight into the tables. Each function needs only a few values; a test may set any other
+// field.
 import { storeContent } from '#domain/work/artifacts/content.ts';
 import { Artifact, StoredContent } from '#domain/work/artifacts/model.ts';
 import { Environment } from '#domain/work/environments/model.ts';
@@ -43,7 +44,7 @@ export const startSandbox = async ({ orgId, projectId }: Place, more: Some<Sandb
     ...more,
   });
 
-/** The steps of a run in order; completed by default. */
+/** Writes the steps of a run, in order. A step without a `status` is completed. */
 export async function writeSteps(place: Place, runId: string, steps: Some<RunStep>[]): Promise<void> {
   for (const [seq, step] of steps.entries()) {
     const { role = 'builder', harness = 'claude-code', model = 'claude-sonnet-4-5' } = step;
@@ -108,7 +109,10 @@ export async function showFragments({ id }: Sandbox, fragments: Some<SandboxFrag
   );
 }
 
-/** Samples from `from` on, every `every` milliseconds, with the given CPU percentages. */
+/**
+ * Writes samples of a sandbox, the first at the time `from` and the others at intervals of `every` milliseconds. `cpu` contains the CPU
+ * percentage of each sample.
+ */
 export async function measure({ id }: Pick<Sandbox, 'id'>, from: number, every: number, cpu: number[]): Promise<void> {
   const samples = cpu.map((cpuPct, i) => ({
     sandboxId: id,

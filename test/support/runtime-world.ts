@@ -1,5 +1,5 @@
-// A recurring mission that a test starts and a runtime claims, with a runtime of another organization. The clock begins on Monday
-// 23 November 2026, 09:00 UTC.
+// A recurring mission, which a test starts and which a runtime of its organization claims. Another organization also has a runtime. The
+// clock begins on Monday 23 November 2026, 09:00 UTC.
 import { createOwner, createProject } from './callers.ts';
 import { createRuntime, type Held } from './runtime-client.ts';
 import { openWorld } from './world.ts';

@@ -64,15 +64,15 @@ export interface SampleOrganization {
   owner: Person;
   /** Ids of the organization's records, by the name of the argument in which a request sends them. */
   ids: Record<string, string>;
-  /** Ids of the records in its first project: a credential bound to another project does not find them. */
+  /** Ids of the records in the organization's first project. A credential that is bound to another project does not find these records. */
   ofProject: Record<string, string>;
-  /** Ids of records that belong to the owner personally, whatever the role of others. */
+  /** Ids of records that belong to the owner personally. No other person finds these records, whatever their role. */
   ofOwner: Record<string, string>;
   /** Id of the organization's second project. */
   otherProjectId: string;
   /** A person with an account and no organization. */
   outsiderId: string;
-  /** Service token of its runtime. */
+  /** The service token of the organization's runtime. */
   serviceToken: string;
   /** Texts that occur only in records of this organization. */
   words: string[];
@@ -361,7 +361,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
 
 /** TXT records that verify the domains of samples. */
 const records: string[] = [];
-/** The services of a world, its MCP server and its providers are on loopback. */
+/** Requests to loopback addresses are allowed, because the service, the MCP server and the providers of tests run on this machine. */
 const sampleOutbound = { allowLoopback: true, resolveTxt: async () => records.map((record) => [record]) };
 
 const { metadata: samlMetadata } = createSamlProvider('https://saml.example', present);
@@ -520,7 +520,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
   UpdateMissionNoticesRequest: () => ({ kind: 'completed', mail: true }),
   UpdateNoticeMailRequest: () => ({ kind: 'run_waiting', enabled: false }),
-  // The request changes nothing, because a caller always changes the subscription of their own organization.
+  // The body is empty and changes nothing. Callers of other organizations send it too, and it always applies to the subscription of the
+  // caller's own organization.
   UpdateSubscriptionRequest: () => ({}),
   CreateWithdrawalRequest: () => ({ reason: 'Bought by mistake.' }),
   StartMcpOAuthRequest: () => ({}),
@@ -616,13 +617,14 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGroupRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGuideRequest: () => ({ step: 2 }),
-  // A caller of another organization would change the networks of its own, so the list is empty.
+  // The list is empty and restricts nothing. Callers of other organizations send it too, and it always applies to the caller's own
+  // organization. Any network in the list would lock these callers out of the tests that follow.
   SetAllowedNetworksRequest: () => ({ networks: [] }),
   CloseOrganizationRequest: ({ organization }) => ({ confirmSlug: organization.slug }),
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };
 
-/** Members that identify the claimed run in reports of the runtime. */
+/** The fields that identify the claimed run in the reports of a runtime. */
 const held = ({ ids: { runId, leaseId } }: SampleOrganization) => ({ runId, leaseId });
 const terminalOf = (sample: SampleOrganization) => ({ ...held(sample), terminalId: sample.ids.terminalId });
 const inside = ({ ids: { sandboxId, leaseId } }: SampleOrganization) => ({ sandboxId, leaseId });
@@ -632,7 +634,7 @@ const session = (sample: SampleOrganization) => ({
   sessionId: sample.ids.sessionId,
 });
 
-/** The host's id of a thread of the pull request of the run. */
+/** The id that GitHub has given to a review thread of the run's pull request. */
 const hostThread = 'PRRT_sample';
 
 /** Values of arguments that are not ids of records, by `field.argument`. */
@@ -702,12 +704,15 @@ const plain: Record<string, string | number | boolean> = {
   'startMcpOAuth.serverName': 'issues',
 };
 
-// One folder per worker, because the repositories name the MCP server of their process.
+// Each test worker has a folder of its own, because the repositories contain the address of an MCP server that runs in the worker's process.
 const folder = fileURLToPath(
   new URL(`../../node_modules/.cache/repositories/${process.env.VITEST_POOL_ID}`, import.meta.url),
 );
 
-/** The folder with a git repository of that name, a copy of one that declares the remote MCP server. */
+/**
+ * Creates the git repository `<name>.git` and returns the folder that contains it. The repository is a copy of a repository that declares
+ * the remote MCP server.
+ */
 async function repositoryOf(name: string): Promise<string> {
   original ??= declaringRepository();
   await cp(await original, path.join(folder, `${name}.git`), { recursive: true });
@@ -799,7 +804,10 @@ const ofClosed: ReadonlySet<string> = new Set(['organizationClosure', 'organizat
 /** Whether the call changes the sample. Some fields require that the organization is closed before the call. */
 export const changesSample = ({ kind, name }: RootField): boolean => kind === 'Mutation' || ofClosed.has(name);
 
-/** The caller with full access to a field: the owner in the console, or the runtime. Creates the record to be read. */
+/**
+ * Returns the credential that has full access to a field: the owner's session in the console, or the runtime's token. First puts the sample
+ * into the state that the field requires, for example by closing the organization.
+ */
 export async function admitted(
   world: World,
   sample: SampleOrganization,
@@ -826,7 +834,7 @@ export async function admitted(
   return { session };
 }
 
-/** Writes the recording of two calls of a model in the step of the run. */
+/** Writes a recording of the run's step, in which the step calls a model twice. */
 async function recordMission({ organization, ids }: SampleOrganization): Promise<void> {
   const of = { orgId: organization.id, projectId: ids.projectId, runId: ids.runId } as Parameters<
     typeof writeRecording
@@ -834,7 +842,7 @@ async function recordMission({ organization, ids }: SampleOrganization): Promise
   await writeRecording(of, recordedLines(ids.stepId!, 2));
 }
 
-/** A pull request of the run with a thread, at the connector of its project. */
+/** Makes a stand-in for GitHub the source host of the run's project, and creates a pull request of the run there that has a review thread. */
 async function startHostThread(world: World, { organization, ids }: SampleOrganization): Promise<void> {
   const github = await becomeSourceHost(world, ids.byScmConnectorId!);
   const { scmOwner, scmRepo } = await world.knex('projects').where({ id: ids.projectId }).first('scmOwner', 'scmRepo');
@@ -849,7 +857,7 @@ async function startHostThread(world: World, { organization, ids }: SampleOrgani
   await world.knex('runs').where({ id: ids.runId }).update({ prNumber: pull.number, prState: 'open' });
 }
 
-/** Makes the connector a GitHub connector, whose server knows the login of `plain`. */
+/** Turns the connector into a GitHub connector of a new stand-in. The stand-in has an account for the login that `plain` contains. */
 async function becomeSourceHost(world: World, id: string): Promise<GitHub> {
   const github = await openGitHub('token');
   github.server.unref();
@@ -870,7 +878,10 @@ export function bodyOf(record: string, sample: SampleOrganization): Record<strin
   return body(sample);
 }
 
-/** Valid arguments for the owner; optional ones only if they name a record of the sample. */
+/**
+ * Arguments with which the owner can call the field. Optional arguments are included only if the sample's ids or `plain` contain a value
+ * for them.
+ */
 export function argumentsOf({ name, field }: RootField, sample: SampleOrganization): Arguments {
   const args: Arguments = {};
   const record = inputOf(field);

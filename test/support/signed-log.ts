@@ -5,7 +5,10 @@ import { hours } from '#foundation/clock.ts';
 import { keepRows } from './database-rows.ts';
 import { openWorld } from './world.ts';
 
-/** Entries at the checkpoints, signed at 9, 10 and 11 o’clock; the third hour has none. */
+/**
+ * The number of entries in the log when its checkpoints of 9, 10 and 11 o'clock are signed. No entry is added in the hour before the last
+ * checkpoint.
+ */
 export const sizes = [300, 520, 520] as const;
 
 export type SignedLog = Awaited<ReturnType<typeof openSignedLog>>;

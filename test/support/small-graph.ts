@@ -1,4 +1,4 @@
-// The GraphQL surface with a small graph of its own that can fail in every way. No database.
+// The GraphQL surface on a small separate graph, whose fields can fail in every possible way. Needs no database.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

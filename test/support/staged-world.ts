@@ -1,5 +1,5 @@
-// A project at a stand-in for GitHub with a real git repository, whose missions stage their effects: a test plays the runtime, and every
-// request that reaches the stand-in is counted and can be stopped.
+// A project at a stand-in for GitHub with a real git repository. The project's missions stage their effects, and a test acts as the
+// runtime. The requests that change something at the stand-in are counted, and a test can stop one of them.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const git = (folder: string, ...args: string[]): string =>
 /** A request that does something: `PUSH` for commits, else the method and the path without the repository. */
 const nameOf = ({ method, url }: IncomingMessage): string | null => {
   if (url!.endsWith('/git-receive-pack')) return 'PUSH';
-  // Requests of GraphQL are not counted, because they only read threads of reviews.
+  // GraphQL requests are not counted, because they only read review threads.
   return method === 'GET' || url === '/graphql'
     ? null
     : `${method} ${url!.replace(/^\/repos\/[^/]+\/[^/]+/, '').split('?')[0]}`;
@@ -35,7 +35,7 @@ const nameOf = ({ method, url }: IncomingMessage): string | null => {
 
 type When = 'before' | 'after';
 
-/** Counts requests that do something, and stops one of them before its effect, or before its response. */
+/** Counts the requests that change something at the stand-in. Can stop one of them, either before its effect or before its response. */
 function watchRequests(github: GitHub) {
   const done: string[] = [];
   let stop: { name: string; when: When; reached(): void } | null = null;
@@ -57,7 +57,10 @@ function watchRequests(github: GitHub) {
   });
   return {
     done,
-    /** Resolves when the next request of that name has arrived; that request is never answered. */
+    /**
+     * Stops the next request whose name begins with `name`, and never answers it. Resolves when the request has arrived or, with `after`,
+     * when its effect has happened.
+     */
     stopAt: (name: string, when: When) =>
       new Promise<void>((reached) => {
         stop = { name, when, reached };
@@ -101,7 +104,10 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
   requests.done.length = 0;
   let commits = 0;
 
-  /** Commits a file on the branch of a run, in a clone of its own, and bundles what the host lacks. */
+  /**
+   * Commits a file on the branch of a run, in a new clone. Returns the id of the commit, and a git bundle of everything in the branch that
+   * the main branch at the host lacks.
+   */
   function commit(branch: string, parent?: string): { headSha: string; bundle: Buffer } {
     const clone = path.join(folder, `clone-${++commits}`);
     git(folder, 'clone', '-q', bare, clone);
@@ -136,7 +142,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
     },
     /** Moves a branch at the host, as a person does. */
     move: (branch: string, sha: string) => git(bare, 'update-ref', `refs/heads/${branch}`, sha),
-    /** Reports commits of a run that wait for approval. */
+    /** Commits a file, and reports the commit for a run. The commit then waits for approval. */
     async stage({ runId, leaseId, branch }: Json, parent?: string): Promise<string> {
       const { headSha, bundle } = commit(branch, parent);
       const held = { runId, leaseId };
@@ -169,8 +175,9 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
       return answer;
     },
     /**
-     * Carries out approved effects in a process that is killed at its next request of that name, before its effect or before its response;
-     * then lets another process continue after the lease of the killed process.
+     * Starts a process that carries out approved effects, and kills the process at its next request whose name begins with `name`. The kill
+     * happens before the effect of this request, or after the effect and before the response. Then ends the lease of the killed process, so
+     * that another process continues.
      */
     async killAt(name: string, when: 'before' | 'after'): Promise<void> {
       const stopped = requests.stopAt(name, when);

@@ -40,7 +40,10 @@ function stepOf(turns: RequestMessage[]): Json | null {
 
 const say = (text: string): Json => ({ text });
 
-/** A step as a call of the offered tools: {text} or {name, input} or {name, free}. */
+/**
+ * Translates a step of the script to the model's response: {text} for a message, {name, input} for a call of an offered tool with JSON as
+ * its input, and {name, free} for a call with free text as its input.
+ */
 function inWords(step: Json, tools: Json[], cwd = ''): Json {
   const names = tools.map(({ name }) => name);
   const first = (...wanted: string[]) => wanted.find((name) => names.includes(name));
@@ -50,7 +53,7 @@ function inWords(step: Json, tools: Json[], cwd = ''): Json {
   if ('breakOff' in step) return say('This is said half');
   if ('broken' in step) return { ...inWords({ shell: 'true' }, tools, cwd), raw: step.broken };
   if ('use' in step) return { name: step.use.name, input: step.use.input };
-  // A model of Codex's "code mode" has one tool, which runs JavaScript that calls the others.
+  // A language model in Codex's "code mode" is offered one tool, which runs JavaScript that calls the other tools.
   if (names.includes('exec') && !names.includes('exec_command') && !('json' in step)) {
     const nested = [{ name: 'exec_command' }, { name: 'apply_patch', free: true }, { name: 'update_plan' }];
     const inner = inWords(step, [...nested, ...(step.mcp ? [{ name: `mcp__platform__${step.mcp.tool}` }] : [])], cwd);
@@ -169,7 +172,7 @@ const readers: Record<string, (body: Json) => Reading> = {
   }),
   responses: ({ input = [], tools: offered = [], instructions = '' }) => {
     const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-    // Some tools come with the messages: the tools of "code mode", and the tools that a search found.
+    // Some tools are offered in items of the conversation: the tools of "code mode", and the tools that a search found.
     const tools = [
       ...offered,
       ...items
@@ -442,7 +445,7 @@ export interface Asked {
 export async function startModels(port = 0) {
   const seen: Asked[] = [];
   const settings = { key: null as string | null };
-  /** How often each failure was sent, by its message. */
+  /** The number of times that each failure was sent, by the message of the failure. */
   const told = new Map<string, number>();
   const isTold = (what: string, times = Number.POSITIVE_INFINITY): boolean => {
     const before = told.get(what) ?? 0;

@@ -17,7 +17,7 @@ export async function startRegistry() {
   const folder = mkdtempSync(path.join(tmpdir(), 'registry-'));
   const releases = new Map<string, Map<string, Release>>();
   const asked: string[] = [];
-  /** Responses with tarballs that are held back. */
+  /** Responses to requests for tarballs that the registry does not send yet, because a test holds them back. */
   const held: ServerResponse[] = [];
   let isHolding = false;
   const server = createServer((request, response) => {
@@ -49,7 +49,7 @@ export async function startRegistry() {
       isHolding = holding;
     },
     tarballs: () => asked.filter((url) => url.endsWith('.tgz')),
-    /** Publishes a package with one executable file. Returns its entry of a lock file. */
+    /** Publishes a package with one executable file. Returns the entry of this package for a lock file. */
     publish(name: string, version: string, file: string, content: string, manifest: Record<string, unknown> = {}) {
       const own = path.join(folder, `${name.replace('/', '-')}-${version}`, 'package');
       mkdirSync(path.join(own, path.dirname(file)), { recursive: true });

@@ -1,4 +1,5 @@
-// Foreign and less privileged callers of the tenancy matrix, each with the verdict that it gets for a root field of the schema.
+// Callers for the tests of tenancy: they belong to another organization, or have fewer rights than an owner. Each caller comes with the
+// verdict that it must get for a root field of the schema.
 import { expect } from 'vitest';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
@@ -22,12 +23,13 @@ export interface Stranger {
   /** Texts that must not be in any response to this caller. */
   unseen?: () => string[];
   /**
-   * Set when this caller is tested with only a share of the fields, because a similar caller is tested with all of them. `unknown`: an
-   * invalid credential is rejected before the request is read. So is a missing credential, which is tested with every field in each API.
-   * `role`: the caller's role does not include the scope. A token without the scope gets the same refusal and is tested with every field.
+   * Set when this caller is tested with only a share of the fields, because a similar caller is tested with all of them. `unknown`: the
+   * caller has an invalid credential, which is rejected before the request is read. A missing credential is rejected there too, and is
+   * tested with every field in each API. `role`: the caller's role does not include the scope. A token without the scope gets the same
+   * refusal, and is tested with every field.
    */
   like?: 'unknown' | 'role';
-  /** Service to call; by default the world's own, whose REST responses are checked against the OpenAPI document. */
+  /** The service to call. By default it is the world's service, whose REST responses are checked against the OpenAPI document. */
   through?: () => Request;
 }
 
@@ -53,9 +55,12 @@ const openToBound: Record<string, string> = {
   inboxCount: 'counts the items of its own project alone',
   inboxUpdated: 'counts the items of its own project alone',
 };
-/** Fields that require a person in the console alongside their scope. */
+/** Fields that require not only a scope but also that the caller is a person in the console. */
 const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken', 'createDirectoryToken']);
-/** Fields about another project, although no id in `ofProject` says so: the project is named directly, or in the body. */
+/**
+ * Fields that concern one project, although none of their required arguments is in `ofProject`. A credential that is bound to another
+ * project gets "not found" from them.
+ */
 const ofOtherProject = [
   'projectMcp',
   'mcpToolReview',
@@ -97,7 +102,7 @@ async function unclaimedAgent(): Promise<string> {
   return accessToken;
 }
 
-/** Every kind of caller that has no access to the records of `acme`, or less than its owner. */
+/** Callers that have no access to the records of `acme`, or less access than the owner of `acme`: one of every kind. */
 export async function createStrangers(
   world: World,
   acme: SampleOrganization,
@@ -207,13 +212,16 @@ export async function createStrangers(
     return list;
   }
 
-  /** Credentials of a person do not exist for another person of the organization either. */
+  /** The verdict for another person of the same organization. For this person, records that belong to the owner personally do not exist. */
   function another({ kind }: RootField, args: Arguments): Verdict {
     if (Object.keys(args).some((name) => name in acme.ofOwner)) return notFound;
     return kind === 'Mutation' ? undefined : 'served';
   }
 
-  /** The owner's token with all scopes, after a demotion: the current role counts at each use. */
+  /**
+   * A former owner's token that has all scopes, although the person now has a lower role. The service checks the current role at each use
+   * of the token.
+   */
   async function demoted(role: OrgRole): Promise<Stranger> {
     const person = await world.person(`Former-owner-${role}`);
     await world.join(acme.organization, person, 'owner');

@@ -26,7 +26,7 @@ function listed(value: unknown): unknown {
   return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries);
 }
 
-/** `S`, with `never` for each member that Stripe's parameters `P` do not have, or have with another type. */
+/** The type `S`, in which a field becomes `never` if Stripe's parameters `P` do not have the field, or have it with another type. */
 type Published<P, S> = { [K in keyof S]: K extends keyof P ? (S[K] extends P[K] ? S[K] : never) : never };
 const published =
   <P>() =>

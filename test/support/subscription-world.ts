@@ -26,7 +26,7 @@ export interface Reading {
   leave(): void;
 }
 
-/** Data of the only subscribed field. */
+/** The data of the subscription's root field. A subscription has exactly one root field. */
 const dataOf = ({ data }: Event): Event['data'] => Object.values(data.data)[0];
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

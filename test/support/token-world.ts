@@ -1,4 +1,4 @@
-// Two organizations with a project each, and a person of one who creates, lists and revokes personal access tokens.
+// Two organizations with one project each. A person in one of the organizations creates, lists and revokes personal access tokens.
 import type { OrgRole } from '#access/roles.ts';
 import { createOwner, createProject } from './callers.ts';
 import { openWorld } from './world.ts';

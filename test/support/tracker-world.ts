@@ -1,4 +1,4 @@
-// An organization with the trackers of vendors, at stand-ins for Linear and GitHub.
+// An organization whose trackers are at stand-ins for Linear and GitHub.
 import { expect, vi } from 'vitest';
 import type { ProjectKind } from '#domain/projects/integrations/model.ts';
 import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';

@@ -1,4 +1,5 @@
-// Uploads of artifacts to a storage in a folder or in a bucket: whole ones, and requests that are sent in parts.
+// Uploads of artifacts to a storage, which is a folder or a bucket. A test can send an upload in one request, or begin a request and send
+// the rest of its body later.
 import { readdirSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';

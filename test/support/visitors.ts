@@ -1,4 +1,4 @@
-// Visitors of the console over real HTTP: browsers without scripts, which keep cookies and submit forms.
+// Visitors of the console over real HTTP. They act as browsers in which scripts are disabled: they keep cookies and submit forms.
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { type Answer, openWorld } from './world.ts';
 

@@ -48,7 +48,10 @@ export async function openWebhookWorld() {
 
   const addressOf = (path: string) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`;
   const sessions = new Map<string, { session: Session; openedAt: number }>();
-  /** A request in a session that has not expired by the test's clock. A new session for each request would add events. */
+  /**
+   * Sends a request in a session that has not expired by the test's clock. The session is used again, because the start of a session is
+   * itself an event, and tests count events.
+   */
   async function ask(method: string, path: string, body?: object, orgId: string = acme.id): Promise<Answer> {
     const last = sessions.get(orgId);
     const isFresh = last !== undefined && now() - last.openedAt < days(1);

@@ -56,7 +56,7 @@ export interface WorldSettings {
   vendors?: Partial<VendorAddresses>;
   /** Connection string of a migrated database to use in place of a new one. */
   database?: string;
-  /** Milliseconds to retry work that was not applied; by default as in production. */
+  /** The time in milliseconds during which work that was not applied is retried; by default the same as in production. */
   retryForMs?: number;
   /** Connection string of a standby of `database`, for reads. */
   replica?: string;
@@ -64,7 +64,10 @@ export interface WorldSettings {
   log?: (line: string) => void;
 }
 
-/** A log without output. Without a destination it would check five times a second whether there is something to write, endlessly. */
+/**
+ * A log that drops all lines. It has a destination, because a log without one would check five times a second, without end, whether there
+ * is something to write.
+ */
 export const silentLog = () => openLog({ level: 'silent', destination: { write: () => {} } });
 
 /** Address of the world whose database, clock and addresses this process uses. */
@@ -146,7 +149,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       turn(milliseconds: number): void {
         time += milliseconds;
       },
-      /** Moves the clock forward by these milliseconds at each reading; 0 ends this. */
+      /** Makes the clock advance by these milliseconds each time that it is read, until `tick(0)` is called. */
       tick(milliseconds: number): void {
         step = milliseconds;
       },

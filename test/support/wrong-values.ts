@@ -15,7 +15,7 @@ export interface Property {
   enum?: string[];
 }
 
-/** Resolves references: enums are named schemas. */
+/** Replaces a reference by the named schema that it refers to, such as an enum. */
 export const named = ({ $ref, ...property }: Property): Property =>
   $ref ? (nonNullSchema(schema.getType($ref.split('/').at(-1)!)!) as Property) : property;
 const choices = (property: Property): Property[] =>
@@ -35,7 +35,10 @@ const takes = (property: Property, sample: string): boolean =>
 const wrongValues = (property: Property): unknown[] =>
   Object.keys(samples).flatMap((sample) => (takes(property, sample) ? [] : [samples[sample]]));
 
-/** Valid values for the required members of an object: the error would name a missing member in place of an invalid one. */
+/**
+ * Valid values for the required fields of an object. Without these values, an error would name a missing field instead of the invalid field
+ * that a test sends.
+ */
 const requiredOf = ({ properties = {}, required = [] }: Property): Record<string, unknown> =>
   Object.fromEntries(
     required.map((name) => {
@@ -81,6 +84,9 @@ export function wrongs(names: string[], property: Property, right: unknown): Wro
   return list;
 }
 
-/** An undeclared scope is refused by name, whatever its text (docs/contract.md#errors). */
+/**
+ * Whether an invalid value is a list of scopes whose first scope does not exist. Such a scope is refused with 403, and the error names the
+ * scope instead of the field (docs/contract.md#errors).
+ */
 export const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
   name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
