@@ -1,4 +1,5 @@
-// Opens the services below the surfaces: binds the foundation to one configuration. Everything is closed in reverse order.
+// Opens what the surfaces use, such as the database, the storage and mail, and configures the foundation and the domains for this
+// installation. Everything is closed in reverse order.
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -71,8 +72,9 @@ function checkBucket(bucket: BucketStorage, log: Log): void {
 }
 
 /**
- * Whether only this machine can reach the service, at all of its addresses. Only then may providers, client documents and MCP servers be
- * on this machine too, because a caller could then reach them directly (docs/contract.md#client-metadata-documents).
+ * Whether only programs on this machine can reach the service, at every one of its addresses. Only in this case may the addresses of
+ * identity providers, client documents and MCP servers be on this machine too: its callers can reach such addresses anyway
+ * (docs/contract.md#client-metadata-documents).
  */
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));
@@ -117,7 +119,7 @@ async function openTraces(
   return opened;
 }
 
-/** Opens everything below the surfaces. `close` closes the embedded database last. */
+/** Opens everything that the surfaces use. `close` closes the embedded database last. */
 export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
   bindAddresses(config.addresses);

@@ -88,7 +88,7 @@ export function openPlaces(settings: RunSettings) {
   }
 
   return {
-    /** The folder and isolation of a step; opened at the first step that uses the isolation. @param startSha The commit to begin from */
+    /** The folder and isolation for a step, opened when a step first needs them. @param startSha The commit to begin from */
     async of(step: Step, startSha: string | null = null): Promise<RunPlace> {
       const isolation = step.agent.harness === 'shell' ? scripts : ofAgents;
       if (!isolation) throw new Error(`This runner does not offer the harness ${step.agent.harness}.`);

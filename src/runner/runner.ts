@@ -93,7 +93,10 @@ const token = await new Promise<string>((resolve) => {
 if (EXIT_WITH_PARENT) input.once('close', () => stopping.abort());
 if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);
-/** Maximum time in milliseconds for which tests of harnesses delay the first claim, so that scripts run even while a program hangs. */
+/**
+ * Milliseconds after which the runner makes its first claim even if it still tests harnesses. Without this limit, a program that hangs in
+ * its test would keep the runner from executing scripts.
+ */
 const searchMs = 20_000;
 const machine = await findCapabilities(PLATFORM_URL, limits, mirrors, clustered !== null).catch((error) =>
   quit(error.message),

@@ -1,5 +1,5 @@
-// The test of a program before it is offered: one turn with its driver in the isolation of agents, against a scripted model. A program
-// that has passed is not tested again until its file changes.
+// Tests a harness before the runner offers it: the harness's driver starts the program in the isolation that agents have, for one turn with
+// a scripted model. A program that has passed is not tested again until its file changes.
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';

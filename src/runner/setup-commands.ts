@@ -46,7 +46,7 @@ async function runOne(
 ): Promise<string> {
   const { place, plan, limits, isolation, services } = runPlace;
   const { launch, enclosure, processOf } = isolated.open();
-  // Cells and containers have the same paths in each mission.
+  // In a cell or container, the working folder and the home directory have the same paths for every mission.
   const { work, home } = hasEgress(isolation.level) ? commonPaths : place;
   const env = { ...launch.env, ...variablesOf(runPlace), ...plan.setupSecrets, HOME: home, CI: 'true' };
   const program = startProcess(

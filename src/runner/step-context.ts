@@ -25,7 +25,7 @@ import type { Retention } from './workspace/retention.ts';
 export interface RunnerCapabilities {
   /** Isolation of scripts. */
   scripts: Isolation;
-  /** Caps of scripts and of agents. */
+  /** The caps on scripts, and the caps on agents. */
   caps: { scripts: Caps; agents: Caps };
   /** Bounds of a mission, independent of its instance type. */
   limits: Limits;
@@ -55,7 +55,7 @@ export interface RunnerCapabilities {
   waiting: Set<string>;
 }
 
-/** Receives the output of a setup, which ends when `signal` aborts. */
+/** Receives the output of a setup. The setup ends when `signal` aborts. */
 export interface SetupReport {
   log(text: string): void;
   signal: AbortSignal;
@@ -74,7 +74,7 @@ export interface StepContext {
   processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;
   /** Models of the step; null for a step without a model. */
   models: StepModels | null;
-  /** Counts the model calls of the step; null means that it makes none. */
+  /** Counts the model calls of the step; null for a step that makes no model calls. */
   meter: Meter | null;
   /** Questions of the agent to people; null means that it can ask none. */
   questions: Questions | null;
@@ -86,7 +86,7 @@ export interface StepContext {
   setUp(report: SetupReport): Promise<string>;
   /** Resolves with the reason when a service of the environment ends; never resolves without services. */
   broken: Promise<string>;
-  /** Starts a shell of a person beside the harness. */
+  /** Starts a shell for a person, in the isolation of the harness and next to it. */
   openShell: OpenShell;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
@@ -94,7 +94,7 @@ export interface StepContext {
   remember(session: string): void;
   /** The parts of the prompt, each with its id. */
   prompt: readonly PromptPart[];
-  /** Stores the workspace as a checkpoint, if it has changed; also while the harness works. */
+  /** Stores the workspace as a checkpoint if it has changed. May be called while the harness still works. */
   save(): Promise<void>;
   /** The replay of the step; null for a step that is not a replay. */
   replay: ReplayedCalls | null;
@@ -102,7 +102,7 @@ export interface StepContext {
   endRecording(failure: string): Promise<string>;
   /** Pushes the agent's commits and reports them as work of the session; called once its harness has ended. */
   deliver(session: Session): Promise<void>;
-  /** Adds the platform's attestations of the run's commits to the commits, as git notes. */
+  /** Adds git notes with the platform's attestations to the run's commits. */
   attest(): Promise<void>;
   /** Called when the step has ended. */
   clear(): Promise<void>;

@@ -56,7 +56,7 @@ export function openEvents(
         Object.assign(state, { activity: isInterrupted ? 'Interrupted' : title, changed: true }),
     });
     turnEnded = talk.turnEnded;
-    // Messages wait for the end of a replay, which they would change.
+    // A replay gets no messages, because they would change it: they wait until it has ended.
     if (!replay) state.steer = (desired, messages) => talk.steer(desired, withoutAnswers(messages, questions, state));
     if (models) state.updateModels = models.update;
     return talk;

@@ -104,7 +104,7 @@ function chooseServers(commands: readonly McpCommand[], { log }: SetupReport): M
   return allowed.slice(0, maxServers);
 }
 
-/** Runs the work for one server. A failure is logged and reported; the mission continues without the server. */
+/** Calls `work`, which prepares or starts one server. A failure is logged and reported, and the mission continues without the server. */
 async function attempt<T>(
   { platform, lease }: RunSettings,
   { serverName }: McpCommand,
@@ -168,7 +168,10 @@ async function startOne(
   return { server, packageIntegrity: installed?.integrity ?? null };
 }
 
-/** Replaces `${secret:NAME}` by a credential of the server, or by the placeholder of a secret for hosts. */
+/**
+ * Replaces `${secret:NAME}` with the server's credential of this name. If there is none, replaces it with the placeholder of the
+ * environment's secret of this name, which has a list of hosts.
+ */
 function resolverOf({ credentials }: McpCommand, { interception }: RunPlace): (text: string) => string {
   const values = new Map(Object.entries(interception?.secrets.placeholders ?? {}));
   for (const { name, value } of credentials) values.set(name, value);
@@ -177,7 +180,7 @@ function resolverOf({ credentials }: McpCommand, { interception }: RunPlace): (t
       const value = values.get(name);
       if (value === undefined)
         throw new Error(
-          `the secret ${name} is missing: the server has no such credential, and the environment has no such secret with a list of hosts`,
+          `the secret ${name} is missing: it is neither a credential of the server nor a secret of the environment with a list of hosts`,
         );
       return value;
     });

@@ -13,7 +13,10 @@ export const runnerStopped = 'runner stopped';
 /** Maximum number of connections per report: the platform accepts 200. */
 const connectionsAtOnce = 200;
 
-/** Begins a step. @returns the reason why the step cannot begin, after closing its journal; empty if it can */
+/**
+ * Prepares the environment of a step. @returns the reason if the step cannot begin; its journal is then already closed. Empty if the step
+ * can begin
+ */
 export async function setUpStep(
   platform: Platform,
   lease: RunLease,

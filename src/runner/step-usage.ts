@@ -32,8 +32,8 @@ export function watchUsage(
   }
 
   /**
-   * Resolves when the files of the step exceed its limit. Large folders are measured less often, so that measuring takes at most a
-   * twentieth of the time.
+   * Resolves when the files of the step exceed the disk limit. The pause between two measurements is at least twenty times as long as the
+   * last measurement, so that a large folder is measured less often.
    */
   async function exceedDisk(): Promise<string> {
     while (harness.isRunning()) {

@@ -116,7 +116,10 @@ function openStepTerminals(
 /** Time limit of the template, milliseconds; null means it has none. */
 const timeOf = ({ environment: { stepMinutes } }: Step): number | null => stepMinutes && stepMinutes * 60_000;
 
-/** Tokens of calls that the gateway has metered are counted already. */
+/**
+ * Opens the journal of a step. It ignores the harness's own reports of tokens once the gateway has metered a call, because the gateway has
+ * already reported the tokens.
+ */
 function openStepJournal(
   platform: Platform,
   lease: RunLease,
@@ -131,12 +134,13 @@ function openStepJournal(
 }
 
 /**
- * The two ends of a step: the last turn of its harness, and the end of the harness. Each resolves with the reason for a failure; empty
- * on success.
+ * Returns two promises: the first resolves when the last turn of the harness has ended, and the second when the harness itself has ended.
+ * Each resolves with the reason if the turn has failed, and with an empty text if it was successful.
  */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
   over.then((turn) => failureOf(turn, result)),
-  // `ended` rejects when the harness cannot be started. A harness reports its turn before it ends.
+  // `ended` rejects if the harness cannot be started. Otherwise the harness reports the end of its turn before it ends, so `over` resolves
+  // too.
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 
@@ -146,7 +150,10 @@ async function endHarness({ replay }: StepContext, harness: Harness, over: Promi
   await harness.end();
 }
 
-/** Whether the step has ended as recorded; true without a replay. Otherwise the replay is repeated, or the mission fails. */
+/**
+ * Whether the step has ended as it did in its recording; also true for a step that is not a replay. If false, its work is not delivered:
+ * the replay is repeated, or the mission fails.
+ */
 const hasEndedAsRecorded = ({ replay }: StepContext): boolean =>
   !replay || (!replay.isCut() && replay.result().difference === null);
 
@@ -173,7 +180,7 @@ async function writePrompt({ write }: Journal, { agent: { harness } }: Step, con
   await write('system', `${process.platform} ${release()}, ${program} ${version}, in ${place.work}\n${description}\n`);
 }
 
-/** Resolves with the first result when both have ended. An error of the second promise is thrown only after the first has ended. */
+/** Waits for both promises and returns the result of `first`. An error of `other` is thrown only after `first` has resolved. */
 async function both<T>(first: Promise<T>, other: Promise<void>): Promise<T> {
   other.catch(() => {});
   const result = await first;
@@ -188,7 +195,7 @@ const saveCheckpoint = (context: StepContext, journal: Journal): Promise<void> =
     journal.log(`No checkpoint: ${clip((error as Error).message, 2_000)}\n`);
   });
 
-/** A replay is not saved: it begins again in another runtime, from the workspace before the step. */
+/** No checkpoint of a replay is stored: if another runtime takes over, the replay begins anew from the workspace before the step. */
 const keepCheckpoints = (context: StepContext, journal: Journal, { checkpoint }: Pace, ended: AbortSignal) =>
   context.replay ? Promise.resolve() : repeat(() => saveCheckpoint(context, journal), checkpoint, ended);
 
@@ -212,7 +219,7 @@ async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortS
   }
 }
 
-/** Returns the error of the last turn; empty if it succeeded, and its structured output is then stored in `result`. */
+/** Returns the error of a turn. If the turn was successful, returns an empty text and stores the turn's structured output in `result`. */
 function failureOf(turn: Turn, result: { output: string | null }): string {
   if (turn.status !== 'completed') return clip(turn.error || 'The turn failed.', 2_000);
   if (turn.structured === undefined) return '';

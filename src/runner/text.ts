@@ -22,9 +22,8 @@ export type Mask = (text: string) => string;
 const shortestSecret = 4;
 
 /**
- * Replaces values of secrets, including those in Base64 and URL encoding, and each line of a value with several lines. Masking never
- * lengthens a text,
- * so a text at its bound stays within it.
+ * Returns a function that replaces the values of secrets in a text, including values in Base64 and in URL encoding, and the single lines of
+ * a value with several lines. The masked text is never longer than the text, so masking cannot exceed a maximum length.
  */
 export function createMask(values: readonly string[]): Mask {
   const parts = values.flatMap((value) => [value, ...value.split(/\r?\n/).filter((line) => line.length >= 8)]);

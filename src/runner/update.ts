@@ -1,5 +1,6 @@
-// Updates of the runner itself: it installs the platform's release with npm, takes no new missions, and starts the new release in its place
-// once it has none. The old process waits for the new one. A failed update is reported, and the old release continues.
+// Updates the runner itself. With npm, it installs the release that the platform states, and from then on claims no missions. When its last
+// mission has ended, it starts the new release as a child process in its place, and waits until the child ends. If the update fails, the
+// failure is reported, and the old release continues.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -21,7 +22,7 @@ const retryMs = 60 * 60_000;
 const versionIn = async (folder: string): Promise<string> =>
   JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')).version;
 
-/** Version of the running release: this file is two levels below its package, as a source and in a bundle. */
+/** Version of the running release. The folder of the package is two levels above this file, both in the sources and in the bundle. */
 export const ownVersion = (): Promise<string> => versionIn(path.join(import.meta.dirname, '../..'));
 
 /** Whether a release is newer. A version that is not of the form 1.2.3 is never newer. */
@@ -42,7 +43,10 @@ interface Around {
   log(line: string): void;
 }
 
-/** Installs a version, with the checksums that the registry states and without scripts of packages. Returns the path of its program. */
+/**
+ * Installs a version with npm. npm verifies the checksums that the registry states, and does not execute the packages' own scripts. Returns
+ * the path of the runner's program.
+ */
 async function installRelease(around: Around, version: string): Promise<string> {
   const { folder, env, signal } = around;
   const target = path.join(folder, version);
@@ -129,7 +133,7 @@ async function runRelease(program: string, token: string, around: Around): Promi
       const newer = startRelease(next, token, around);
       const code = await Promise.race([newer.ended, wait(startMs, null, { signal }).catch(() => null)]);
       if (code !== null && code !== 0 && !signal.aborted) {
-        // The release that has asked for a newer one continues.
+        // The newer release has ended at once, so the release that asked for it continues.
         present.child.send({ code }, () => {});
         continue;
       }
@@ -143,8 +147,8 @@ async function runRelease(program: string, token: string, around: Around): Promi
 }
 
 /**
- * Asks the process that has started this one to run a newer release in its place, and ends when the newer release works. Returns its exit
- * code if it ended at once.
+ * Asks the parent process to run a newer release in place of this process. If the newer release keeps running, the parent ends this
+ * process. If the newer release has ended at once, returns its exit code.
  */
 async function askParent(program: string, signal: AbortSignal): Promise<number> {
   process.send!({ program }, undefined, undefined, () => {});
@@ -199,7 +203,7 @@ export function openUpdater(around: Around) {
     },
     /** Whether a newer release is installed, so that the runner takes no new missions. */
     isReady: () => ready !== null,
-    /** The reason why the runner was not updated, for people. */
+    /** A message to people that says why the runner was not updated; null if no update has failed. */
     notice: () => failed?.reason ?? null,
     /**
      * Runs the installed release in place of this process, with the same arguments and the token, until it ends. Returns its exit code, or

@@ -25,13 +25,16 @@ type Place = Resource | 'scim';
 /** @param address The address of the request (`plainAddress`) */
 type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null>;
 
-/** A look-up of credentials that resources accept; the SCIM endpoint accepts none of them. */
+/** Limits a look-up to the resources (REST API, MCP, A2A): at the SCIM endpoint, its credentials are not valid. */
 const atResource =
   (lookUp: (secret: string, resource: Resource, address: string | null) => Promise<Caller | null>): LookUp =>
   async (secret, place, address) =>
     place === 'scim' ? null : lookUp(secret, place, address);
 
-/** Look-ups by the prefix of the secret. A personal access token is valid at every resource, any other credential at one place. */
+/**
+ * The look-up for each prefix of a secret. A personal access token is valid at every resource; a credential of another kind is valid at one
+ * resource, or only at the SCIM endpoint.
+ */
 const kinds: Record<string, LookUp> = {
   pat_: atResource((secret, _, address) => callerOfToken(secret, address)),
   srv_: async (secret, place, address) => (place === 'api' ? callerOfServiceToken(secret, address) : null),
@@ -58,13 +61,14 @@ const suspects = createCapacity({
 });
 
 /**
- * Returns the caller of a request to this place. Only the API accepts the console's cookie.
+ * Creates a function that identifies the caller of a request. @param place The resource that the request is for, or the SCIM endpoint. Only
+ * the API accepts the console's cookie.
  * @throws 401 with a challenge, 403 for a network address that the organization does not allow
  */
 export function createAuthenticate(failures: Throttle, place: Place) {
   const withoutHeader = place === 'api' ? callerOfCookie : () => null;
-  // The credential is looked up even for a network with too many failures, so that a valid one works from any network. For such a network,
-  // only a few concurrent look-ups are allowed, so that its guesses do not exhaust the database.
+  // The credential is looked up even if its network has sent too many invalid credentials, so that a valid credential works from any
+  // network. Only a few look-ups for such a network run concurrently, so that its guesses do not exhaust the database.
   const lookUp = async (header: string, network: string, exchange: Exchange): Promise<Caller | null> => {
     const mayGuess = isWellFormed(header) && (await failures.isOver(network));
     if (!mayGuess) return callerOf(header, place, exchange);
@@ -88,8 +92,8 @@ export function createAuthenticate(failures: Throttle, place: Place) {
     exchange.scopes = caller.scopes;
     exchange.caller = caller;
     caller.source = exchange;
-    // A refused network address counts as a failure and not against the caller's rate, so that it does not use up the rate of the
-    // organization.
+    // A request from an address that the organization does not allow counts as a failure. It does not count against the caller's rate,
+    // because it would otherwise use up the rate of the organization.
     if (caller.isAddressRefused) await failures.take(caller.credentialId);
     requireAllowedAddress(caller, exchange);
     return caller;
@@ -142,5 +146,8 @@ function challengeFor({ details }: Problem, resource: Resource, { scopes }: Exch
 export const refuseFor = (resource: Resource) => (exchange: Exchange, problem: Problem) =>
   answerProblem(exchange, problem, challengeFor(problem, resource, exchange));
 
-/** Whether the credential's holder can request more from a person: all except owners of personal access tokens. */
+/**
+ * Whether a client that lacks a scope can ask a person for it. All clients can, except those with a personal access token, whose owner has
+ * chosen its scopes.
+ */
 export const canStepUp = ({ req }: Exchange): boolean => !/^Bearer +pat_/i.test(req.headers.authorization ?? '');

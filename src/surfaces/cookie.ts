@@ -71,8 +71,9 @@ export async function sessionOf(
 }
 
 /**
- * The caller of a request to the API without an Authorization header. Null without a cookie, for an ended session, and for a request from
- * another site; 403 for a writing request of the service's own pages without its token; 404 for a foreign organization in `X-Org-Id`.
+ * Returns the caller of an API request without an Authorization header, by the session cookie. Null if there is no cookie, if the session
+ * has ended, or if the request comes from another site. @throws 403 for a request of the service's own pages that changes data without the
+ * token of the session; 404 for a foreign organization in `X-Org-Id`
  */
 export async function callerOfCookie(exchange: Exchange): Promise<Caller | null> {
   const { req } = exchange;

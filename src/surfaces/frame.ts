@@ -1,4 +1,5 @@
-// The frame of a surface: identifies and counts the caller, and converts thrown errors to a report and a response.
+// The frame around every surface: it identifies the caller, counts the request against the caller's rate, and turns a thrown error into a
+// report and a response.
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http/http.ts';
@@ -58,7 +59,10 @@ export const framed =
     }
   };
 
-/** A handler that is opened only for its first request. Until then, the process does not load its libraries. */
+/**
+ * Returns a handler that is opened only when the first request for it arrives. Until then, the process does not load the libraries of the
+ * handler.
+ */
 export function openedWhenUsed(open: () => Promise<Handler>): Handler {
   const opened = loadedOnce(open);
   return async (exchange) => (await opened())(exchange);

@@ -38,7 +38,9 @@ export interface McpHttp<Asked> {
   meter(exchange: Exchange, asked: Asked, messages: number): Promise<void>;
   /** Records an internal error (5xx) with its cause. */
   report(exchange: Exchange, error: unknown): void;
-  /** Refuses a message before it is served; for messages of a batch, the refusal is part of their responses. @throws 4xx */
+  /**
+   * Checks a message before it is served. If a message of a batch is refused, the refusal becomes the response to that message. @throws 4xx
+   */
   check?(asked: Asked, message: unknown): void;
   /** The response to a message that needs no server; undefined for every other message. */
   answerPlainly?(asked: Asked, message: unknown): Promise<object> | undefined;
@@ -46,7 +48,10 @@ export interface McpHttp<Asked> {
   isStreamed?(message: unknown): boolean;
 }
 
-/** A handler of one request of an identified caller, counted once. @throws 4xx for a malformed request */
+/**
+ * Creates a handler for requests whose caller is known, and for which one message was already counted against the caller's rate. @throws
+ * 4xx for a malformed request
+ */
 export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
   const { serverOf, meter, report, check, answerPlainly, isStreamed } = settings;
   const asked = new WeakMap<Request, Asked>();
@@ -115,7 +120,8 @@ async function send(exchange: Exchange, response: Response, report: McpHttp<unkn
   const type = response.headers.get('content-type');
   const headers: Headers = { ...(type && { 'content-type': type }), 'cache-control': 'no-store' };
   if (type?.startsWith('text/event-stream') && response.body) {
-    // No proxy may buffer the events. The connection closes after them, so that a process can stop.
+    // Proxies must not buffer the events. The connection closes after the last event, because an open connection would delay the end of the
+    // process.
     exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
     // The error of a broken pipeline is ignored: the client has disconnected.
     return pipeline(Readable.fromWeb(response.body as never), exchange.res).catch(() => {});

@@ -39,7 +39,7 @@ interface List<T> {
   metadata: { resourceVersion?: string };
 }
 
-/** Members of the package that are used. */
+/** The parts of the official client's interface that this module uses. */
 interface ObjectApi {
   patch(object: object, ...options: (string | boolean | undefined)[]): Promise<object>;
   create(object: object): Promise<object>;

@@ -21,7 +21,7 @@ const signatures: [RegExp, ...Described][] = [
   [/^504b0304/, 'trace', 'application/zip'],
 ];
 
-/** The type of a text by the ending of its name. */
+/** The types of text files, by the extension of the file's name. */
 const texts: Record<string, Described> = {
   '.log': ['log', 'text/plain'],
   '.txt': ['log', 'text/plain'],
@@ -31,8 +31,8 @@ const texts: Record<string, Described> = {
 };
 
 /**
- * The type of a file by its content, because its name proves nothing. Office documents are archives too, so a trace also needs its own
- * extension.
+ * Determines the type of a file by its content, because its name proves nothing. A trace is a ZIP archive, but so are office documents, so
+ * a trace must also have the extension .zip.
  */
 async function describe(content: FileHandle, ending: string): Promise<Described> {
   const { buffer, bytesRead } = await content.read(Buffer.alloc(4_096), 0, 4_096, 0);

@@ -1,4 +1,4 @@
-// The change of a branch, read in the runner's mirror: its size, its diff, and its single commits.
+// Reads the change of a branch from the runner's mirror: its size, its diff, and each of its commits.
 import { clip, type Mask } from '../text.ts';
 import { git } from './git.ts';
 
@@ -28,7 +28,7 @@ export interface NewCommit {
 }
 
 const maxDiffCharacters = 10_000_000;
-/** Commits of a change; their patches have together at most `maxDiffCharacters`. */
+/** Maximum number of commits of a change. The patches of all these commits together have at most `maxDiffCharacters` characters. */
 const maxCommits = 100;
 /** New commits per delivery: the platform accepts 200. */
 const maxNewCommits = 200;
@@ -47,7 +47,10 @@ export async function readChange(mirror: string, from: string, to: string, mask:
   };
 }
 
-/** Commits that no branch of the source host had at the beginning. git has verified their ids when it fetched them. */
+/**
+ * Returns the commits that were on no branch of the source host when the mission began. Their ids are correct, because git verified them
+ * when it fetched the commits from the checkout.
+ */
 export async function newCommitsOf(mirror: string, work: string, pushed: string): Promise<NewCommit[]> {
   const known = ['--not', '--glob=refs/origin/*', ...(pushed ? [pushed] : [])];
   const format = ['--format=%H %T', '--topo-order', `--max-count=${maxNewCommits}`];
@@ -72,7 +75,10 @@ async function sizeOf(mirror: string, from: string, to: string): Promise<Change[
   return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };
 }
 
-/** Names of authors and patches of merges are not searched for secrets before the push: secrets in them are masked here. */
+/**
+ * Lists the commits of a change, with secrets masked. The search for secrets before a push does not cover the names of authors and the
+ * patches of merge commits.
+ */
 async function commitsOf(mirror: string, from: string, to: string, mask: Mask): Promise<ChangeCommit[]> {
   const format = '--format=%H%x00%at%x00%an%x00%s';
   const listed = await git(mirror, [

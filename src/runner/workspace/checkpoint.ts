@@ -44,7 +44,7 @@ export interface CheckpointBundle {
   commitSha: string;
   /** File with the bundle; the caller removes it. */
   file: string;
-  /** Digest of the content, equal while nothing has changed. */
+  /** Digest of the content: if nothing has changed since the last checkpoint, it has the same digest. */
   state: string;
   /** The id of the tree of all files. */
   tree: string;

@@ -10,7 +10,7 @@ export interface Devcontainer {
   variables: Record<string, string>;
   /** Shell commands of the setup, in the order in which they run. */
   commands: string[];
-  /** Names of members that are not supported. */
+  /** Names of fields of the file that are not supported. */
   ignored: string[];
 }
 

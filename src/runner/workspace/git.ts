@@ -51,7 +51,7 @@ export async function git(
       const why = stderr.trim() || error.message;
       reject(new Error(`git ${args[0]}: ${remote?.password ? why.replaceAll(remote.password, '[redacted]') : why}`));
     });
-    // A broken pipe only means that git has ended without reading its input. If this was an error, git reports it.
+    // An error of writing the input is ignored: git may end before it has read its input. If that is a failure, git reports it itself.
     child.stdin!.on('error', () => {}).end(input);
   });
 }

@@ -10,8 +10,8 @@ const maxCharacters = 32_000;
 
 export interface PromptPart {
   /**
-   * The origin of this part: the agent's own instructions (`agent`), the file `AGENTS.md`, the purpose of the skills (`skills`), the
-   * summary of the run so far (`history`), or the `mission`.
+   * Where this part comes from: the agent's own instructions (`agent`), the file `AGENTS.md`, the list of skills with the purpose of each
+   * (`skills`), the summary of the run so far (`history`), or the `mission`.
    */
   spanId: string;
   text: string;

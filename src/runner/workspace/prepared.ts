@@ -34,7 +34,10 @@ interface Manifest {
 /** A successful setup. `work` lists the untracked paths of the checkout. */
 export type Setup = Pick<Manifest, 'work' | 'seconds' | 'placeholders'>;
 
-/** Paths in the home with files of harnesses and checkpoints, which belong to one mission. */
+/**
+ * Paths in the home directory that are not kept for other missions, because they contain files that harnesses and checkpoints create for
+ * one mission.
+ */
 const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
 /** Recently used entries are not removed, because a mission may be copying them. */
 const busyMs = 10 * 60_000;
@@ -74,8 +77,8 @@ const isPlain = (file: string): boolean =>
   file !== '' && !path.isAbsolute(file) && !file.split('/').some((name) => ['', '.', '..', '.git'].includes(name));
 
 /**
- * Copies the paths `files` from one folder to another. Programs of a mission have written the folder, but none of them is still running.
- * Existing files are kept.
+ * Copies the paths `files` from one folder to another. Programs of a mission may have put anything into the folders, but none of these
+ * programs is still running. Existing files are kept.
  */
 async function copyPaths(from: string, to: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
@@ -122,7 +125,7 @@ export function openPrepared(settings: PreparedSettings) {
       );
       return bytes;
     },
-    /** Stores the files that a setup has created, like `keep`, but not its downloads. */
+    /** Stores the files that a setup has created. Unlike `keep`, does not store the packages that the setup has downloaded into caches. */
     keepTree: (orgId: string, key: string, from: Workplace, setup: Setup) => keep(entryOf(orgId, key), from, setup),
     sweep: () => sweep(settings),
     /** Runs the work exclusively per key, even among several runners on this machine. */

@@ -26,7 +26,7 @@ export interface Checkout {
   base: string | null;
   /** The repository and the commit that the checkout began from; null without a repository. */
   start: { url: string; branch: string; defaultBranch: string; commitSha: string } | null;
-  /** Whether the checkout began without changes by an agent. */
+  /** Whether the files of the checkout, when it began, contained no changes that an agent of this run had made. */
   isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
   deliver(session: Session): Promise<void>;
@@ -164,8 +164,8 @@ async function deliver(
 }
 
 /**
- * Returns a function that adds the signed attestations of commits as git notes. A failure is only logged, because the commits are attested
- * without notes, too.
+ * Returns a function that adds the signed attestations of commits as git notes. A failure to add them is only logged, because the platform
+ * also keeps the attestations itself.
  */
 function openNotes(platform: Platform, lease: RunLease, workspace: Workspace): () => Promise<void> {
   const written = new Map<string, string>();

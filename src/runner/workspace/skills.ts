@@ -76,7 +76,10 @@ async function skillsIn(folder: string): Promise<string[]> {
   );
 }
 
-/** A value of the YAML block at the top of the file: plain, quoted or folded over indented lines. Null without one. */
+/**
+ * Reads a field of the YAML block at the top of the file. Its value may be plain, quoted or folded over indented lines. Null if the block
+ * or the field is missing.
+ */
 function fieldOf(text: string, name: 'name' | 'description'): string | null {
   const [, block] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   const [, value] =

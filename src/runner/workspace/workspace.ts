@@ -77,7 +77,7 @@ export interface Workspace {
   deliver(): Promise<Delivery | null>;
   /** Marks the commits of a delivery as reported, so that the next delivery contains only later commits. */
   markReported(delivery: Delivery): void;
-  /** Pushes notes of commits that were delivered. */
+  /** Pushes git notes for commits that `deliver` has already pushed to the source host. */
   note(notes: readonly Note[]): Promise<void>;
 }
 
@@ -92,13 +92,13 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const own = { globalConfig: path.join(mirror, 'gitconfig') };
 
   await alone(mirror, () => fetchMirror(mirror, own.globalConfig, origin));
-  // An interrupted mission continues from its branch at the source host, and a replay begins from the wanted commit.
+  // If a mission was interrupted, it continues from its branch at the source host. A replay begins from the commit in `wanted`.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
   const start = (wanted && (await requireCommit(mirror, wanted))) ?? begun ?? baseSha;
   if (!start) throw new Error(`The repository has no branch ${base}.`);
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, wanted ? null : begun));
-  // git may still run in the folder: it is empty, so the agent cannot have changed anything in it.
+  // The folder is still empty, so the agent cannot have put a hook or a setting for git there: git may still run in it.
   const inCheckout = (...args: string[]) => git(checkout, args, own);
   // The checkout is a separate clone, because the .git of a worktree would be in the mirror.
   await inCheckout('init', '--quiet', '--initial-branch', branch);
@@ -207,8 +207,8 @@ async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 /**
- * Fetches the checkpoint into the mirror. Returns the reason when the checkpoint cannot be used, such as commits that somebody else has
- * pushed since then, which are kept.
+ * Fetches the checkpoint into the mirror. Returns the reason if the checkpoint cannot be used. One such reason is that somebody else has
+ * pushed commits to the branch since the checkpoint was taken: these commits are kept, and not the checkpoint.
  */
 async function take(mirror: string, checkpoint: Bundle, begun: string | null): Promise<true | string> {
   try {

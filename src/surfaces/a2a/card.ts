@@ -76,7 +76,8 @@ export function agentCard(version: string) {
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['text/plain'],
     skills,
-    // Each scheme is described for version 1.0 (one member per type) and for version 0.3 (`type`).
+    // Each scheme has the fields of both versions of the protocol: version 0.3 states the type in the field `type`, and version 1.0 has a
+    // field whose name is the type.
     securitySchemes: {
       bearer: { type: 'http', ...bearer, httpAuthSecurityScheme: bearer },
       oauth2: {

@@ -22,7 +22,9 @@ export interface Failing {
   problem?: Problem;
 }
 
-/** The protocol's error for any thrown value. Internal errors are reported, and the problem is kept for `withDetails`. */
+/**
+ * Returns the A2A protocol's error for a thrown value. Also reports an internal error, and stores the problem in `call` for `withDetails`.
+ */
 export function a2aErrorOf(error: unknown, call: Failing): Error {
   if (error instanceof A2AError) return error;
   const problem = toProblem(error);

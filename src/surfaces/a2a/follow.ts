@@ -6,10 +6,10 @@ import { readTask, taskStates } from '#domain/work/a2a/tasks.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 
-/** Age after which the caller is looked up again before a task is read. */
+/** Milliseconds after which the caller's credential is checked again before the task is read. */
 const maxCheckAgeMs = seconds(1);
 
-/** The context of a call that follows a task. */
+/** The context of a call that watches a task until the task has ended. */
 export interface Followed {
   /** Looks the caller up again. @throws 401 when the credential is no longer valid */
   authenticate(): Promise<Caller>;
@@ -20,7 +20,7 @@ export interface Followed {
 const open = new Set([taskStates.dispatching, taskStates.running, TaskState.TASK_STATE_INPUT_REQUIRED]);
 export const isFinalTask = ({ status }: Task): boolean => !open.has(status!.state);
 
-/** Yields the task at once and after each change; the final task is the last. */
+/** Yields the task at once and after each of its changes. Ends after it has yielded a task in a final state. */
 export async function* followTask(
   caller: Caller,
   runId: string,
@@ -30,7 +30,8 @@ export async function* followTask(
   for await (const _ of watch([runId], signal)) {
     if (now() - checkedAt >= maxCheckAgeMs) {
       [present, checkedAt] = [await authenticate(), now()];
-      // Reading a task needs `missions:read`; the caller that started it may follow this call with `missions:run` alone.
+      // Reading a task normally requires `missions:read`. The caller that has started the task needs only `missions:run` to watch it in
+      // this call.
       admit(present, present.scopes.has('missions:read') ? 'missions:read' : 'missions:run');
     }
     const task = await readTask(present, runId, { artifacts: true });

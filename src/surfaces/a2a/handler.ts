@@ -149,7 +149,7 @@ async function settled({ caller, ...followed }: Call, runId: string): Promise<Ta
   let latest: Task | undefined;
   for await (const task of followTask(caller, runId, { ...followed, signal })) {
     latest = task;
-    // A task that waits for the client is returned.
+    // A task that waits for input from its client is the result of the call.
     if (task.status?.state === TaskState.TASK_STATE_INPUT_REQUIRED) break;
   }
   return latest ?? readTask(caller, runId, { artifacts: true });

@@ -59,7 +59,9 @@ export function readMessage(message: Message | undefined): A2aOrder {
 function wordsOf({ content }: Part): string[] {
   if (content?.$case === 'text') return [content.value];
   if (content?.$case === 'data') return [];
-  throw new ContentTypeNotSupportedError('Only text and data parts are supported: link files in the text.');
+  throw new ContentTypeNotSupportedError(
+    'Only text and data parts are supported: put a link to each file into the text.',
+  );
 }
 
 const membersOf = ({ content }: Part): object[] =>

@@ -19,8 +19,8 @@ import { type A2aOrder, checkShape, readMessage } from './order.ts';
 export type Answer = { runId: string } | { message: Message };
 
 /**
- * Starts a task for a message, or delivers the message to the agent of its task, once per message id; or returns the state of a run.
- * @throws problems and errors of the protocol
+ * Starts a task for a message, or delivers the message to the agent of the task that the message names; in both cases only once per message
+ * id. If the message asks for the state of a run, returns the state. @throws problems and errors of the protocol
  */
 export async function receive(caller: Caller, message: Message | undefined): Promise<Answer> {
   const asked = readMessage(message);

@@ -26,8 +26,8 @@ export interface A2aSettings extends CallerSettings {
 const wellKnown = '/.well-known/agent-card.json';
 
 /**
- * The scope that each method requires, by its names in versions 1.0 and 0.3. All other methods only return errors, so any identified caller
- * may call them.
+ * The scope that each method requires. A method has one name in version 1.0 of the protocol and another in version 0.3. Methods that are
+ * not listed only return errors, so any identified caller may call them.
  */
 const scopes: Readonly<Record<string, Scope>> = {
   SendMessage: 'missions:run',
@@ -60,7 +60,10 @@ const waits = new Set([
   'tasks/resubscribe',
 ]);
 
-/** Shared signal of calls that do not wait: one signal per call would cost as much as a database statement. */
+/**
+ * A signal for all calls that do not wait for changes of a task. To create a signal for each call would cost as much as a database
+ * statement.
+ */
 const neverAborted = new AbortController().signal;
 
 const jsonRpcError = (code: number, message: string, id: unknown = null, reason?: string) => ({

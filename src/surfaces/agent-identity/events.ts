@@ -1,5 +1,5 @@
-// POST /agent/event/notify: security events, pushed by trusted providers (RFC 8935). 202 means that an event was accepted, possibly
-// without effect; senders repeat after a 5xx.
+// POST /agent/event/notify receives security events that trusted providers push (RFC 8935). The status 202 means that an event was
+// accepted, even if it has no effect. After a 5xx, the provider sends the event again.
 import { eventError, VerificationError } from '#domain/identity/agent-identities/id-jag/reasons.ts';
 import { receiveSecurityEvent } from '#domain/identity/agent-identities/security-events.ts';
 import { answer, answerJson, type Exchange, type Handler, mediaType, readText } from '#foundation/http/http.ts';

@@ -6,7 +6,10 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 
 export const idJagType = 'urn:ietf:params:oauth:token-type:id-jag';
-/** An earlier name of `service_auth`: the assertion is the email address. */
+/**
+ * An assertion type whose assertion is an email address. Earlier versions of the protocol had it in place of the registration type
+ * `service_auth`.
+ */
 export const verifiedEmailType = 'verified_email';
 
 const agent_name = nameText(text.agentName)

@@ -63,8 +63,8 @@ export async function downloadRecording({ res, search }: Exchange, runId: string
 }
 
 /**
- * Number of bytes that a client must read within `deliveryMs`. If it were a whole part, a slow client that makes progress would be
- * disconnected.
+ * Number of bytes that are written at a time. The client must read each of these pieces within `deliveryMs`. If pieces were larger, such as
+ * a whole part of the recording, a slow client would be disconnected although it makes progress.
  */
 const pieceBytes = 64 * 1024;
 

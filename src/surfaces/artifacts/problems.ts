@@ -5,7 +5,7 @@ import { seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
-/** How long a body is still read after its response. */
+/** How long the body of a refused request is still read after the response was sent. */
 const lingerMs = seconds(5);
 
 export function refuseUpload({ req, res }: Exchange, { status, body, headers }: Problem): void {

@@ -1,5 +1,6 @@
-// Sends a request to the cell of its organization and its response to the client, both as streams. Clients need no change: a redirect
-// would make many of them drop their Authorization header (docs/decisions/0082-requests-find-their-cell.md).
+// Sends a request to the cell of its organization, and sends that cell's response to the client. Both are passed on as streams. Clients
+// need no change, whereas a redirect would make many of them drop their Authorization header
+// (docs/decisions/0082-requests-find-their-cell.md).
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { CellPlace } from '#domain/lifecycle/moves/locate.ts';

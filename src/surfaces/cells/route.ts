@@ -1,5 +1,6 @@
-// Decides for each request whether this cell or another cell handles it: by its bearer token, the id of its hook, the token of its link, or
-// the secret in a form of OAuth. Pages of the console are redirected, because a session is valid only in its own cell.
+// Decides for each request whether this cell or another cell handles it, by the request's bearer token, the id of its hook, the token of
+// its share link, or the secret in the form that an OAuth client sends. Pages of the console are redirected, because a session is valid
+// only in its own cell.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { keyOfSecret, type RequestKey } from '#domain/lifecycle/moves/keys.ts';

@@ -45,8 +45,8 @@ const order = z.object({
 type Answer = (exchange: Exchange, statement: Statement) => Promise<void>;
 
 /**
- * Handles a request of another cell: parses its body as `question`, and responds with the result of `answer`. The result `false` becomes a
- * 409.
+ * Handles a request that another cell has sent: parses its body as `question`, and responds with the result of `answer`. The result `false`
+ * becomes a 409.
  */
 const answering =
   <S extends z.ZodType>(question: S, answer: (asked: z.output<S>, from: string) => Promise<object | boolean>): Answer =>
@@ -83,7 +83,7 @@ const answers = new Map<string, Answer>([
 
 const arrivals = new RegExp(`^${movePaths.arrivals}(org_\\w{1,60})/(\\w{1,64})/([a-z0-9-]{1,64})$`);
 
-/** Receives the file of an organization, of any size. */
+/** Receives the file that contains an organization. The file may have any size. */
 async function receive(exchange: Exchange, { from }: Statement): Promise<void> {
   const [, orgId, moveId, slug] = arrivals.exec(exchange.path) as unknown as [string, `org_${string}`, string, string];
   answerJson(exchange, 200, await receiveArrival({ orgId, moveId, slug, from }, exchange.req));

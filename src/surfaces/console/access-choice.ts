@@ -31,7 +31,7 @@ export interface AccessOffer {
   isUneven: boolean;
 }
 
-/** The access that a person can choose from; null for a person without an organization. */
+/** Returns the choices of access that a person can grant to an agent or client; null for a person without an organization. */
 export async function offerAccess(
   { caller, organizations: all }: Visitor,
   requested: readonly string[],

@@ -1,5 +1,6 @@
-// The pages of the browser application (src/console, built by Vite), which reads from /graphql under the session's cookie. The server
-// writes the frame and answers 404 for an unknown record; within the application, pages change without a request.
+// The pages of the browser application (src/console, built by Vite), which reads its data from /graphql with the session's cookie. The
+// server writes the frame of the page, and answers 404 for an unknown record. The application changes from page to page without a request
+// for the page.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { admit, admits, type Rule } from '#access/gate.ts';

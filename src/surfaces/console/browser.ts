@@ -1,6 +1,6 @@
-// The cookies that identify a browser before sign-in: the secret that its sign-in codes are bound to, and the email addresses that have
-// signed in with this browser before. Because of the latter, a device cookie, requests from elsewhere do not use up the limits of this
-// browser.
+// The cookies that identify a browser before sign-in. One contains the secret to which the browser's sign-in codes are bound. The other one
+// is a device cookie: it contains the email addresses that have signed in with this browser before. For these addresses, the browser has
+// limits of its own, which requests from other places cannot use up.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { normalizeEmail } from '#domain/organization/people/email.ts';
@@ -13,7 +13,7 @@ import { cookieOf, setCookie } from '../cookie.ts';
 
 const secretCookie = 'sign-in';
 const knownCookie = 'known-browser';
-/** Maximum number of remembered email addresses; the ones used last are kept. */
+/** Maximum number of remembered email addresses. The most recently used ones are kept. */
 const maxEmails = 5;
 
 const knownBrowser = z.object({ id: z.string(), emails: z.array(z.string()), expiresAt: z.number() });
@@ -38,7 +38,7 @@ export function keepBrowserSecret(exchange: Exchange): string {
   return secret;
 }
 
-/** Marks the browser as known for this email address after a sign-in, and deletes its secret. */
+/** After a sign-in, marks the browser as known for this email address, and deletes the secret to which its sign-in codes were bound. */
 export function rememberBrowser(exchange: Exchange, email: string): void {
   if (browserSecret(exchange)) setCookie(exchange, secretCookie, null, 0);
   const before = knownBrowserOf(exchange);

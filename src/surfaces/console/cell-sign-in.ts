@@ -1,5 +1,5 @@
-// Sign-in to this cell with the session that a person has in another cell: that cell vouches once for the email address, to the browser in
-// which the sign-in was started. No cookie passes from cell to cell (docs/cells.md).
+// Signs a person in to this cell by their session in another cell: that cell confirms the person's email address once, and only to the
+// browser that has started the sign-in. No cookie passes from cell to cell (docs/cells.md).
 import { z } from 'zod';
 import { wholePerson } from '#access/reach.ts';
 import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
@@ -54,7 +54,9 @@ function cellOf(exchange: Exchange): string {
   return cell;
 }
 
-/** A link from another site only signs visitors in as themselves, and replaces no session, so a GET starts the sign-in. */
+/**
+ * A GET request may start the sign-in: even a link on another site can only sign visitors in as themselves, and does not replace a session.
+ */
 export const startCellSignIn: Handler = async (exchange) => {
   const cell = cellOf(exchange);
   await throttle.take(networkOf(exchange.address));

@@ -1,5 +1,6 @@
-// The claim page: an agent names this person as its owner; the person types the code that the agent shows and selects its access, or
-// denies (docs/contract.md#claims; docs/contract.md#claim-page). The agent's data about itself is marked as unverified.
+// The claim page. An agent has named this person as its owner. The person types the code that the agent shows and selects the agent's
+// access, or denies the claim (docs/contract.md#claims; docs/contract.md#claim-page). The agent's data about itself is marked as
+// unverified.
 import { z } from 'zod';
 import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/identity/agent-identities/approval.ts';
 import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';

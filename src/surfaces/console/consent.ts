@@ -160,7 +160,8 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
 function placeOf(redirectUri: string): { name: string; sources: string[] } {
   const { protocol, host, origin } = new URL(redirectUri);
   if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, sources: [protocol] };
-  // A policy cannot contain an IPv6 address. Clients redirect further, and Chromium checks every redirect against the policy.
+  // A policy cannot contain an IPv6 address, so the scheme is allowed instead. All https URLs are allowed too: the client may redirect the
+  // browser from its own URL to another one, and Chromium checks every redirect against the policy.
   return { name: host, sources: [host.startsWith('[') ? protocol : origin, 'https:'] };
 }
 

@@ -38,7 +38,10 @@ export interface ConsolePage {
   formTargets?: readonly string[];
   /** Name of the passkey script, which fetches the WebAuthn options. */
   script?: 'passkey.js' | undefined;
-  /** Script and style of a page that the browser renders, which may call the API and show contents of artifacts. */
+  /**
+   * Script and style of the browser application, for a page that it renders. Only such a page may call the API and show contents of
+   * artifacts.
+   */
   app?: { script: string; style: string };
 }
 
@@ -52,7 +55,10 @@ const groupNames = { work: null, organization: 'Organization', you: 'You' } as c
 /** Entry of the menu: a URL, a name, and scopes of which one suffices; without scopes it is shown to every person. */
 type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 
-/** The menu's entries by group. For a person without an organization, they link to pages that say so. */
+/**
+ * The entries of the menu by group. For a person without an organization, the entries link to pages which say that an organization is
+ * missing.
+ */
 function placesOf({
   organization,
   person,
@@ -198,7 +204,10 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
 
-/** The value of `aria-current` for an entry: its own page, or a page below it, such as the result of a form. */
+/**
+ * The value of `aria-current` for a menu entry: `page` on the entry's own page, `true` on a page below it, such as the result of a form,
+ * and null elsewhere.
+ */
 const markOf = (path: string, place: string): 'page' | 'true' | null =>
   path === place ? 'page' : path.startsWith(`${place}/`) ? 'true' : null;
 

@@ -1,4 +1,4 @@
-// Cards of the page about the installation: each has a table or figures, in units that people read.
+// Cards of the page about the installation. Each card shows a table or figures, with durations and counts formatted for people.
 import { durationOf } from '#domain/lifecycle/installation/findings.ts';
 import { seconds } from '#foundation/clock.ts';
 import { type Html, type HtmlValue, html } from '#foundation/http/html.ts';
@@ -24,7 +24,10 @@ export function tableCard<T>({ title, rows, columns, empty, below }: TableCard<T
 
 const classOf = (isNumber: boolean | undefined): HtmlValue => isNumber && html` class="number"`;
 
-/** A table that scrolls by itself, also by keyboard, if it is wider than the screen. */
+/**
+ * A table in a box of its own: if the table is wider than the screen, this box scrolls and not the page. The box can also be scrolled by
+ * keyboard.
+ */
 const tableOf = <T>(title: string, rows: readonly T[], columns: readonly Column<T>[]): Html =>
   html`<div class="scroll" tabindex="0" role="group" aria-label="${title}"><table>
   <thead><tr>${columns.map(([name, , isNumber]) => html`<th scope="col"${classOf(isNumber)}>${name}</th>`)}</tr></thead>

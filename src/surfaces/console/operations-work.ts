@@ -1,4 +1,4 @@
-// Cards of the work of the installation: jobs and deliveries, missions that wait, runtimes.
+// Cards about the work in the installation: its jobs and deliveries, its waiting missions, and its runtimes.
 import { durationOf } from '#domain/lifecycle/installation/findings.ts';
 import type { InstallationStatus } from '#domain/lifecycle/installation/status.ts';
 import { now } from '#foundation/clock.ts';

@@ -8,10 +8,10 @@ interface PageEntry {
   title?: string;
   /** Scopes, any one of which admits the person. */
   scopes: readonly string[];
-  /** The menu group that lists the page, by `label` or else by its title. */
+  /** The menu group that lists the page. The menu shows `label`, or `title` if there is no label. */
   menu?: MenuGroup;
   label?: string;
-  /** Actions of the palette that begin on this page, with the scope of each. A page that is itself an action is listed with its title. */
+  /** Actions that the command palette offers and that a person begins on this page: the scope that each requires, and its name. */
   actions?: readonly (readonly [scope: string, name: string])[];
 }
 
@@ -161,7 +161,7 @@ export const personPages = [
 /** The page of the installation, for the people who run it. */
 export const operationsAddress = '/console/operations';
 
-/** Matches the URLs of a page; the id of a record is its first group. */
+/** Returns a pattern for the URLs of a page. The first group of the pattern matches the id of the record. */
 export const patternOf = (address: string, base = ''): RegExp =>
   new RegExp(`^${base}${address.replace(':id', '([^/?#]+)')}$`);
 

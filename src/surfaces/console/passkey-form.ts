@@ -10,7 +10,10 @@ import { fieldsOf } from './visitor.ts';
 /** The option `script` of a page with a passkey form. */
 export const passkeyPageScript = (): 'passkey.js' | undefined => (arePasskeysPossible() ? 'passkey.js' : undefined);
 
-/** The form, hidden until the script detects support in the browser. `fields`: hidden fields that both requests send. */
+/**
+ * The form for a passkey. It stays hidden until the script has found that the browser supports passkeys. @param fields Hidden fields that
+ * are sent with the request for the options and with the form
+ */
 export const passkeyForm = (
   kind: 'create' | 'sign-in',
   action: string,

@@ -1,5 +1,5 @@
-// The script of a signed-in person's pages: the menu, the theme, and staying on the page while there is no connection. Every page also
-// works without the script: the menu on a phone is then always open.
+// The script of the pages for signed-in people. It opens and closes the menu, changes the theme, and keeps the current page open while
+// there is no connection. Every page also works without the script: the menu on a phone is then always open.
 
 export const consoleScript = `
 const menu = document.querySelector('.menu-button');

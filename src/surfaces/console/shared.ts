@@ -1,5 +1,5 @@
-// The page of a link for people without an account: one run at a moment, read-only, without sign-in and without scripts. Every text of the
-// run is masked, names of people are left out, and nothing links to other records.
+// The page of a share link, for people without an account. It shows the state of one run at one moment, read-only, without sign-in and
+// without scripts. Every text of the run is masked, names of people are left out, and nothing links to other records.
 import { shareBounds } from '#domain/work/replays/bounds.ts';
 import { readShared, type SharedRun } from '#domain/work/replays/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';

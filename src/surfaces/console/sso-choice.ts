@@ -1,5 +1,5 @@
-// The page that offers the identity provider of an email address before a code is sent, the page that asks before a sign-in that another
-// site has started, and the card of an organization that requires its provider.
+// Two pages and a card. The first page offers the identity provider of an email address before a code is sent. The second page asks the
+// person to confirm a sign-in that another site has started. The card names an organization that requires its own provider.
 import { type OfferedProvider, pathOf } from '#domain/identity/identity-providers/operations.ts';
 import type { FoundProvider } from '#domain/identity/identity-providers/sign-in.ts';
 import { type Html, html } from '#foundation/http/html.ts';
@@ -28,7 +28,10 @@ export function answerProviderChoice(
   return answerPage(exchange, 200, { title: 'Sign in', body });
 }
 
-/** Asks before a sign-in. @param address The URL that starts the sign-in, with the proof that the browser has shown this page */
+/**
+ * Answers with a page that asks the person to confirm a sign-in. @param address The URL that starts the sign-in. It contains the proof that
+ * this page was shown in the same browser
+ */
 export function answerStartPage(
   exchange: Exchange,
   { name, organizationName }: FoundProvider,

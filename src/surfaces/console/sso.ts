@@ -1,5 +1,5 @@
-// Sign-in through the identity provider of an organization, and its test by an owner. The provider vouches for the person only to its own
-// organization (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
+// Signs people in through the identity provider of an organization, and lets an owner test the provider. The provider vouches for the
+// person only to its own organization (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
 import { admits } from '#access/gate.ts';
 import { admitTest, admitUser, type Tested } from '#domain/identity/identity-providers/admission.ts';
 import {
@@ -99,7 +99,7 @@ const shownIn = (browser: string, providerId: string): string =>
 const isShown = (browser: string, providerId: string, proof: string | null): boolean =>
   proof !== null && sameBytes(Buffer.from(proof), Buffer.from(shownIn(browser, providerId)));
 
-/** The owner who tests a provider. @throws 404 for anybody else */
+/** Returns the owner who tests a provider. @throws 404 if the visitor is anybody else */
 async function testerOf(exchange: Exchange, { orgId }: IdentityProvider): Promise<Visitor> {
   const visitor = await visitorIn(exchange, orgId).catch(() => null);
   if (!visitor || !admits(visitor.caller, 'sign-in:write')) throw notFound('identity provider');
@@ -155,15 +155,19 @@ async function showMetadata(exchange: Exchange, id: string): Promise<void> {
   });
 }
 
-/** Turns a failure before the sign-in at the provider into a page. Owners who test see the message of the library. */
+/**
+ * Returns the problem for a failure before the person was sent to the provider. An owner who tests the provider also sees the error message
+ * of the OpenID or SAML library.
+ */
 function notStarted({ name }: IdentityProvider, isTest: boolean, error: unknown): Problem {
   const message = isTest && !isUnreachable(error) && error instanceof Error ? ` ${error.message}` : ' Try again later.';
   return badGateway(`${name} cannot be reached, or does not answer as an identity provider.${message}`);
 }
 
 /**
- * Turns a failure after the sign-in at the provider into a page, and a refusal into an event of the organization. The message of the
- * library, which owners who test see, contains neither claims nor addresses, although the cause of the error may contain them.
+ * Does work after the person has returned from the provider. Turns a failure into a page, and a refusal also into an event of the
+ * organization. An owner who tests the provider sees the error message of the OpenID or SAML library. The message contains neither claims
+ * nor addresses; the cause of the error, which may contain them, is not shown.
  */
 async function explained<T>(
   exchange: Exchange,

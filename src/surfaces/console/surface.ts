@@ -147,8 +147,8 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
 }
 
 /**
- * Answers with the page of a problem. It includes the navigation for signed-in persons, except a 5xx page: the look-up of the session may
- * be the part that failed.
+ * Answers with a page that describes a problem. For a signed-in person, the page has the navigation, except for a 5xx: the look-up of the
+ * session may be what has failed.
  */
 async function answerProblem(exchange: Exchange, problem: Problem): Promise<void> {
   const visitor = problem.status < 500 ? await visitorOf(exchange).catch(() => null) : null;

@@ -1,4 +1,4 @@
-// Identifies the person of a request, and checks that a form comes from one of the service's pages. Wraps every page that requires a
+// Identifies the person who sends a request, and checks that a form comes from one of the service's pages. Wraps every page that requires a
 // signed-in person.
 import type { z } from 'zod';
 import { requireAllowedAddress } from '#access/allowed-addresses.ts';
@@ -50,8 +50,9 @@ async function visitorOfHidden(exchange: Exchange, visitor: Visitor, slug: strin
 }
 
 /**
- * The person of the request, acting in one of their organizations. With null, this is the organization chosen last, or none if it does not
- * allow the address of the request. @throws 404, 403 when the organization does not allow the address
+ * Returns the person who sends the request, acting in the organization `orgId`. If `orgId` is null, the person acts in the organization
+ * that they chose last, or in none if that organization does not allow the address of the request. @throws 404, 403 when the organization
+ * `orgId` does not allow the address
  */
 export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
   const found = await sessionOf(exchange, orgId);

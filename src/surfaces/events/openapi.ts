@@ -37,7 +37,7 @@ export const feedSchemas: Json = {
     ),
     subject: { $ref: '#/components/schemas/FeedSubject', description: 'The record that was changed.' },
     url: text(
-      'The URL of the whole event, which also tells who made the change, with which credential, and the values before and after.',
+      'The URL of the full audit event, which also states who made the change, with which credential, and the values before and after the change.',
     ),
   }),
   FeedSubject: record('The record that was changed.', {
@@ -64,9 +64,9 @@ export const feedPaths: Json = {
       tags: ['events'],
       summary: 'Events of the organization after a number',
       description:
-        'Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of ' +
-        'server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. ' +
-        'Requires the scope `audit:read`.',
+        'Events of the organization whose number is greater than `after`, oldest first. The numbers are those of the audit log. ' +
+        'The response is sent at once; or, with `wait`, when the next event happens; or, with `Accept: text/event-stream`, it is a stream ' +
+        'of server-sent events that continues after `Last-Event-ID`. Requires the scope `audit:read`.',
       'x-required-scope': 'audit:read',
       security: [{ bearer: [] }, { session: [] }],
       parameters: [

@@ -90,7 +90,7 @@ async function* follow({ presentCaller, parameters, logId }: Feed, signal: Abort
   }
 }
 
-/** Returns the first page that has events; if none arrives within the wait, the last page without events. */
+/** Returns the first page that contains events. If no event happens within `waitSeconds`, returns an empty page. */
 async function nextPage(feed: Feed, waitSeconds: number): Promise<FeedPage> {
   const signal = AbortSignal.any([feed.signal, AbortSignal.timeout(seconds(waitSeconds))]);
   let last: FeedPage | undefined;

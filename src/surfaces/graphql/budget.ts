@@ -1,5 +1,5 @@
-// The budget of one request: its operations are priced together, counted against the caller's rate by their cost, and admitted
-// together to a capacity that all organizations share, which is released when the response has been sent.
+// The budget of one request. All operations of the request are priced together, and their cost counts against the caller's rate. They are
+// then admitted together to a capacity that all organizations share, and keep their part of it until the response was sent.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
@@ -14,7 +14,10 @@ import { deliveryMs, disconnectAfter, type Exchange } from '#foundation/http/htt
 import { Problem } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 
-/** Capacity of a process for concurrent operations, and the share of one organization, in points of cost: about a kilobyte each. */
+/**
+ * Capacity of a process for concurrent operations, and the share that one organization may have of it. The unit is a point of cost, which
+ * stands for about a kilobyte of a response.
+ */
 const capacity = { all: 128_000, perKey: 32_000 };
 /**
  * Minimum and maximum cost of one execution. Because of the minimum, at most 32 small executions of an organization run concurrently; no
@@ -23,7 +26,8 @@ const capacity = { all: 128_000, perKey: 32_000 };
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
 
 /**
- * The queues. The queue of urgent operations has room for the heartbeats of thousands of missions, which all arrive after an interruption.
+ * The queues. The queue of urgent operations has room for the heartbeats of thousands of missions, because all of them arrive at once after
+ * an interruption.
  */
 const queueLengths = { perKey: 200, all: 1_000, urgent: { perKey: 2_000, all: 8_000 }, waitMs: seconds(5) };
 
@@ -46,9 +50,15 @@ export interface RequestBudget {
   readonly cost: number;
   /** The problem with which the whole request is refused (429, 503); undefined while it is not. */
   readonly refusal: Problem | undefined;
-  /** Prices one operation and waits until the request is admitted. Returns false when it is refused, or costs more than the maximum. */
+  /**
+   * Adds the cost of one operation, and waits until the whole request is admitted. Returns false if the request is refused, or costs more
+   * than the maximum.
+   */
   admit(cost: number, isUrgent?: boolean): Promise<boolean>;
-  /** Prices a subscription: it counts against the rate limit, while each of its events is admitted separately. */
+  /**
+   * Adds the cost of a GraphQL subscription and counts it against the caller's rate. Takes no capacity, because each event of the
+   * subscription takes some when it is sent. Returns false as `admit` does.
+   */
   count(cost: number): Promise<boolean>;
   /** Records the size of the response in bytes; called before it is sent. */
   answer(size: number): void;
@@ -60,7 +70,10 @@ export interface BudgetSettings {
   executions: Capacity;
   /** Counts points against the caller's rate, or against the separate rate of its urgent operations; throws 429. */
   meter(exchange: Exchange, caller: Caller, points: number, isUrgent?: boolean): Promise<void>;
-  /** The problem with which the request is refused unless it is urgent; absent while the caller is within its rate. */
+  /**
+   * The problem that refuses the request because the caller is over its rate; a request with only urgent operations is executed
+   * nevertheless. Absent while the caller is within its rate.
+   */
   over?: Problem | undefined;
 }
 

@@ -2,10 +2,13 @@
 // fields, so that it tests no conditions.
 import { type ASTNode, BREAK, type DirectiveNode, type DocumentNode, Kind, type ValueNode, visit } from 'graphql';
 
-/** Maximum number of variables in conditions for a plan: each doubles the number of possible plans. */
+/** Maximum number of variables in the conditions of a query that has plans, because each variable doubles the number of plans. */
 const maxVariables = 4;
 
-/** The variables of the conditions; null when there are too many variables, or other directives. */
+/**
+ * Returns the names of the variables in the conditions. Null, so that the query gets no plan, if there are too many variables, or if the
+ * document has a directive other than `@include` and `@skip`.
+ */
 export function variablesOfConditions(document: DocumentNode): string[] | null {
   const names = new Set<string>();
   let isPlain = true;

@@ -30,8 +30,9 @@ export interface Cost {
 const isList = (type: GraphQLOutputType) => isListType(getNullableType(type));
 
 /**
- * Prices paged lists: the fields below a field with a `limit` count `limit` times. The list inside its page is the same list and does not
- * multiply again. Every other list counts with the builder's default length.
+ * Sets the price of fields with a `limit`: the fields below such a field count `limit` times. If the field returns a page object, the list
+ * in this object counts once and does not multiply the price a second time. Every other list counts with the default length of the library
+ * that computes the cost.
  */
 export function pricePages(schema: GraphQLSchema): void {
   const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
@@ -47,7 +48,10 @@ export function pricePages(schema: GraphQLSchema): void {
   }
 }
 
-/** The cost of the selected operation; undefined when the document has no such operation. Throws GraphQL's error about a variable. */
+/**
+ * Returns the cost of the selected operation; undefined when the document has no such operation. @throws GraphQL's error if a variable is
+ * missing or invalid
+ */
 export function costOf(
   { schema, context: ctx }: ReturnType<typeof pricedSchema>,
   { document, operationName, variableValues }: Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>,

@@ -21,9 +21,10 @@ const files = assets(base, async () => {
   };
 });
 
-// The editor loads its workers by label, from this server instead of the blobs of yoga's own page. Headers, and with them tokens, are not
-// stored in the browser. Queries use GET, which needs no CSRF header with a session's cookie; a mutation does (`X-CSRF-Token`, under
-// Headers). A link with a query opens only that query.
+// The editor asks for the URL of each of its workers by a label. The URLs are on this server, whereas yoga's own page creates workers from
+// blobs. Headers are not stored in the browser, because they may contain tokens. Queries use GET, which needs no CSRF header with a
+// session's cookie; a mutation needs the header `X-CSRF-Token`, which the person enters under Headers. A link with a query opens only that
+// query.
 const start = `
 const root = document.getElementById('root');
 const workers = { editorWorkerService: root.dataset.editorWorker, json: root.dataset.jsonWorker, graphql: root.dataset.graphqlWorker };

@@ -1,7 +1,8 @@
-// Idempotency-Key on a mutation that is sent on its own: a repetition, after a lost response, gets the response to the first call. As on a
-// POST of REST (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is recorded; after
-// an error nothing was written. A field that commits in several steps must be the only field of its operation. The transaction begins with
-// the execution: an operation that waits for its organization's capacity holds no connection.
+// Executes a mutation with the header Idempotency-Key once, if it is not in a batch: when the client repeats the mutation because the
+// response was lost, it gets the response to the first call. The rules are those for a POST of the REST API
+// (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is recorded; after an error
+// nothing was written. A field that commits in several steps must be the only field of its operation. The transaction begins only with the
+// execution, so an operation that waits for its organization's capacity holds no connection.
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -21,7 +22,7 @@ import { acceptedJson, type Operations } from './requests.ts';
 /** The idempotency key of a request, and the outcome of its mutation. */
 export interface Keyed {
   readonly key: string;
-  /** The error because of which the mutation was not executed. */
+  /** The error that prevented the execution of the mutation. */
   refusal?: unknown;
   replayed?: boolean;
 }

@@ -21,7 +21,10 @@ import type { Plugin } from 'graphql-yoga';
 import { perSchema } from '#graph/projection/per-schema.ts';
 import { documentCache } from './bounds.ts';
 
-/** The length of each list in introspection: the exact length for lists of the schema, the average for lists of types and fields. */
+/**
+ * The length with which each list of an introspection result is priced. `types` and `directives` are lists of the whole schema, so their
+ * length is exact. All other lists belong to one type or one field, so their length is an average.
+ */
 interface Lengths {
   types: number;
   directives: number;
@@ -38,7 +41,7 @@ export interface PriceContext {
   introspection: Lengths;
 }
 
-/** Points for one field of an introspection result: a name, a kind or a reference has some 20 bytes, far less than a field of a record. */
+/** Points for one field of an introspection result. A name, a kind or a reference has about 20 bytes, far less than a field of a record. */
 const pointsPerField = 0.05;
 
 for (const type of [__Schema, __Type, __Field, __Directive]) {

@@ -32,11 +32,11 @@ interface Known {
   document: DocumentNode;
   /** Variables in `@include` and `@skip`; null when the query can have no plan. */
   conditions: readonly string[] | null;
-  /** Plans by the values of these variables; null when a plan is not possible. */
+  /** A plan for each combination of values of the variables in `conditions`; null for a combination that cannot have a plan. */
   plans: Map<string, Plan | null>;
   /** The cost of the query; absent when it depends on variables. */
   cost?: Cost;
-  /** Number of consecutive failures of the plans. For the next `passes` requests, no plan is used. */
+  /** How many times in a row a plan of this query has failed. After a failure, the next `passes` requests are executed without a plan. */
   failures: number;
   passes: number;
 }

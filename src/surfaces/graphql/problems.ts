@@ -6,7 +6,10 @@ import { invalid, methodNotAllowed, type Problem, type ProblemDetails, toProblem
 import { bytes } from '#limits.ts';
 import { answerType } from './requests.ts';
 
-/** Status and headers that yoga reads in `extensions.http` and removes from the body. With `spec`, application/json still gets a 200. */
+/**
+ * The status and headers that yoga reads from `extensions.http` of an error, and removes from the body. `spec`: a response of the type
+ * application/json has the status 200 in place of `status`.
+ */
 interface Http {
   status?: number;
   spec?: boolean;
@@ -44,8 +47,8 @@ function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
   let cause = error;
   while (cause.originalError instanceof GraphQLError) cause = cause.originalError;
   if (cause.originalError || cause.name !== 'GraphQLError') return false;
-  // During an execution, only an argument of the caller can still be invalid. Such an error has a location in the document. An error that a
-  // scalar throws about a value of the service has none.
+  // Once an operation is executed, the caller can only have caused an error of GraphQL itself by an invalid argument. Such an error has a
+  // location in the document. An error that a scalar throws about a value of the service has no location.
   return !executed || (cause !== error && cause.nodes !== undefined);
 }
 

@@ -1,5 +1,6 @@
-// Connects yoga to node's streams. Yoga parses, validates, executes and formats errors, batches and events. A single error-free result is
-// written here; fetch's objects are not created at all (bench/README.md).
+// Connects yoga to the HTTP streams of Node.js. Yoga parses, validates and executes operations, and formats errors, batches and streams of
+// events. This module writes the most frequent response, a single result without errors, itself. No objects of the fetch API are created,
+// because they are expensive (bench/README.md).
 import type { ExecutionResult } from 'graphql';
 import type { Plugin, YogaServer } from 'graphql-yoga';
 import type { Exchange, Headers } from '#foundation/http/http.ts';
@@ -34,7 +35,7 @@ interface ResponseInit {
   headers?: Headers;
 }
 
-/** Responds to a request without yoga if possible; undefined otherwise. */
+/** Responds to a request without yoga. Returns undefined if yoga has to respond to it. */
 type AnswerKnown<R> = (request: R) => Promise<string | undefined>;
 
 /** The response to the operations of a request, in a type that `accept` includes. */

@@ -27,7 +27,7 @@ import { subscriptions } from '#limits.ts';
 import { createSlotLimiter, holdOpen } from '../subscription-slots.ts';
 import { type RequestBudget, takeExecution } from './budget.ts';
 
-/** Maximum age of the caller's look-up when an event is sent. */
+/** Milliseconds after which the caller is looked up again before an event is sent. */
 export const maxCheckAgeMs = seconds(1);
 
 export interface Reader {
@@ -107,7 +107,7 @@ async function* resultsOf(
   const context = args.contextValue as Subscribing;
   for await (const rootValue of source) {
     const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
-    // While the organization is at its capacity, events wait, so that open pages are not disconnected.
+    // An event waits while the organization is at its capacity. A refusal instead would disconnect pages that are open.
     const hold = await takeExecution(executions, context.caller, context.budget.cost, { signal: session.signal });
     const late = setTimeout(() => context.exchange.res.destroy(), deliveryMs);
     try {

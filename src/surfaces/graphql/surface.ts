@@ -1,5 +1,5 @@
-// The graph at /graphql: GraphQL over HTTP, with batches and limits. Yoga executes and writes the response; before that, this module checks
-// the caller, the rate and the body, and afterwards the errors and the size.
+// The graph at /graphql: GraphQL over HTTP, with batches and limits. Yoga executes the operations. Before that, this module checks the
+// caller, the rate and the body; afterwards, it checks the errors and the size of the response.
 import { pipeline } from 'node:stream/promises';
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
@@ -115,7 +115,10 @@ export function createGraphql(settings: GraphqlSettings) {
     await send(exchange, response, budget);
   }
 
-  /** Counts an operation. The 429 of a runtime is returned instead of thrown, because its urgent operations are executed nevertheless. */
+  /**
+   * Counts an operation against the caller's rate. If a runtime is over its rate, the 429 is returned and not thrown, because urgent
+   * operations of a runtime are executed nevertheless.
+   */
   async function countFirst(exchange: Exchange, caller: Caller): Promise<Problem | undefined> {
     try {
       await settings.meter(exchange, caller, 1);
@@ -139,7 +142,9 @@ export function createGraphql(settings: GraphqlSettings) {
   return { name: 'graphql', owns, handle: framed(handle, { report: settings.report, refuse: refuseGraphql }) };
 }
 
-/** Passes the parsed parameters to yoga, and refuses subscriptions if events cannot be sent. */
+/**
+ * Passes the parsed parameters to yoga. Refuses a subscription if the client does not accept a stream of events, or has sent it in a batch.
+ */
 const parsedParamsPlugin: Plugin<ParsedRequest, ParsedRequest> = {
   onRequestParse({ serverContext, setRequestParser }) {
     setRequestParser(() => serverContext.operations as never);
@@ -189,7 +194,8 @@ async function send(exchange: Exchange, { status, headers: yogaHeaders, body }: 
   }
   // Yoga's value `none` is not a valid content coding (RFC 9110 §8.4), so the header is removed.
   delete headers['content-encoding'];
-  // No proxy may buffer the events. The connection closes after them, so that a process can stop.
+  // Proxies must not buffer the events. The connection closes after the last event, because an open connection would delay the end of the
+  // process.
   exchange.res.writeHead(status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
   // When the pipeline breaks, the socket is closed and no response can be sent.
   await pipeline(body, exchange.res).catch(() => {});

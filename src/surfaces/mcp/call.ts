@@ -1,4 +1,5 @@
-// Calls tools for all features of the protocol, with the same fields and the same authorization.
+// Lets the other features of the protocol, such as resources and completions, call tools: they return the fields that the tool returns, and
+// require the scope that the tool requires.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { invalid } from '#foundation/problem.ts';

@@ -1,5 +1,5 @@
-// Calls of tools that do not need the protocol's server: one message with one result. The SDK creates a server, a transport and fetch's
-// objects for each request, which costs several times as much as the call (bench/README.md).
+// Calls tools without the SDK if the request is one message that gets one result. The SDK creates a server, a transport and objects of the
+// fetch API for each request, which costs several times as much as the call itself (bench/README.md).
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Exchange } from '#foundation/http/http.ts';
@@ -24,7 +24,10 @@ const PlainCall = z.strictObject({
 });
 export type PlainCall = z.infer<typeof PlainCall>;
 
-/** The message as a plain call of MCP 2025-11-25 or before; undefined for all that the SDK handles, including invalid messages. */
+/**
+ * Returns the message if it is a plain call of MCP 2025-11-25 or before. Undefined for every other message, including invalid ones, which
+ * the SDK handles.
+ */
 export function plainCallOf({ req }: Exchange, message: unknown): PlainCall | undefined {
   const { accept = '', 'mcp-protocol-version': version } = req.headers;
   if (!accept.includes('application/json') || !accept.includes('text/event-stream')) return undefined;

@@ -1,5 +1,5 @@
-// Progress of a run that a tool has started (MCP 2025-11-25, Utilities: Progress): until a runtime has claimed the run, or for a limited
-// time.
+// Reports the progress of a run that a tool has started (MCP 2025-11-25, Utilities: Progress). The reports end when a runtime has claimed
+// the run, and at the latest after `followMs`.
 
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { seconds } from '#foundation/clock.ts';
@@ -18,8 +18,8 @@ const followers = createCapacity({
 });
 
 /**
- * Returns the run with its status at the end of the wait. A caller that is not allowed to read runs, or already follows too many, gets
- * the run as it was at its start.
+ * Waits until a runtime has claimed the run, but at most `followMs`, and returns the run with its latest status. If the caller asks for no
+ * progress, is not allowed to read runs, or already follows too many of them, returns `started` at once.
  */
 export async function followStart(
   started: ToolRecord,
@@ -49,6 +49,6 @@ export async function followStart(
   } finally {
     hold.release();
   }
-  // The result of a tool that returns a run was read before the wait: it is replaced by the present run.
+  // A tool that returns a run has read it before the wait, so its fields are replaced with those that were read last.
   return started.runId === undefined ? { ...started, ...run } : { ...started, status: run.status ?? started.status };
 }

@@ -86,7 +86,7 @@ export const listTemplates = (calls: Calls): ResourceTemplateType[] =>
 export const hasTemplate = (uriTemplate: string): boolean =>
   kinds.some(({ template }) => template.uriTemplate === uriTemplate);
 
-/** Reads a resource. @throws ResourceNotFoundError for an invalid URI, and the problem of the tool */
+/** Reads a resource. @throws ResourceNotFoundError for an invalid URI, and the problems of the tool that reads the resource */
 export async function readResource(calls: Calls, uri: string): Promise<Contents> {
   const found = match(uri);
   if (!found) throw new ResourceNotFoundError(uri);

@@ -108,7 +108,9 @@ function checkScope(tools: Tools, { exchange, caller }: McpRequest, { method, pa
   if (!admits(caller, rule) && canStepUp(exchange)) throw missingScopes([rule]);
 }
 
-/** Calls the tool and returns its result, after `follow` has replaced it; an error is also a result. */
+/**
+ * Calls the tool and returns its result. `follow` may replace the value that the tool returns. An error of the tool becomes a result too.
+ */
 async function callTool(
   report: McpSettings['report'],
   { exchange, caller }: McpRequest,
