@@ -2410,7 +2410,7 @@ export interface FeedEvent {
   /** The mission that the record belongs to; for a mission, its own id. Null for a record that belongs to no mission. */
   runId: string | null;
   subject: FeedSubject;
-  /** The URL of the whole event, which also tells who made the change, with which credential, and the values before and after. */
+  /** The URL of the full audit event, which also states who made the change, with which credential, and the values before and after the change. */
   url: string;
 }
 /** The record that was changed. */
@@ -6616,7 +6616,7 @@ export interface Operations {
   resendWebhookDelivery: { input: ResendWebhookDeliveryParameters; output: WebhookDelivery };
   /** Sends the events of a period again, each as a new delivery with the same `webhook-id`. An endpoint can have at most 1000 waiting deliveries. A request that would exceed this gets a 409, and nothing is sent. Requires the scope `webhooks:write`. */
   resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
-  /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
+  /** Events of the organization whose number is greater than `after`, oldest first. The numbers are those of the audit log. The response is sent at once; or, with `wait`, when the next event happens; or, with `Accept: text/event-stream`, it is a stream of server-sent events that continues after `Last-Event-ID`. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
   /** The networks from which the organization accepts its credentials. Requires the scope `sign-in:read`. */
   allowedNetworks: { input: {}; output: AllowedNetworks };
