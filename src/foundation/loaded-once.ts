@@ -1,8 +1,8 @@
 // Loads a module at its first use.
 
 /**
- * Returns a function that loads once. A failed load, for example because no file can be opened, is repeated at the next call. Node 20
- * itself remembers a failed import until a restart; later releases do not.
+ * Returns a function that loads a module once. If loading fails, for example because the process cannot open another file, the next call
+ * tries again. In Node 20, an import that has failed fails again until the process restarts; later releases try it again.
  */
 export function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;

@@ -9,7 +9,10 @@ import { prefixes } from './ids.ts';
 export interface Log extends Logger {
   /** The line of a request that has ended. The path is omitted: paths contain ids and sometimes secrets. */
   request(surface: string, exchange: Exchange, milliseconds: number): void;
-  /** Text for the operator's terminal, in order with the lines. The text may contain secrets and is not filtered. */
+  /**
+   * Prints a text for the operator's terminal, after all earlier log lines and before all later ones. The text may contain secrets and is
+   * not filtered.
+   */
   print(text: string): void;
   /** An internal error while responding; the caller sees only the request id. */
   failure(exchange: Exchange, error: unknown): void;
@@ -117,7 +120,8 @@ const withoutSecrets = (line: string): string => redact(line.replace(secretMembe
 
 const secretText = new RegExp(
   [
-    // Secrets of the service, by prefix or by form (secrets.ts): 256 bits in base64url.
+    // Secrets of this service (secrets.ts). This pattern finds them by their prefix; the pattern after Stripe's finds them by their form,
+    // which is 256 bits in base64url.
     '\\b(pat|agt|oat|ort|clm|cvt|srv)_[\\w-]{8,}',
     // The key and the signing secret of Stripe.
     '\\b(whsec|[sr]k_(?:test|live))_[\\w+/=-]{8,}',
@@ -126,7 +130,8 @@ const secretText = new RegExp(
     '\\beyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}',
     // User and password in a URL, as in DATABASE_URL.
     '(://)[^\\s/"\'@\\\\]+@',
-    // A member `code`, unless its value is an error code: a SQLSTATE, a system error, or a word.
+    // The value of a member `code` may be a secret. It is not a secret if it has the form of an error code: a SQLSTATE (`23505`), a system
+    // error (`ECONNRESET`), or words in lower case (`not_found`).
     '("code":")(?!(?:[0-9A-Z]{5}|E[A-Z0-9_]+|[a-z]+(?:_[a-z]+)*)")[^"]+',
   ].join('|'),
   'g',

@@ -185,5 +185,5 @@ const entries = {
 export type ProblemCode = keyof typeof entries;
 export const problemCodes: Readonly<Record<ProblemCode, ProblemCodeEntry>> = entries;
 
-/** Path of the page with all codes, below the public address; a code is its anchor. */
+/** Path of the page that lists all codes, below the public address. The page has an anchor for each code. */
 export const errorsPath = '/reference/errors';

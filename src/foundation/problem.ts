@@ -39,7 +39,7 @@ type ProblemOptions = ProblemData & { headers?: ProblemHeaders; noun?: string };
 
 export class Problem extends GraphQLError {
   readonly status: number;
-  /** The body with the members of the contract's record only. */
+  /** The body with only those members that the contract's error record has. */
   readonly body: ErrorBody;
   /** The body with all members: those of the contract's record, and the data for programs. */
   readonly details: ProblemDetails;
@@ -145,7 +145,7 @@ export const misdirectedRequest = () =>
   );
 export const unprocessable = problemFactory('validation', 'Unprocessable request', 'idempotency_key_reused');
 export const badGateway = problemFactory('infrastructure', 'Upstream failed', 'upstream_failed', true);
-/** 503 with `Retry-After`: a service that this one depends on limits its rate. */
+/** 503 with `Retry-After`: a service on which this service depends limits how often this service may call it. */
 export const upstreamBusy = (description: string, retryAfterSeconds: number) =>
   problemFactory('rate_limit', 'Upstream is busy', 'upstream_busy', true)(description, { retryAfterSeconds });
 /** 503 with `Retry-After`: a service that this one depends on does not answer. */

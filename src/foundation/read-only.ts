@@ -1,4 +1,5 @@
-// Whether the data of this process is read-only: it shows the organization of an opened file. Bound once at start.
+// Whether the data of this process is read-only, because the process only shows an organization from a file that was opened. Set once when
+// the process starts.
 import { readOnly } from './problem.ts';
 
 let bound = false;
@@ -19,6 +20,9 @@ const harmless: ReadonlySet<string> = new Set([
   ...['/graphql', '/sign-in/link', '/sign-out', '/console/passkeys/skip'],
 ]);
 
-/** Whether a request may be handled. Mutations of GraphQL are refused by their fields (graph/exposure.ts). */
+/**
+ * Whether a request may be handled. Every GraphQL request may be; if the data is read-only, the resolver of each mutation refuses it
+ * (graph/exposure.ts).
+ */
 export const mayHandle = (method: string | undefined, path: string): boolean =>
   !bound || method === 'GET' || method === 'HEAD' || harmless.has(path);

@@ -1,5 +1,5 @@
-// Every V8 flag that the process sets; V8 guarantees none of them: `V8_FLAGS=off` in the environment disables them. Imported first, because
-// the first flag limits the memory that the start uses. The figures are in bench/README.md.
+// Sets all V8 flags of the process. V8 does not guarantee any flag, so `V8_FLAGS=off` in the environment disables all of them. This file is
+// imported first, because the first flag limits how much memory the process uses while it starts. The measurements are in bench/README.md.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -16,9 +16,9 @@ if (process.env.V8_FLAGS !== 'off') {
 }
 
 /**
- * The garbage of loading modules would make V8's young generation grow to 32 MB, so it must not grow while the process starts. After the
- * start, the remaining garbage is collected once, in about a tenth of a second, with the compiled code of all functions, most of which ran
- * only once.
+ * Loading the modules leaves garbage that would make V8's young generation grow to 32 MB, so it must not grow while the process starts.
+ * After the start, the remaining garbage is collected once, in about a tenth of a second. This collection also discards the compiled code
+ * of all functions, because most of them ran only once.
  */
 function keepStartSmall(): void {
   const growBy = (factor: number) => setFlagsFromString(`--semi-space-growth-factor=${factor}`);

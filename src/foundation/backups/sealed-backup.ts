@@ -1,6 +1,6 @@
-// A backup as one encrypted stream: a line of JSON that anybody can read, then a compressed archive of the folder of the backup in
-// AES-256-GCM with a key derived from the service key. The end of the stream authenticates the line and every byte before it
-// (docs/decisions/0078-backups-are-sealed-with-the-service-key.md).
+// Writes and reads a backup as one encrypted stream: a line of JSON that anybody can read, then a compressed archive of the backup's
+// folder, encrypted by AES-256-GCM with a key that is derived from the service key. The end of the stream authenticates the line and every
+// byte before it (docs/decisions/0078-backups-are-sealed-with-the-service-key.md).
 import { createCipheriv, createDecipheriv, type DecipherGCM, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const [maxLineBytes, nonceBytes, tagBytes] = [1_000, 12, 16];
 /** The library for archives, loaded at the first backup. */
 const tar = () => import('tar');
 
-/** The encrypted stream of the folder of a backup. */
+/** Yields the folder of a backup as an encrypted stream. */
 export async function* sealBackup(folder: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const line = Buffer.from(`${JSON.stringify({ format, key: backupKeyId() })}\n`);
   const nonce = randomBytes(nonceBytes);

@@ -34,7 +34,7 @@ export const apiResourceMetadata = (): string => `${addresses().baseHost}/.well-
 export const isPlainAddress = (value: string): boolean =>
   /^https?:\/\/[^/]/i.test(value) && !/[?#@\\\s]/.test(value) && URL.canParse(value);
 
-/** Scheme, host and port without a trailing slash, the spelling in all documents and tokens. */
+/** The origin of a URL (scheme, host and port) without a trailing slash, as all documents and tokens of the service spell it. */
 export const originOf = (value: string): string | undefined =>
   isPlainAddress(value) && new URL(value).pathname === '/' ? new URL(value).origin : undefined;
 

@@ -14,16 +14,19 @@ export interface CapacitySettings {
   name?: string;
   all: number;
   perKey: number;
-  /** The queue: its length, that of urgent callers (absent: the same), and the maximum wait in milliseconds. Absent means no queue. */
+  /**
+   * Limits of the queue in which callers wait for capacity: how many callers may wait, how many urgent callers may wait (absent means the
+   * same number), and for how many milliseconds a caller may wait. Absent means that there is no queue.
+   */
   queue?: QueueLength & { urgent?: QueueLength; waitMs: number };
   /** First sentence of the error when the capacity is exhausted. */
   description: string;
 }
 
 export interface Hold {
-  /** Changes the amount that the caller occupies. */
+  /** Changes how much of the capacity the caller uses. */
   resize(amount: number): void;
-  /** Frees the amount that the caller occupies; a second call does nothing. */
+  /** Frees the part of the capacity that the caller uses; a second call does nothing. */
   release(): void;
 }
 
@@ -38,8 +41,9 @@ export interface Taking {
 
 export interface Capacity {
   /**
-   * Occupies an amount, 1 or more, of the capacity for the key. An amount above the share of one key is reduced to that share. @throws 503 with
-   * `Retry-After` when the capacity stays full; the signal's reason when the signal is aborted
+   * Waits until `amount` units of the capacity (1 or more) are free, and reserves them for a caller with this key. Each key has a share of
+   * the capacity; an amount above this share is reduced to the share.
+   * @throws 503 with `Retry-After` when the capacity stays full; the signal's reason when the signal is aborted
    */
   take(key: string, amount?: number, taking?: Taking): Promise<Hold>;
 }
@@ -54,7 +58,7 @@ interface Waiter {
 
 const retryAfterSeconds = 2;
 
-/** Figures of the capacities of this process, by name. */
+/** The use of each named capacity of this process: how many units are in use, how many callers wait, and the limit. */
 export const capacities = new Map<string, () => { used: number; waiting: number; limit: number }>();
 
 export function createCapacity({ name, all, perKey, queue, description }: CapacitySettings): Capacity {
@@ -135,7 +139,7 @@ function createHeld(all: number, perKey: number) {
   };
 }
 
-/** Number of urgent waiters of a key that are admitted in a row while waiters that are not urgent wait. */
+/** Maximum number of urgent callers that are admitted one after the other for the same key while other callers of this key wait. */
 const urgentInRow = 3;
 
 /** Waiters of a key. */
@@ -177,7 +181,10 @@ function createWaiting() {
       const kind = kindOf({ isUrgent });
       return counted[kind] >= length.all || (byKey.get(key)?.counted[kind] ?? 0) >= length.perKey;
     },
-    /** The waiter of each key that is admitted next. It may leave before the next one is requested. */
+    /**
+     * Yields every key with the waiter that is admitted next for this key. Callers may remove this waiter from the queue during the
+     * iteration.
+     */
     *nexts(): Iterable<[string, Waiter]> {
       for (const { key, urgent, others, inRow } of keys) {
         const [first, other] = [urgent.first(), others.first()];

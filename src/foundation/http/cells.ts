@@ -22,13 +22,13 @@ export const arrivalMs = hours(6);
 export const maxQuestionBytes = 16 * 1024 ** 2;
 const maxAnswerBytes = 256 * 1024;
 /**
- * Maximum number of connections to each cell: more than the forwarded requests of a cell (surfaces/cells/forward.ts), so that one is free
- * for questions.
+ * Maximum number of connections to each cell. It is higher than the number of requests that may be forwarded to a cell at the same time
+ * (surfaces/cells/forward.ts), so that a connection is always free for a request that this cell makes itself.
  */
 const maxSockets = 1_500;
 
 let bound: CellConfig | null = null;
-/** Binds the cells at start; null for a standalone installation. */
+/** Called once when the process starts, with the configuration of the cells; null means that the installation is standalone. */
 export function bindCells(config: CellConfig | null): void {
   bound = config;
 }
@@ -55,7 +55,7 @@ export interface Statement {
   to: string;
   method: string;
   url: string;
-  /** IP address of the client for whom a request is forwarded; null for a question of the cell itself. */
+  /** IP address of the client whose request is forwarded; null for a request that the sending cell makes itself. */
   client: string | null;
   /** Digest of the body of a question; null for a body of unknown content. */
   question: string | null;
@@ -69,7 +69,10 @@ export function signForCells(purpose: string, content: object): string {
   return `${encoded}.${signatureOf(purpose, encoded).toString('base64url')}`;
 }
 
-/** The content of a text from `signForCells`; null if the text is for another purpose, has expired or was not signed by a cell. */
+/**
+ * Returns the content that a cell has signed with `signForCells`. Returns null if the signature was not made by a cell, was made for
+ * another purpose, or has expired.
+ */
 export function readSigned<Content>(purpose: string, text: string): Content | null {
   const [encoded = '', presented = ''] = text.split('.');
   if (!bound || !sameBytes(Buffer.from(presented, 'base64url'), signatureOf(purpose, encoded))) return null;
@@ -77,7 +80,10 @@ export function readSigned<Content>(purpose: string, text: string): Content | nu
   return content.until > now() && content.until <= now() + 2 * validForMs ? content : null;
 }
 
-/** The statement of a request that another cell sends; null for any other request. */
+/**
+ * The signed statement that another cell sends in a header of its request. The statement names the sender, the recipient and the request.
+ * Null for any other request.
+ */
 export function statementOfCell({ method, url, headers }: IncomingMessage): Statement | null {
   const header = headers[cellHeader];
   const statement = bound && typeof header === 'string' ? readSigned<Statement>('request', header) : null;
@@ -140,7 +146,7 @@ export interface CellAnswer {
 export const isSignedBody = ({ question }: Statement, body: string): boolean =>
   question === digest(body).toString('base64url');
 
-/** Asks a cell a question of its own protocol. @throws 503 when the cell does not answer */
+/** Sends a request of the protocol between cells to a cell, and returns the response. @throws 503 when the cell does not answer */
 export async function askCell(
   cell: string,
   path: string,
@@ -164,7 +170,7 @@ export async function askCell(
   }
 }
 
-/** The body of an answer between cells. */
+/** Reads the JSON body of a response from another cell. */
 export async function jsonOfCell(response: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -8,12 +8,18 @@ import { deliveryMs } from './http.ts';
 const commentIntervalMs = seconds(15);
 
 interface Events<Event> {
-  /** The first event, which the caller has already read, so that an error before it could be sent as an ordinary response. */
+  /**
+   * The first event. The caller reads it before the stream begins: if reading it fails, the caller can still send an ordinary error
+   * response.
+   */
   first: IteratorResult<Event>;
   /** Later events. The iterator is ended when the reader disconnects. */
   rest: AsyncGenerator<Event>;
   blocksOf(event: Event): string;
-  /** Text that is sent for an error before the response ends. If absent, the connection is closed, and the reader reconnects. */
+  /**
+   * Returns the text to send when the source of the events fails before the response ends. If this function is absent, the connection is
+   * closed, and the reader reconnects.
+   */
   blocksOfError?(error: unknown): string;
 }
 

@@ -25,7 +25,7 @@ export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Htm
   return { [markup]: strings.reduce((text, string, i) => text + written(values[i - 1]) + string) };
 }
 
-/** Marks trusted HTML of this code base, never text of a caller. */
+/** Marks a text as trusted HTML. The text must be from this code base, and must not contain input of a caller. */
 export const raw = (text: string): Html => ({ [markup]: text });
 
 export const htmlText = (value: Html): string => value[markup];

@@ -16,7 +16,10 @@ export function isNotModified({ req }: Exchange, etag: string): boolean {
   return known.trim() === '*' || known.split(',').some((one) => opaque(one) === opaque(etag));
 }
 
-/** Milliseconds for which a response may be cached: its max-age within the bounds; the minimum without one. */
+/**
+ * Milliseconds for which a response may be cached: its `max-age`, but at least `min` and at most `max`. A response without a `max-age`, or
+ * with `no-store` or `no-cache`, is cached for `min`.
+ */
 export function freshnessMs(cacheControl = '', { min, max }: { min: number; max: number }): number {
   const maxAge = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl)?.[1];
   if (maxAge === undefined || /\bno-(?:store|cache)\b/i.test(cacheControl)) return min;

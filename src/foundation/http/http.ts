@@ -49,7 +49,7 @@ export interface Exchange {
   /** Route template and id of the credential, for the log line and the metrics: never a secret, and never a path with ids. */
   route?: string;
   credentialId?: string;
-  /** Scopes of the caller, which the challenge of a 403 repeats. */
+  /** Scopes of the caller. A 403 response lists them in its `WWW-Authenticate` header. */
   scopes?: ReadonlySet<string>;
   /** The caller; absent until the request is authenticated. */
   caller?: unknown;
@@ -63,8 +63,8 @@ export type Handler = (exchange: Exchange) => Promise<void> | void;
 
 /** The HTTP server of the service, with limits for each connection; not listening yet. */
 export function createHttpServer(handle?: RequestListener): Server {
-  // The longest time limit is that of organization files from other cells or, without cells, of uploads. `readBody` allows less for other
-  // bodies.
+  // The time limit is that of the slowest permitted request: the transfer of an organization file from another cell or, in a standalone
+  // installation, the upload of a file. `readBody` sets shorter limits for other bodies.
   const requestTimeout = ownCell() === null ? lifetimesMs.uploadAddress : arrivalMs;
   const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout });
   if (handle) server.on('request', handle);

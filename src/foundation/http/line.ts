@@ -2,7 +2,7 @@
 // grows with the number of members that have left.
 export interface Line<T> extends Iterable<T> {
   first(): T | undefined;
-  /** Adds a member that is not in the line. */
+  /** Adds a member at the end. The member must not be in the queue already. */
   join(member: T): void;
   leave(member: T): void;
   size(): number;

@@ -1,4 +1,4 @@
-// Client addresses: in one spelling, and as counted by throttles.
+// Converts the IP addresses of clients: to one uniform notation, and to the networks by which rate limits count clients.
 import { isIP, isIPv4 } from 'node:net';
 
 /**

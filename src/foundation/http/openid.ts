@@ -23,7 +23,7 @@ export interface OpenIdClient {
   clientId: string;
   clientSecret: string;
   timeoutSeconds: number;
-  /** Sends the requests; absent means that the library sends them, to any address. */
+  /** Sends the requests. If absent, the OpenID library sends them itself and does not restrict the addresses. */
   send?: CustomFetch;
 }
 

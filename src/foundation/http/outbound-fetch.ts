@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { OutboundError, type OutboundRequest, openResponse, readUpTo } from './outbound.ts';
 
 export interface FetchLimits {
-  /** Maximum bytes of one body. The body is streamed, and fails beyond this size. */
+  /** Maximum size of one body in bytes. The body is streamed; reading it fails once this size is exceeded. */
   maxBytes: number;
   /** Signal that aborts all pending requests. */
   signal: AbortSignal;

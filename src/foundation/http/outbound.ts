@@ -1,6 +1,6 @@
-// Sends requests to URLs that callers may have chosen, without server-side request forgery (RFC 9700; CIMD draft, security): host names are
-// resolved here, every address is checked against the IANA special-purpose registries (RFC 6890), and the connection goes to a checked
-// address, which defeats DNS rebinding. No redirect, no proxy, bounded size and time.
+// Sends requests to URLs that callers may have chosen, and prevents server-side request forgery (RFC 9700; CIMD draft, security): it
+// resolves host names itself, checks every address against the IANA special-purpose registries (RFC 6890), and connects to a checked
+// address, which defeats DNS rebinding. It follows no redirects, uses no proxy, and limits size and time.
 import { lookup as systemLookup, resolveTxt as systemResolveTxt } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -20,9 +20,9 @@ export interface OutboundSettings {
   extraPorts?: readonly number[];
   /** PEM certificates to trust instead of the system's. */
   ca?: string;
-  /** The name resolver; the system's when absent. */
+  /** Resolves host names; absent means that the operating system resolves them. */
   resolve?: (host: string) => Promise<Resolved[]>;
-  /** The reader of TXT records; the system's name servers when absent. */
+  /** Reads TXT records; absent means that the name servers in the operating system's settings are asked. */
   resolveTxt?: (name: string) => Promise<string[][]>;
 }
 
@@ -52,7 +52,7 @@ export interface OutboundRequest {
   signal: AbortSignal;
   /** The HTTP method; absent means GET. */
   method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** The headers, by names in lower case. */
+  /** The headers; the keys are header names in lower case. */
   headers?: Readonly<Record<string, string>>;
   /** Body that is sent as JSON. */
   json?: unknown;
@@ -138,7 +138,7 @@ export async function checkAddress(address: string, signal: AbortSignal): Promis
   }
 }
 
-/** Error codes of names that have no such record; all other error codes mean that the name servers failed. */
+/** Error codes which mean that a name has no TXT record. All other error codes mean that the name servers failed. */
 const withoutRecord = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** The TXT records of a name, each with its parts joined; empty without records. @throws OutboundError when name servers fail */
@@ -188,7 +188,7 @@ function requireAllowed({ protocol, hostname, port, username, password }: URL, f
 
 const resolve = (host: string): Promise<Resolved[]> => systemLookup(host, { all: true });
 function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  if (isShowingFile()) throw new OutboundError('a service that shows an organization file does not send requests');
+  if (isShowingFile()) throw new OutboundError('this service only shows an organization file and sends no requests');
   return new Promise((done, fail) => {
     signal.addEventListener('abort', () => fail(signal.reason), { once: true });
     work().then(done, fail);
@@ -217,7 +217,7 @@ function send(
   };
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
-    // The request uses no agent, so that no pooled connection to another address is reused.
+    // Without an HTTP agent, the request cannot reuse a pooled connection to another address.
     const options = { agent: false, method, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) };
     const sent = request(url, options, done).on('error', fail);
     if (content) pipeline(Readable.from(content), sent).catch(fail);

@@ -18,7 +18,7 @@ export interface Allowance {
 export interface Throttle {
   /** Counts `points` against a key. @throws 429 with `Retry-After` when fewer remain */
   take(key: string, points?: number): Promise<Allowance>;
-  /** Whether a key is over its limit, without counting. */
+  /** Returns whether a key is over its limit. This call itself is not counted. */
   isOver(key: string): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// Figures of the background jobs, by queue: for metrics and for operators.
+// Counts the background jobs of each queue, for metrics and for operators.
 import { sql } from '../postgres/database.ts';
 
 export interface QueueFigures {

@@ -63,7 +63,10 @@ export async function sendMail(mail: Mail): Promise<void> {
 /** The last hundred mails, newest first; null with SMTP. */
 export const developmentMailbox = (): readonly DeliveredMail[] | null => mailbox?.mails ?? null;
 
-/** Whether the secret opens the mailbox: other users of the machine can reach its page too. */
+/**
+ * Whether the secret in a request opens the page of the mailbox. The page needs a secret, because other users of the machine can reach it
+ * too.
+ */
 export const opensMailbox = (secret: string | null): boolean =>
   mailbox !== null && secret !== null && sameBytes(Buffer.from(secret), Buffer.from(mailbox.secret));
 
@@ -85,7 +88,8 @@ function bySmtp(url: string, from: string): Deliver {
       transport ??= (await import('nodemailer')).createTransport(settings);
       await transport.sendMail({ from, ...mail });
     } catch (error) {
-      // The error contains only the server's message, which may contain the recipient but not the text with its codes and links.
+      // The error contains only the message of the mail server. This message may contain the recipient, but not the text of the mail, in
+      // which there may be codes and links.
       const { message } = error as Error;
       throw new Error(`mail ${JSON.stringify(mail.subject)} was rejected by the mail server: ${message}`);
     }

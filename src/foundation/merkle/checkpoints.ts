@@ -13,7 +13,7 @@ export interface TreeHead {
 }
 
 export interface SignedCheckpoint extends TreeHead {
-  /** The text that the signatures sign. */
+  /** The text that is signed. */
   body: string;
   /** Signatures by the name of their key; the first four bytes of each identify the key. */
   signatures: { name: string; bytes: Buffer }[];

@@ -28,8 +28,8 @@ function split(size: number): { left: number; level: number } {
 }
 
 /**
- * Computes the root hash of the leaves from `begin` to `end - 1`. `begin` must be a multiple of the largest power of two that does not
- * exceed the number of leaves.
+ * Computes the root hash of the `end - begin` leaves from `begin` to `end - 1`. `begin` must be a multiple of the largest power of two that
+ * does not exceed `end - begin`.
  */
 async function rangeHash(read: ReadNode, begin: number, end: number): Promise<Buffer> {
   const size = end - begin;
@@ -74,7 +74,7 @@ export async function consistencyProof(read: ReadNode, first: number, second: nu
   return Promise.all(proof);
 }
 
-/** A tree that grows by leaf hashes and keeps only the hashes of its maximal complete subtrees. */
+/** A tree to which leaf hashes are added one by one. It keeps only the hashes of its maximal complete subtrees. */
 export function openGrowingTree() {
   const subtrees: { leaves: number; hash: Buffer }[] = [];
   return {

@@ -21,7 +21,10 @@ export interface Backup {
 export interface RestoreOptions {
   /** Checks the backup before anything is written; throws to refuse it. */
   check?: (folder: string) => Promise<void>;
-  /** Restores the other files of the backup. The database is in place only afterwards, so that a restore that has failed can be repeated. */
+  /**
+   * Restores the other files of the backup. The database is moved to its final folder only afterwards, so that a restore that has failed
+   * can be repeated.
+   */
   complete?: () => Promise<void>;
 }
 
@@ -48,7 +51,7 @@ export async function backUp(
       'This database is not embedded (DATABASE_URL is set): back it up with its own tools, such as pg_dump, pg_basebackup or those of its provider.',
     );
   }
-  if (existsSync(target)) throw new Error(`${target} already exists: a backup is written into a new folder`);
+  if (existsSync(target)) throw new Error(`${target} already exists: name a folder that does not exist yet`);
   const begun = performance.now();
   const partial = `${target}.partial`;
   try {
@@ -124,7 +127,7 @@ export async function restore(
 }
 
 interface CopyRules {
-  /** Files to omit, by their name relative to the top. */
+  /** Whether a file or folder is left out of the copy; `name` is its path below the copied folder. */
   skip?: (name: string) => boolean;
   /** Folders that are created but stay empty. */
   hollow?: (name: string) => boolean;

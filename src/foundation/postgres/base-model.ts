@@ -1,6 +1,6 @@
-// The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and locks use
-// Objection: the functions of this class or, if a condition is more than equality, a query (`Project.query(trx)`). Relations are declared
-// once, in the child's model.
+// The base class of all models. The methods that read run prepared statements and return plain rows. Writes and locks use Objection: the
+// methods of this class or, for conditions other than equality, a query (`Project.query(trx)`). Each relation is declared once, in the
+// model that refers to the other.
 import type { Knex } from 'knex';
 import { Model, type QueryBuilder, type RawBuilder, type RelationMappings } from 'objection';
 import { notFound } from '../problem.ts';
@@ -39,14 +39,14 @@ function declare(model: object, name: string, mapping: RelationMappings[string])
 }
 
 export class BaseModel extends Model {
-  /** The connection of a query without an explicit transaction: an enclosing transaction, if there is one. */
+  /** The target of a query without an explicit transaction: the enclosing transaction if there is one, otherwise the pool. */
   static override knex(): Knex {
     return database();
   }
 
   /** The name of the record type in the message of a 404. */
   static noun: string;
-  /** Identifies the lists of the model in their cursors; the table when absent. */
+  /** Name of the model's lists in their cursors, so that a cursor is valid only for its own list; absent means the name of the table. */
   static listName?: string;
   /** The columns that every read returns, in this order. */
   static columns: readonly string[];
@@ -76,7 +76,7 @@ export class BaseModel extends Model {
     declare(this, name, { relation: Model.HasManyRelation, modelClass: child as typeof BaseModel, join });
   }
 
-  /** The rows that reads select from; a model overrides it to compute a column, or to hide expired rows. */
+  /** The beginning of every read of this model. A model overrides this method to compute a column, or to hide expired rows. */
   static source(): Source {
     return { select: selectionOf(this), conditions: [], values: [] };
   }
@@ -195,7 +195,7 @@ export class BaseModel extends Model {
     return inserted.length > 0;
   }
 
-  /** Changes the rows with these values, and returns how many. */
+  /** Writes `changes` into the rows that match `where`, and returns the number of these rows. */
   static async patch<M extends object>(
     this: ClassOf<M>,
     trx: Transaction | undefined,
@@ -232,14 +232,14 @@ export const column = <T>(): Column<T> => untyped;
 type Columns = Readonly<Record<string, Column<unknown>>>;
 type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
 /**
- * Static members of a model. The type of its records has only the columns, not Objection's methods: it is the type both of the plain rows
- * of finders and of the instances of queries.
+ * The static members of a model class. An instance of the class is typed with its columns only, because the methods that read return plain
+ * rows. The rows that a `query` returns also have Objection's methods.
  */
 export type Statics = Omit<Pick<typeof BaseModel, keyof typeof BaseModel>, 'query' | 'prototype'> & {
   query<M extends object>(this: new () => M, trx?: Transaction): QueryBuilder<Model & M>;
 };
 
-/** Returns the base class for the model of a table. Every read returns all of these columns, in this order, as properties of the rows. */
+/** Returns the base class for the model of a table. Each row that a read returns has exactly these columns, in this order. */
 export function table<C extends Columns>(name: string, columns: C): Statics & (new () => Typed<C>) {
   class Table extends BaseModel {
     static override tableName = name;

@@ -26,7 +26,7 @@ export function carryOrigins(client: Knex.Client): void {
     trx.begin = (connection) => trx.query(connection, beginSql());
     return trx as never;
   };
-  // The client of a transaction is a copy with a `_query` of its own, so statements of transactions are not sent here.
+  // This method does not get the statements of transactions, because the client of a transaction is a copy with its own `_query`.
   own._query = function (this: Client, connection, query) {
     const sent = send.bind(this);
     return presentOrigin() && isWriting(query.sql)

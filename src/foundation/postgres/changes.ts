@@ -24,7 +24,9 @@ export async function announce(trx: Transaction, ...ids: readonly string[]): Pro
   if (ids.length > 0) await sql(announceAllSql, [[...ids]], trx);
 }
 
-/** Records announced in the last `repeatedMs`, and whether they have changed since. */
+/**
+ * The ids of the records that were announced within the last `repeatedMs`; the value tells whether the record has changed again since then.
+ */
 const repeated = new Map<string, boolean>();
 
 /**
@@ -51,8 +53,8 @@ export const announcing = (update: string): string =>
 
 export interface ChangesSettings {
   /**
-   * The connection for LISTEN; null if that is impossible (behind a pooler in transaction mode): listeners are then woken every two
-   * seconds.
+   * The connection for LISTEN. Null if LISTEN is impossible, because the database is behind a pooler in transaction mode; listeners are
+   * then woken every two seconds instead.
    */
   connection: string | pg.ClientConfig | null;
   onError?: (message: string) => void;
@@ -70,7 +72,10 @@ const wakeAll = (): void => {
 };
 
 interface Listener {
-  /** Resolves when listening, or when the first connection has failed; in that case listeners are woken later. */
+  /**
+   * Resolves when the connection listens, or when the first attempt to connect has failed. In the second case, listeners are woken once a
+   * later attempt has succeeded.
+   */
   readonly ready: () => Promise<void>;
   readonly isClosed: () => boolean;
 }

@@ -13,7 +13,7 @@ const unhurried = { query_timeout: 2_147_483_647 };
 
 const connectionOf = (trx: Transaction): Promise<pg.Client> => trx.client.acquireConnection();
 
-/** A stream of rows, to which pg adds the function that ends the timer of its time limit. */
+/** A stream of rows. The driver pg sets `callback` to a function that stops the timer of the query's time limit. */
 type Copying = AsyncIterable<Buffer> & { callback?: () => void };
 
 /** Rows of a query as text. */
@@ -25,14 +25,14 @@ export async function* copyOut(trx: Transaction, query: string): AsyncGenerator<
     yield* rows;
     isComplete = true;
   } finally {
-    // Ends the timer of the time limit, which would keep the process alive.
+    // Stops the timer of the query's time limit; a running timer would keep the process alive.
     rows.callback?.();
     // The server sends all rows, whether or not somebody reads them.
     if (!isComplete) cut(connection, new Error('the rows were not read to the end'));
   }
 }
 
-/** Inserts rows from their text, and returns how many the database has read. */
+/** Inserts rows that are given as text, and returns the number of inserted rows. */
 export async function copyIn(
   trx: Transaction,
   { table, columns, rows }: { table: string; columns: string; rows: AsyncIterable<Buffer> },

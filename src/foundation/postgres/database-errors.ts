@@ -32,15 +32,16 @@ const kinds: Record<string, DatabaseErrorKind> = {
   EPIPE: 'unknown',
   ETIMEDOUT: 'unknown',
   '57014': 'overload', // statement timeout
-  '53000': 'overload', // short of a resource
+  '53000': 'overload', // the server lacks a resource
   '53100': 'overload', // the disk is full
   '53200': 'overload', // out of memory
   '53400': 'overload', // a limit of the configuration, such as the limit on temporary files
   '58030': 'overload', // input or output failed, for example on a missing disk
 };
 
-// PgBouncer reports every error as 08P01. Before a server was assigned, nothing was applied (its src/objects.c and src/janitor.c); any
-// other statement may have been applied before it was ended.
+// PgBouncer reports every error with the code 08P01, so its errors are told apart by their texts. These errors occur before PgBouncer has
+// assigned a server to the client, so nothing was applied (src/objects.c and src/janitor.c of PgBouncer). After any other error of
+// PgBouncer, the statement may have been applied.
 const poolerWords: [RegExp, DatabaseErrorKind][] = [
   [/server_login_retry|server login has been failing|client_login_timeout|shutting down/, 'retry'],
   [/no more connections allowed|client connections exceeded/, 'retry'],
@@ -103,7 +104,7 @@ export function databaseErrorKind(error: unknown): DatabaseErrorKind | null {
   return null;
 }
 
-/** Whether a unique constraint was violated, or the constraint with the given name. */
+/** Whether a unique constraint was violated. If `constraint` is given, only a violation of the constraint with this name counts. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   for (const e of unwrap(error)) {
     if (e.code === '23505') return constraint === undefined || e.constraint === constraint;
@@ -111,7 +112,9 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return false;
 }
 
-/** Whether the guard of organizations that are moving has refused a write (domain/organization/cells/guard.ts). */
+/**
+ * Whether the database has refused a write because the organization is being moved to another cell (domain/organization/cells/guard.ts).
+ */
 export const isMovingError = (error: unknown): boolean => [...unwrap(error)].some(({ code }) => code === 'XM001');
 
 export interface RetryOptions {
@@ -120,7 +123,10 @@ export interface RetryOptions {
   sleep?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Repeats the unit of work while it was not applied. Delays have jitter, so that waiting callers do not all repeat at once. */
+/**
+ * Runs the unit of work, and runs it again if its error shows that nothing was applied, until the time is used up. The delays are random,
+ * so that waiting callers do not all repeat at once.
+ */
 export async function retrying<T>(work: () => Promise<T>, { budgetMs, sleep = wait }: RetryOptions): Promise<T> {
   let spent = 0;
   for (;;) {

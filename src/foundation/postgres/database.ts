@@ -1,5 +1,5 @@
-// One pool with two interfaces: knex (under Objection) for building queries, `sql` for the reads of every request. Process-wide like the
-// clock: bound once at start.
+// One connection pool with two interfaces: knex (under Objection) builds queries, and `sql` sends the reads of every request. The pool
+// serves the whole process, and is bound once when the process starts.
 import type { Knex } from 'knex';
 import { Model } from 'objection';
 import type pg from 'pg';
@@ -18,7 +18,10 @@ import { sendTogether, withStatementsEnded } from './statement-order.ts';
 export interface DatabaseSettings extends PoolSettings {
   /** Whether statements are prepared (named), which saves a parse per read; a pooler in transaction mode does not support that. */
   namedStatements?: boolean;
-  /** How long to retry work that was not applied (server restart, deadlock, moved primary), in milliseconds; 2,000 when absent. */
+  /**
+   * For how many milliseconds work that was certainly not applied is repeated (server restart, deadlock, moved primary); absent means
+   * 2,000.
+   */
   retryForMs?: number;
 }
 
@@ -50,8 +53,8 @@ function pool(): Pool {
 export const isDatabaseAway = (): boolean => pool().outage.isOn;
 
 /**
- * Calls the listener for every statement, with its text and the number of its executions in one message, until the returned function is
- * called.
+ * Calls the listener for each statement of each message to the database, with the text of the statement and the number of times that the
+ * message executes it. The returned function ends this.
  */
 export function watchStatements(listener: Listener): () => void {
   listeners.add(listener);
@@ -102,8 +105,8 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
 }
 
 /**
- * Sends a read like `sql`. The read must use an index and return at most `rows` rows: it shares its message with concurrent reads of other
- * requests (look-ups.ts), which a slow one would delay.
+ * Sends a read and returns its rows, as `sql` does. The message may also contain reads of other requests (look-ups.ts), which a slow read
+ * would delay: the read must use an index and return at most `rows` rows.
  */
 export function lookUp<Row>(text: string, values: unknown[], trx = joined(), rows = 1): Promise<Row[]> {
   if (trx) return sql(text, values, trx);
@@ -170,9 +173,9 @@ async function sendOn<Row>(
 }
 
 /**
- * Runs the work completely or not at all. Objection queries inside take the given transaction: `Project.query(trx)`. The work is repeated
- * when it certainly was not applied, so effects outside the database belong after it. Within an enclosing transaction it is a savepoint:
- * a caller that catches its error may continue.
+ * Runs the work in a transaction, so that either all of its statements are applied or none. Objection queries in the work take the given
+ * transaction: `Project.query(trx)`. If the work was certainly not applied, it is repeated, so effects outside the database belong after
+ * the transaction. Inside an enclosing transaction, the new one is a savepoint: a caller that catches its error may continue.
  */
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
   leaveReplica();
@@ -198,8 +201,9 @@ export const savepoint = <T>(statement: () => Promise<T>): Promise<T> =>
   joined() ? transaction(statement) : statement();
 
 /**
- * A transaction around operations that are unaware of it: it includes all statements and transactions that `work` sends, also by `sql`, and
- * by `Model.query()` without an explicit transaction. `work` may commit it early; later statements are outside of it.
+ * Runs `work` in a transaction that the code inside need not know: the transaction includes all statements and transactions of `work`, even
+ * if they are sent by `sql`, or by `Model.query()` without an explicit transaction. `work` may commit the transaction early; later
+ * statements are then outside of it.
  */
 export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>): Promise<T> =>
   retrying(

@@ -1,4 +1,5 @@
-// The transactions that enclose statements whose code is unaware of them, by async context.
+// Finds the transaction that encloses a statement by async context, so that the code that sends the statement need not know the
+// transaction.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Knex } from 'knex';
 import { minutes } from '../clock.ts';
@@ -17,18 +18,18 @@ export function hold(): void {
 
 export function release(): void {
   if (--openTransactions > 0) return;
-  // Tracking stops a minute after the last call, when no statement of that call can still run: such a statement could bypass its
-  // transaction.
+  // Async context tracking stops a minute after the last call has ended, because a statement of that call may still be running until then.
+  // Without tracking, this statement would be sent outside of its transaction.
   unfollow ??= setTimeout(() => openTransactions === 0 && enclosing.disable(), unfollowedAfterMs).unref();
   unfollow.refresh();
 }
 
-/** Transactions that were committed early: later statements use the pool again. */
+/** Transactions that were committed before their work ended. Later statements of this work are sent to the pool again. */
 export const committed = new WeakSet<Transaction>();
 
 /**
- * The transaction that statements of the caller join: the innermost open one around it. A failed transaction is still joined, and rejects
- * statements, so that none of them bypasses its rollback.
+ * The transaction in which the statements of the caller run: the innermost enclosing transaction that is open. If all of them have ended
+ * because the outermost one has failed, it is returned nevertheless. It rejects the statements, so that none of them bypasses the rollback.
  */
 export function joined(): Transaction | undefined {
   let trx = enclosing.getStore();
@@ -44,7 +45,7 @@ export const isCommitted = (trx: Transaction): boolean => committed.has(trx);
 export const outermost = (trx: Transaction): Transaction =>
   trx.parentTransaction ? outermost(trx.parentTransaction) : trx;
 
-/** The outermost transaction around the caller, even after its early commit. */
+/** The outermost transaction that encloses the caller, even if this transaction was already committed early. */
 export function outermostOfCaller(): Transaction | undefined {
   const trx = enclosing.getStore();
   return trx && outermost(trx);

@@ -27,8 +27,8 @@ interface Row {
 interface Call {
   id: Buffer;
   /**
-   * JSON result of the first step, when an earlier call with this key ended before its response. Empty when that call ended after its
-   * transaction was released but before a first step. Null for a new call.
+   * State of an earlier call with this key that ended without storing a response: the JSON result of its first step, or an
+   * empty string if it committed its transaction early but without a first step. Null if there was no such call.
    */
   firstStep: string | null;
   isAlone: boolean;
@@ -36,7 +36,10 @@ interface Call {
 }
 const calls = new WeakMap<Transaction, Call>();
 
-/** Limits the connections that calls with a key occupy in this process: to a part of the pool, of which each organization has a share. */
+/**
+ * Limits how many connections the calls with a key occupy in this process. Together they get a part of the pool, and each organization gets
+ * a share of this part.
+ */
 const connections = createCapacity({
   name: 'keyed_calls',
   all: 12,
@@ -52,7 +55,10 @@ export interface KeyedRequest {
   route: string;
   path: string;
   input: unknown;
-  /** Whether the request contains a single operation. Operations of a request with several cannot be committed separately. */
+  /**
+   * Whether the request contains a single operation. If it contains several operations, one of them cannot be committed separately from the
+   * others.
+   */
   isAlone: boolean;
 }
 
@@ -82,7 +88,8 @@ export async function once(
       const { status, body } = await work();
       const values = [id, status, seal(keyedAnswerPurpose(id), body)];
       const [completed] = await sql(completeCallSql, values);
-      // When this call committed early, a repeated call may already have stored its response.
+      // If this call has committed its transaction early, a repeated call may have stored its response in the meantime. Both calls then
+      // return that response.
       return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
     });
   } finally {
@@ -118,8 +125,8 @@ async function firstOf({ id }: Call, step: () => Promise<string>): Promise<strin
 }
 
 /**
- * Ends the transaction of a call with a key before a request to an external server, which may be slow and would block the connection. A
- * repeated call runs from the beginning, so earlier writes must tolerate repetition.
+ * Commits and ends the transaction of a call with a key before a request is sent to an external server, which may be slow and would block
+ * the connection. A repetition of the call runs from the beginning, so it must tolerate that the earlier writes were already made.
  */
 export async function releaseTransaction(): Promise<void> {
   const { trx, call } = thisCall();
@@ -132,8 +139,9 @@ const recordStepSql = 'update idempotency_keys set first_step = $2 where id = $1
 const lockStepSql = 'select first_step from idempotency_keys where id = $1 for update';
 
 /**
- * The call with an Idempotency-Key in which this code runs, if there is one.
- * @throws 400 when other operations of the same request would also be committed, and repeated when the call is repeated
+ * Returns the call with an Idempotency-Key in which this code runs, and its transaction; an empty object outside of such calls.
+ * @throws 400 when the request contains other operations, because they would be committed too, and be executed a second time when the call
+ * is repeated
  */
 function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?: undefined } {
   const trx = outermostOfCaller();
@@ -155,9 +163,9 @@ async function end(trx: Transaction, { connection }: Call): Promise<void> {
 /** Age after which the previous release treats an unfinished key as abandoned. */
 const abandonedAfterMs = minutes(1);
 
-// The process that executes a call holds the lock until its transaction ends. A row without an answer belongs to a
-// call that has ended after its first step, or to a call of the previous release, which commits the row first:
-// `started_at` says whether that call still runs.
+// The process that executes a call holds the lock until the transaction of the call ends. A row without a response has one of two origins.
+// Either its call has ended after its first step; or a process of the previous release wrote it, because that release commits the row
+// before it executes the call. In the second case, `started_at` shows whether the call can still be running.
 const claimKeySql = `insert into idempotency_keys (id, fingerprint, started_at, expires_at, org_id)
     select $1, $2, $4, $4, $7 where pg_try_advisory_xact_lock($6)
   on conflict (id) do update set fingerprint = excluded.fingerprint, started_at = excluded.started_at,
@@ -201,13 +209,13 @@ const replay = (id: Buffer, { status, sealedBody }: Row) => ({
 });
 
 const hash = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest();
-/** Purpose of the sealed answer of a call. */
+/** The purpose for which secrets.ts derives the key that encrypts the stored response of a call. */
 export const keyedAnswerPurpose = (id: Buffer): string => `idempotency:${id.toString('base64url')}`;
 
 /** Deletes expired keys; called periodically. */
 export const sweepIdempotencyKeys = (): Promise<unknown> =>
   sql('delete from idempotency_keys where expires_at <= $1', [now()]);
 
-/** Deletes the keys of an organization that has moved to another installation together with its keys. */
+/** Deletes the idempotency keys of an organization here, after the organization and these keys were moved to another installation. */
 export const forgetKeysOf = (orgId: string): Promise<unknown> =>
   sql('delete from idempotency_keys where org_id = $1', [orgId]);

@@ -14,7 +14,10 @@ interface PendingLookUp {
 /** Sends statements and returns the rows of each, in order; fails as a whole. */
 type Send = (to: Pool, statements: readonly Repeated[]) => Promise<unknown[][]>;
 
-/** Limits of one message: the result of each statement waits for all statements of the message. */
+/**
+ * Maximum numbers of statements and of rows in one message. They are limited because the result of a statement is delivered only when all
+ * statements of its message have ended.
+ */
 const statementsAtOnce = 50;
 const rowsAtOnce = 400;
 

@@ -10,7 +10,7 @@ export interface MigrationFile {
   name: string;
   text: string;
   digest: string;
-  /** How the up part runs; undefined means in the transaction of the migration. */
+  /** How the `-- up` part of the file is run; undefined means in a transaction together with the record of the migration. */
   way: 'batches' | 'concurrently' | undefined;
 }
 
@@ -109,8 +109,8 @@ export const missing = (name: string, folder: string): Error =>
   );
 
 /**
- * Digests of files as release 0.1.0 applied them. The files were revised before 0.2.0 with the same result: the index that the second file
- * created is now created later, while requests are served, if it does not exist.
+ * Digests of files that were changed between releases 0.1.0 and 0.2.0; release 0.1.0 has applied the older text. Both texts lead to the
+ * same schema: the index that the second file created is now created later, while requests are served, if it does not exist.
  */
 const digestsOf010: Readonly<Record<string, string>> = {
   '20261121_24_disabled_people.sql': '3e68bcf0062c6b9086c88baa1e8a9fbf211bcb73add3d8e72e606f42db27f9d6',

@@ -37,10 +37,11 @@ interface Connection {
 }
 
 /**
- * Applies the pending migrations and returns their names. Consecutive files that run in a transaction are applied all or none; all other
- * files are applied one by one, and after a failure or a kill the next call continues. Safe in any number of processes: one process applies
- * each file, and all calls return when no file is pending. A database with migrations of a later release is left unchanged, and a warning
- * is logged: a release may still serve while the next one already runs.
+ * Applies the pending migrations and returns their names. Consecutive files that run in a transaction are applied together: either all of
+ * them or none. Every other file is applied alone. After a failure or a kill, the next call continues where the last one ended. Any number
+ * of processes may call this function at once: only one process applies each file, and all calls return when no file is pending. If the
+ * database contains migrations of a later release, it is left unchanged, and a warning is logged: this release may still serve requests
+ * while the next one already runs.
  */
 export async function migrate(
   knex: Knex,
@@ -72,7 +73,7 @@ export async function migrate(
   }
 }
 
-/** The files before the next separately applied file or, when there are none before it, only that file. */
+/** The pending files to apply next: all files before the first one that must be applied alone, or only that file if it comes first. */
 function firstStage(pending: MigrationFile[]): MigrationFile[] {
   const alone = pending.findIndex((file) => file.way);
   return alone === -1 ? pending : pending.slice(0, Math.max(alone, 1));
@@ -148,7 +149,7 @@ const sourceOf = (files: MigrationFile[], knex: Knex): Knex.MigrationSource<Migr
 
 const run = (knex: Knex, file: MigrationFile, part: Part) => locating(file, part, () => send(knex, part.sql));
 
-/** Runs a file on a separate connection, while the transaction holds the lock and will record the file. */
+/** Runs a file on a separate connection. Meanwhile, the transaction holds the lock; it records the file when the file has run. */
 async function runBeside(knex: Knex, file: MigrationFile): Promise<void> {
   // The connection is not from the pool, which may have only one.
   const connection: Connection = await knex.client.acquireRawConnection();
@@ -183,18 +184,23 @@ async function runInBatches(connection: Connection, file: MigrationFile, part: P
   }
 }
 
-/** Builds an index without time limits, because nobody waits for it; `set local` needs a transaction. */
+/**
+ * Builds an index concurrently. No time limits are set, because nobody waits for the index. `set local`, which sets the limits of other
+ * migrations, works only in a transaction, and PostgreSQL builds no index concurrently in a transaction.
+ */
 async function runConcurrently(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
   const index = indexOf(file, part);
-  // No other migration runs, because this one holds the lock. A build that is still in progress was begun by a program that was killed. It
-  // is canceled, because it and the transaction with the lock could wait for each other, a deadlock that the server does not detect.
+  // No other migration is running, because this process holds the lock. If the index is being built nevertheless, a program that was killed
+  // has begun the build. This build is canceled, because the build and the transaction with the lock could wait for each other, a deadlock
+  // that the server does not detect.
   const canceling =
     'select pg_cancel_backend(pid) from pg_stat_progress_create_index where index_relid = to_regclass($1)';
   const leftBehind = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid';
   for (;;) {
     if (index) await sendOn(connection, canceling, [index]);
     await locating(file, part, () => sendOn(connection, part.sql));
-    // A process that was killed while it built an index leaves an invalid index. The database may have continued the build until it was canceled.
+    // If a process was killed while it built the index, an invalid index remains. The database may have continued that build until it was
+    // canceled here.
     if (!index || (await sendOn(connection, leftBehind, [index])).rowCount === 0) return;
     await sendOn(connection, `drop index concurrently ${index}`);
   }
@@ -227,7 +233,7 @@ const sendOn = (connection: Connection, text: string, values?: unknown[]) =>
 async function readApplied(knex: Knex): Promise<Applied[]> {
   const table = await knex.raw("select to_regclass('knex_migrations') is not null as exists");
   if (!table.rows[0].exists) return [];
-  // `to_jsonb` is used because the table has no column `digest` if knex has created it: the digest is then null.
+  // If knex has created the table, it has no column `digest`. Reading it through `to_jsonb` then results in null.
   const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
   return applied.rows;
 }

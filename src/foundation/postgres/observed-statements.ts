@@ -6,7 +6,10 @@ import { type DescribeOrigin, presentOrigin } from './origin.ts';
 /** Maximum number of characters of a text in a span or a report. */
 const maxText = 1_000;
 
-/** The text of a statement without values: a BEGIN is shortened, because it contains the origin of changes. */
+/**
+ * The text of a statement for spans and reports. Values are sent separately from the text, except in BEGIN, which contains who makes the
+ * changes (origin.ts). Therefore, a BEGIN is reduced to this word.
+ */
 const textOf = (text: string): string => (text.startsWith('BEGIN') ? 'BEGIN' : text.slice(0, maxText));
 
 const summaries = new Map<string, string>();
@@ -15,7 +18,8 @@ const maxKept = 5_000;
 const firstTable = /\bfrom\s+"?([\w.]+)/i;
 
 /**
- * A query without the texts in parentheses, so that the first table in it is the query's own. A query that begins with WITH is unchanged.
+ * Replaces each expression in parentheses by `?`, so that the first table in the result is the table of the query itself and not of a
+ * subquery. A query that begins with WITH is unchanged.
  */
 function withoutSubqueries(text: string): string {
   let [outer, shorter] = ['', text];
@@ -73,7 +77,7 @@ export function observeStatements(client: pg.Client): void {
     const observed: Callback = (error, result) => {
       if (span && error) failWith(span, error);
       span?.end();
-      // The driver calls this function outside the caller's async context, so `origin` was read before.
+      // `origin` was read beforehand, because the driver calls this function outside of the caller's async context.
       noteDuration(text, 1, sentAt, origin, span);
       done(error, result);
     };
@@ -84,7 +88,7 @@ export function observeStatements(client: pg.Client): void {
 export interface SlowStatement {
   ms: number;
   statement: string;
-  /** Number of statements in the message; the report names the last one. */
+  /** Number of statements in the message. If there are several, `statement` is the last one. */
   statements: number;
   /**
    * The trace and the request that sent the statement; for a message of several requests, the trace and the request of the first statement.

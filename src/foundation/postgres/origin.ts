@@ -18,7 +18,7 @@ export interface ChangeOrigin {
   /** The root field, route, job or command that makes the changes. */
   operation: string | null;
   requestId: string | null;
-  /** The trace of the request; when absent, the trace of the present span. */
+  /** The trace of the request; absent means the trace of the current span. */
   traceId?: string;
   address: string | null;
 }
@@ -31,7 +31,7 @@ export type DescribeOrigin = () => ChangeOrigin | null;
 const origins = new AsyncLocalStorage<DescribeOrigin>();
 let open = 0;
 
-/** Runs work whose changes have this origin. Async context tracking takes CPU time, so it stops when no such work is left. */
+/** Executes `work`, whose changes get this origin. Async context tracking takes CPU time, so it stops when the last such work has ended. */
 export async function withOrigin<T>(describe: DescribeOrigin, work: () => T): Promise<Awaited<T>> {
   open++;
   try {
@@ -48,7 +48,10 @@ export const asService = <T>(actorType: 'system' | 'operator', surface: string, 
 
 const nobody = { actorId: null, onBehalfOf: null, credentialId: null, requestId: null, address: null };
 
-/** Runs work whose changes are not recorded: the erasure of an organization with its log. */
+/**
+ * Executes `work` without recording its changes in the audit log. Used to erase an organization together with its audit log, and to open an
+ * organization file.
+ */
 export const unrecorded = <T>(work: () => T): Promise<Awaited<T>> => withOrigin(() => null, work);
 
 /** The function that describes the origin of the caller's changes, if there is one. */
@@ -76,7 +79,9 @@ export function beginSql(): string {
 const carried = new WeakMap<object, DescribeOrigin | undefined>();
 export const carriesOrigin = (trx: object): void => void carried.set(trx, presentOrigin());
 
-/** An SQL expression: the origin of the transaction in its stored form; null without one. */
+/**
+ * An SQL expression for the origin of the current transaction, in the form in which it is stored; null if the transaction has no origin.
+ */
 export const originSql = `nullif(current_setting('audit.origin', true), '')`;
 
 export const setOriginSql = `select set_config('audit.origin', $1, true)`;

@@ -20,7 +20,7 @@ const addressOf = (connection: string | pg.ClientConfig): string =>
     .map(({ host, port }) => `${host}:${port}`)
     .join(', ');
 
-/** Follows whether a pool gets connections. */
+/** Tracks whether a pool can get connections to its database. */
 export function watchOutage(
   { client }: Knex,
   connection: string | pg.ClientConfig,

@@ -1,5 +1,6 @@
-// Partitions by time of a table whose default partition takes the rows of all other times (PostgreSQL manual, 5.12). They are created
-// ahead of time. Any number of processes may do this concurrently; only the first changes anything.
+// Manages tables that are partitioned by time. Each table has a default partition, which takes the rows of all times that have no partition
+// of their own (PostgreSQL manual, 5.12). Partitions are created ahead of time. Any number of processes may create them at once; only the
+// first process changes anything.
 import { isoTime } from '../clock.ts';
 import { sql, type Transaction, transaction } from './database.ts';
 
@@ -34,9 +35,10 @@ export function createPartitions(table: PartitionedTable, since: number, until: 
 }
 
 /**
- * Creates the partition for a time that has not begun. A constraint, which is validated without a lock that blocks reads or writes, proves
- * to PostgreSQL that the default partition has no row of that time; otherwise all its rows would be read while it is locked.
- * @throws if the default partition has such rows because a clock was ahead; these rows stay in it
+ * Creates the partition for the next period, which has not begun. A constraint first proves to PostgreSQL that the default partition has no
+ * row of this period. PostgreSQL validates the constraint without a lock that blocks reads or writes. Without the constraint, PostgreSQL
+ * would lock the default partition and read all its rows.
+ * @throws if the default partition has rows of this period because a clock was ahead; these rows stay in it
  */
 export async function createNextPartition(table: PartitionedTable, at: number): Promise<void> {
   const { name, timeColumn, rangeMs } = table;

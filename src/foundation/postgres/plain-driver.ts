@@ -7,8 +7,9 @@ import type { FreeConnections } from './free-connections.ts';
 import { camel, forgetName, nameOf, parameter, type Repeated } from './statement.ts';
 
 /**
- * Sends statements like `send` of statement.ts, but one by one, with pg's own query object. Several statements outside a transaction get a
- * transaction of their own. Inside a transaction they get none, because its end would also end the enclosing transaction.
+ * Sends statements one by one with pg's own query object; `send` of statement.ts sends them in one message instead. Outside of a
+ * transaction, several statements are wrapped in `begin` and `commit`. Inside a transaction they are not, because this `commit` would end
+ * the enclosing transaction.
  */
 export async function sendPlain<Row>(
   client: pg.ClientBase,

@@ -60,7 +60,8 @@ export function openPool(
   const primary = primaryOf(connection);
   const options = { connectionTimeoutMillis: connectMs, query_timeout: answerMs, keepAlive: true };
   const warn = (line: string) => {
-    // This message of knex is dropped: it has a stack and repeats for every caller, while an outage is reported once.
+    // knex reports a failed connection to every caller, with a stack. These reports are dropped, because an outage is reported once
+    // (outage.ts).
     if (!line.startsWith('Acquire connection error')) report(line);
   };
   const quiet = { warn, error: report, deprecate: () => {}, debug: () => {} };

@@ -45,7 +45,10 @@ export interface Primary {
 
 const primaries = new Map<string, Primary>();
 
-/** The primary among the servers of a connection string, shared by all callers. Null when it names one server. */
+/**
+ * The primary among the servers that a connection string names. All callers with the same string share this object. Null if the string
+ * names only one server.
+ */
 export function primaryOf(url: unknown): Primary | null {
   if (typeof url !== 'string') return null;
   const servers = serversOf(url);
@@ -143,7 +146,8 @@ async function timelineOf(connectionString: string): Promise<number> {
 }
 
 /**
- * Connection settings for knex. When the address of the primary is in doubt, they search for the primary again, and renew every connection.
+ * Returns the function from which knex gets the settings for new connections. If the address of the primary is in doubt, knex replaces
+ * every connection, and calls this function for the new ones; the function then searches for the primary.
  */
 export const connectionTo = (primary: Primary, options: pg.ClientConfig) => async () => {
   const connectionString = await primary.address();
@@ -152,8 +156,8 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
 
 /**
  * Keeps the connections of a pool on the primary. When a server fails or reports that it is read-only, the next connection searches for the
- * primary again. While the known primary does not respond, all servers are compared every second, and its connections are abandoned when
- * another server accepts writes. While no server does, pending statements fail after three comparisons.
+ * primary again. While the known primary does not respond, all servers are compared every second. As soon as another server accepts writes,
+ * the connections to the known primary are closed. If no server accepts writes, pending statements fail after three comparisons.
  */
 export function keepOnPrimary(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();

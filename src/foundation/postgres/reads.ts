@@ -1,14 +1,18 @@
-// The texts of reads: what a model selects, and conditions on its columns.
+// Builds the SQL texts of reads: the selected columns of a model, and conditions on its columns.
 
 export type Value = string | number | boolean | Buffer;
 /**
- * A comparison other than equality. `or` is another column: for a key of `comparisons`, the text may match that column instead; for
- * `first`, that column replaces null.
+ * A condition on a column other than equality with a value; `how` selects its kind. `~` and `*` compare the column with `text` (see
+ * `comparisons`). `in` tests whether the column is one of the values that a query selects. `first` compares `text` with the column or, if
+ * the column is null, with another column.
  */
 export interface Comparison {
   how: keyof typeof comparisons | 'in' | 'first';
   text: string;
-  /** For `in`: the SQL query that selects the allowed values; its parameter `?` is `text`. */
+  /**
+   * With `~` and `*`: another column, which may match the text instead. With `first`: the column to compare if this column is null.
+   * With `in`: the SQL query that selects the allowed values; it contains `?` in place of `text`.
+   */
   or?: string | undefined;
   /** Name of the compared column; absent means the name of the condition. With a different name, one column can have a second condition. */
   of?: string;
@@ -30,8 +34,8 @@ export const firstOf = (text: string | null | undefined, other: string): Compari
   text == null ? undefined : { how: 'first', text, or: other };
 
 /**
- * Condition that the column is one of the values that `query` selects by `text`; `query` contains `?` in place of the text. Cursors of the
- * list are bound to `name` instead of the text.
+ * The condition that the column has one of the values that `query` selects; `query` contains `?` in place of `text`. A cursor is valid only
+ * for the conditions of its list. For this check, `name` stands for the condition, so the cursor remains valid when `text` changes.
  */
 export const foundBy = (text: string, query: string, name: string): Comparison & { toJSON(): string } => ({
   ...{ how: 'in', text, or: query },
@@ -51,7 +55,7 @@ export interface Source {
   values: readonly unknown[];
 }
 
-/** The part of a model that its reads need. */
+/** The static members of a model class from which its reads are built. */
 interface Readable {
   tableName: string;
   columns: readonly string[];
@@ -61,7 +65,10 @@ interface Readable {
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 export const quoted = (name: string): string => `"${snake(name)}"`;
 
-/** The columns that refer to the owner of a record. For each such column, a paged model has an index in the order of its pages. */
+/**
+ * Columns that refer to the owner of a record: its organization or its project. If a model is read page by page, it has an index for each
+ * of these columns, which is sorted in the order of the pages.
+ */
 export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();
@@ -119,12 +126,13 @@ function valuesOf(source: Source, where: Conditions): unknown[] {
 }
 
 /**
- * The texts of reads by model and shape: a repeated read sends the same string object, which the driver finds without hashing it again.
- * Models may share a table and differ in their source, so the table does not identify them.
+ * For each model, the SQL texts of its reads by the form of their conditions. A repeated read sends the same string object, which the
+ * driver finds without hashing it again. The key is the model and not its table, because models with the same table may have different
+ * sources.
  */
 const textsOfModels = new WeakMap<Readable, Map<string, string>>();
 
-/** The text of a read, with `tail` after its conditions. */
+/** Returns the SQL text and the values of a read. The text ends with `tail`, after the conditions. */
 export function read(model: Readable, where: Conditions, tail: string) {
   const source = model.source();
   const texts = textsOfModels.get(model) ?? new Map<string, string>();

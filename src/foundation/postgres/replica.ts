@@ -34,7 +34,7 @@ export interface ReplicaSettings extends Pick<PoolSettings, 'poolMax' | 'driver'
   report(line: string): void;
 }
 
-/** Binds the standby of the process. Reads use it as soon as it responds. */
+/** Sets the standby server from which this process may read. Operations read from it as soon as it responds. */
 export function openReplica({ connection, report, ...settings }: ReplicaSettings): { close(): Promise<void> } {
   const clients = new Set<pg.Client>();
   const forget = async () => {

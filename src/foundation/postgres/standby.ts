@@ -59,16 +59,19 @@ export interface Standby {
 
 export interface StandbySettings {
   connectionString: string;
-  /** Reports one line when the use of the standby begins or ends. */
+  /** Logs one line when reads begin to use the standby, and one when they stop using it. */
   report(line: string): void;
   /** Called when the standby responds and is replaying changes of the primary. */
   onFound(server: string): void;
-  /** Called when the standby is unreachable, does not respond or accepts writes. Afterwards it may have replayed less than before. */
+  /**
+   * Called when the standby is unreachable, does not respond or accepts writes. When it is found again, it may have replayed fewer changes
+   * than it had before.
+   */
   onLost(): void;
 }
 
 export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
-  /** The last response of the standby; null while reads must not use it. */
+  /** The last response of the standby. It is null while reads must not use the standby. */
   let known: Answer | null = null;
   let strayed = false;
   const say = reporter(report);
@@ -138,7 +141,10 @@ function watchLag(look: () => Promise<void>, replayed: () => number | null, say:
     forget(): void {
       [missed, late] = [null, 0];
     },
-    /** Called with the position that the standby has replayed; the delay ends when the missed position is reached. */
+    /**
+     * Called with the position up to which the standby has replayed changes. Once the standby has replayed all changes up to the missed
+     * position, it is no longer late.
+     */
     check(at: number): void {
       if (missed === null) return;
       if (at < missed) {

@@ -1,10 +1,14 @@
-// Serializes the statements of a transaction: a connection executes one statement at a time, and pg 9 will not queue them. Statements that
-// are sent concurrently share a message, which saves most of their writing and reading. No statement is sent after the end of the transaction.
+// Sends the statements of a transaction one after the other: a connection executes one statement at a time, and pg 9 will not queue
+// statements. Statements that are sent concurrently share a message, so that fewer messages are written and read. No statement is sent
+// after the end of the transaction.
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { Repeated } from './statement.ts';
 
-/** The last statement on the connection of each transaction, until it has ended. */
+/**
+ * For the connection of each transaction, a promise that resolves when the statement that was sent last has ended. The entry is then
+ * deleted.
+ */
 const lastOn = new WeakMap<pg.ClientBase, Promise<void>>();
 
 /**
@@ -27,7 +31,10 @@ async function sendInOrder<T>(trx: Knex.Transaction, send: (connection: pg.Clien
   return sent;
 }
 
-/** Statements that wait for the previous message of their transaction, and their callers. */
+/**
+ * The next message of a transaction, which is sent when the previous message is answered: its statements, and the callers to whom the rows
+ * are returned.
+ */
 interface Message {
   statements: Repeated[];
   callers: { executions: number; resolve(rows: unknown[][]): void; reject(reason: unknown): void }[];
@@ -35,8 +42,9 @@ interface Message {
 const waitingIn = new WeakMap<Knex.Transaction, Message>();
 
 /**
- * Sends statements in order, together with those that are sent until the previous message is answered. If one statement fails, all
- * statements of its message fail with the same error: PostgreSQL then refuses every further statement of the transaction.
+ * Adds statements to the next message of the transaction. The message is sent when the previous one is answered, with all statements that
+ * were added by then, in their order. If one statement fails, all statements of the message fail with the same error: PostgreSQL then
+ * refuses every further statement of the transaction.
  */
 export function sendTogether(
   trx: Knex.Transaction,
@@ -70,7 +78,10 @@ export function sendTogether(
   });
 }
 
-/** Runs the work of a transaction, and reports its failure after all its statements have ended: the rollback is the last one. */
+/**
+ * Runs the work of a transaction. If the work fails, the error is thrown only when all statements of the transaction have ended, so that
+ * the rollback is the last statement.
+ */
 export const withStatementsEnded =
   <T>(work: (trx: Knex.Transaction) => Promise<T>) =>
   async (trx: Knex.Transaction): Promise<T> => {

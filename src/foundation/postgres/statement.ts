@@ -68,13 +68,16 @@ class Message {
   name: string;
   text: string;
   private readonly statements: readonly Named[];
-  /** Called with the result or the error. pg replaces this member by a wrapper, to measure the time. */
+  /** Called with the result or the error. pg replaces this property with a wrapper, to measure the time. */
   callback: (error: Error | null, rows: unknown[][]) => void;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;
   private rows: unknown[] = [];
   private readonly results: unknown[][] = [];
-  /** Index of the current statement, and the number of results after its last execution. */
+  /**
+   * `at` is the index of the current statement. `end` is the number of results of the whole message once this statement has been executed
+   * for the last time.
+   */
   private at = 0;
   private end: number;
 
@@ -146,7 +149,10 @@ const asIs = pg.types.getTypeParser(pg.types.builtins.TEXT);
 export const camel = (column: string): string =>
   column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The last row constructor of each text, with its columns. Connections share it, because most of them describe a text identically. */
+/**
+ * For each SQL text, the function that was compiled last to construct its rows, and the columns for which it was compiled. All connections
+ * use these functions, because PostgreSQL usually describes the columns of a text in the same way on each connection.
+ */
 const compiled = new Map<string, { columns: string; make: RowMaker }>();
 
 function rowMaker(text: string, fields: pg.FieldDef[]): RowMaker {

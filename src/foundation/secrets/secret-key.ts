@@ -1,5 +1,6 @@
-// The generated service key of an installation without a configured one: created at first use and stored in the data folder, readable by
-// its owner only. Everything sealed with it is lost without it: back it up.
+// Generates the service key of an installation whose operator has configured none. The key is created at first use, and stored in the data
+// folder in a file that only its owner can read. Without this key, everything that was sealed with it is lost, so operators must back up
+// the file.
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';

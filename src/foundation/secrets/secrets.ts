@@ -60,7 +60,7 @@ export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length ===
 /** Encrypts a value that must be read back (AES-256-GCM); `purpose` binds it to its use. */
 export const seal = (purpose: string, plain: string): string => sealWith(serviceKey(`seal:${purpose}`), '', plain);
 
-/** The plain text of `seal`. @throws when the purpose or the key differs, or the text was altered */
+/** Decrypts a text that `seal` has encrypted. @throws when the purpose or the key differs, or the text was altered */
 export const unseal = (purpose: string, sealed: string): string =>
   unsealWith(serviceKey(`seal:${purpose}`), '', sealed);
 

@@ -5,7 +5,7 @@ import { originOf } from '../http/addresses.ts';
 const isRequired = 'is required because another CELL setting is given';
 const isCellName = (name: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/.test(name);
 
-/** The cells by name, from `eu=https://eu.example.com,us=https://us.example.com`; undefined for another text. */
+/** The cells by name, from `eu=https://eu.example.com,us=https://us.example.com`; undefined if the text has any other form. */
 function cellsIn(text: string): ReadonlyMap<string, string> | undefined {
   const pairs = text.split(/[\s,]+/).map((pair) => {
     const [name = '', address = ''] = pair.split(/=(.*)/s, 2);

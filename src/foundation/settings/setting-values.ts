@@ -1,4 +1,4 @@
-// The values of settings: each parser's error names the required format.
+// Parses the values of settings. The error for an invalid value says which format is required.
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { endpointOf, identifier, isIdentifier, originOf } from '../http/addresses.ts';

@@ -1,4 +1,4 @@
-// Settings of traces. Their names are those of OpenTelemetry, whose SDK reads most of them itself; here they are checked.
+// The settings for tracing. They have the names that OpenTelemetry defines. Its SDK reads most of them itself; this file only checks them.
 import { z } from 'zod';
 import { endpoint, integer, matching, oneOf } from './setting-values.ts';
 

@@ -20,7 +20,7 @@ export interface BucketObject {
   signal: AbortSignal;
 }
 
-/** The members of a request of the AWS client that are sent. */
+/** A request that the AWS client has built, with only the fields that `putObject` sends. */
 interface ClientRequest {
   protocol: string;
   hostname: string;
@@ -71,7 +71,10 @@ export async function putObject({ bucket, server, credentials, key, text, signal
   }
 }
 
-/** Refuses a request to a server other than the checked one; the name of the bucket may precede its host name. @throws OutboundError */
+/**
+ * Refuses a request that the AWS client would send to another server than the checked one. The name of the bucket may precede the host name
+ * of the server. @throws OutboundError
+ */
 function requireServer(address: string, server: string, bucket: string): void {
   const [{ protocol, host }, checked] = [new URL(address), new URL(server)];
   if (protocol === checked.protocol && (host === checked.host || host === `${bucket}.${checked.host}`)) return;

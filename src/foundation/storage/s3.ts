@@ -164,7 +164,8 @@ async function load({ region, endpoint, pathStyle }: Bucket) {
     ...(region && { region }),
     ...(endpoint && { endpoint }),
     forcePathStyle: pathStyle,
-    // Many servers do not support the checksums of newer clients; the signature contains a digest of every part anyway.
+    // The client adds and checks no checksums unless they are required, because many servers do not support those of newer clients. The
+    // signature contains a digest of every part anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,

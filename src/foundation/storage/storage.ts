@@ -31,7 +31,7 @@ export function storage(): Storage {
   return bound;
 }
 
-/** Keys are ids of the service; any other text could escape the storage. */
+/** Refuses a key that is not an id of this service, because a key such as `../name` could lead to a file outside of the storage. */
 export function checkKey(key: string): void {
   if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is not a valid storage key`);
 }

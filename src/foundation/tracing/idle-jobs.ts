@@ -7,7 +7,10 @@ import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-node'
 export const jobAttribute = 'aep.job';
 
 const slowMs = 250;
-/** Maximum number of spans that are held per run of a job. A run with more spans is not idle. */
+/**
+ * Maximum number of spans of one run of a job that are held back until its end. A run with more spans counts as not idle, and its spans are
+ * passed on.
+ */
 const maxHeld = 500;
 
 const isWork = ({ name, kind, status, attributes }: ReadableSpan): boolean =>

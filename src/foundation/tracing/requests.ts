@@ -3,7 +3,10 @@ import type { Exchange } from '../http/http.ts';
 import { statusOf } from '../log.ts';
 import { type OpenSpan, type TraceContext, traceIdOf, tracing } from './tracing.ts';
 
-/** Begins the span in the trace of the caller, and names the trace in the exchange, even if it is not recorded here. */
+/**
+ * Begins the span of a request, as a part of the caller's trace if the request names one. The exchange gets the id of the trace even if
+ * this process does not record it.
+ */
 export function beginRequest(exchange: Exchange): OpenSpan | undefined {
   const { method, headers } = exchange.req;
   const { traceparent } = headers;

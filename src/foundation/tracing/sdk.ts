@@ -40,7 +40,7 @@ export interface TracingSettings {
   delayMs?: number;
 }
 
-/** Maximum ended spans in memory, and maximum spans of one message. */
+/** Maximum number of ended spans in memory, and maximum number of spans in one message. */
 const bounds = { maxQueueSize: 4_096, maxExportBatchSize: 512 };
 /** Maximum time for which a stopping process waits until the last spans are sent. */
 const closeMs = seconds(3);

@@ -46,7 +46,7 @@ export interface Tracing {
   active(): OpenSpan | undefined;
   /** Whether the span of the async context is recorded; its statements are recorded only then. */
   isRecording(): boolean;
-  /** Runs work outside of the span of the async context. */
+  /** Executes `work` outside of the current span: spans that begin in the work do not become its children. */
   outside<T>(work: () => T): T;
   /** Whether a trace with this id is recorded. */
   isSampled(traceId: string): boolean;
@@ -66,7 +66,7 @@ export function bindTracing(opened: Tracing | undefined): void {
 export const traced = <T>(describe: () => SpanDescription, work: () => Promise<T>): Promise<T> =>
   bound ? inSpan(bound.begin(describe()), work) : work();
 
-/** Runs work that outlives the request that causes it, and belongs to no span. */
+/** Executes `work` outside of the current span, because the work outlives the request that has caused it. */
 export const untraced = <T>(work: () => T): T => (bound ? bound.outside(work) : work());
 
 export async function inSpan<T>(span: OpenSpan, work: () => Promise<T>): Promise<T> {

@@ -10,7 +10,10 @@ import type { AgentRole, HarnessId } from '../../projects/agents/model.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 
-/** A running sandbox ends once, in one of the last three statuses. `stale` is a running sandbox that has stopped sending heartbeats. */
+/**
+ * A running sandbox ends once, with the status `destroyed`, `completed` or `failed`. The status `stale` means that a running sandbox has
+ * stopped sending heartbeats.
+ */
 export const sandboxStatuses = ['running', 'stale', 'destroyed', 'completed', 'failed'] as const;
 export type SandboxStatus = (typeof sandboxStatuses)[number];
 
@@ -71,7 +74,10 @@ export class Sandbox extends table('sandboxes', {
   declare leaseId: Id<'lease'> | null;
 }
 
-/** The instruction in the response to a heartbeat: the runtime must stop a sandbox that has ended. */
+/**
+ * The instruction that the response to a heartbeat contains for the runtime: `stop` for a sandbox whose end the platform has recorded,
+ * otherwise `run`.
+ */
 export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
   status === 'running' || status === 'stale' ? 'run' : 'stop';
 
@@ -108,7 +114,7 @@ export class SandboxLogPart extends table('sandbox_log_parts', {
   bytes: column<number>(),
   /** Id of the span of a prompt; null for other parts. */
   spanId: column<string | null>(),
-  /** Source of a prompt; null means `repo-contributed`. Also null for log parts other than the prompt. */
+  /** The source of the text of a prompt; null means `repo-contributed`. Always null for log parts that are not prompts. */
   promptScope: column<PromptScope | null>(),
   /** Arrival time; null for parts stored before it was recorded. */
   appendedAt: column<number | null>(),

@@ -98,8 +98,9 @@ const metricPointsSql = (
   where t is not null order by t`;
 
 /**
- * The metrics of each sandbox over its lifetime in at most `atMost` points (one of a few constants), oldest first. A point is the mean of
- * the samples since the previous point, limited to the last `maxSamplesPerPoint`.
+ * The metrics of each sandbox over its whole lifetime, as at most `atMost` points, oldest first. A point is the mean of the samples since
+ * the previous point, limited to the last `maxSamplesPerPoint` samples. `atMost` is part of the SQL text, so callers pass one of a few
+ * constants.
  */
 export const metricsOf = (sandboxIds: readonly string[], atMost: number): Promise<MetricPoint[]> =>
   sql<MetricPoint>(metricPointsSql(atMost), [sandboxIds]);

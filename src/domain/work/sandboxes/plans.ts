@@ -1,5 +1,6 @@
-// The last plan of a sandbox that has ended: a step in progress gets the outcome of the sandbox, and a pending step is skipped. Computed
-// when read, because a sandbox also ends when its runtime is lost, and last reports may follow its end.
+// Closes the last plan of a sandbox that has ended: a step in progress gets the outcome of the sandbox, and a pending step is skipped. The
+// plan is closed whenever it is read, and not once when the sandbox ends, because the runtime may still send reports after the end of the
+// sandbox, or may be lost.
 import { sql } from '#foundation/postgres/database.ts';
 import type { Sandbox, SandboxFragment, SandboxStatus } from './model.ts';
 
@@ -13,8 +14,9 @@ const endedSql = `select p.sandbox_id, s.status from unnest($1::text[], $2::int[
 const isOpen = ({ status }: { status: string }): boolean => status === 'pending' || status === 'in_progress';
 
 /**
- * The fragments, oldest first for each sandbox, with the final statuses of a last plan's steps.
- * @param lastArchived Number of the last plan of a sandbox in the archives, -1 without one
+ * Returns the given fragments, which must be sorted by age for each sandbox, oldest first. If a sandbox has ended, the open steps of its
+ * last plan get their final statuses.
+ * @param lastArchived Returns the number of the last plan that the archives contain for a sandbox; -1 if they contain none
  */
 export async function closePlans(
   fragments: SandboxFragment[],

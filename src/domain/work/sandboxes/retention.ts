@@ -8,8 +8,8 @@ const deleteSql = (isNeeded: string): string => `delete from sandboxes where id 
     order by s.created_at, s.id limit ${batch} for update skip locked) returning id`;
 
 /**
- * Deletes a batch, oldest first. Returns whether there may be more. @param isNeeded SQL condition for sandboxes `s` that are kept; `$2` is
- * the time
+ * Deletes one batch of sandboxes that were created until `at`, oldest first. Returns whether there may be more.
+ * @param isNeeded SQL condition for the sandboxes `s` that are kept; its parameter `$2` is `at`
  */
 export const deleteSandboxesUntil = async (orgId: string, at: number, isNeeded: string): Promise<boolean> =>
   (await sql(deleteSql(isNeeded), [orgId, at])).length === batch;

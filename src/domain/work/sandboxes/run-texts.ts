@@ -1,6 +1,8 @@
 // The texts of a run's sandboxes, for the search of runs by words.
 
-/** Maximum number of characters of one piece, of the transcript and of the logs. The oldest pieces are left out. */
+/**
+ * Three limits in characters: the length of one piece, of the whole transcript, and of all logs together. The oldest pieces are left out.
+ */
 const max = { piece: 2_000, transcript: 150_000, logs: 100_000 } as const;
 const piece = (column: string): string => `left(${column}, ${max.piece})`;
 const members = ['body', 'action', 'parameter', 'result'].map(piece).join(', ');

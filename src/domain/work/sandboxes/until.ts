@@ -87,7 +87,7 @@ export async function fragmentsUntil(
   return found.reverse().map(({ time: _, ...fragment }) => fragment as SandboxFragment);
 }
 
-/** Maximum number of pieces of logs that are joined. */
+/** Maximum number of log pieces that are read and joined. */
 const maxPieces = 200;
 
 // Log pieces without an arrival time were stored by an earlier release and count as older than any moment.
@@ -96,7 +96,7 @@ const logSql = `select p.sandbox_id || ' ' || p.role || ' ' || p.session_id as s
   where s.run_id = $1 and p.part = 'session' and coalesce(p.appended_at, 0) <= $2
   order by coalesce(p.appended_at, 0) desc, p.sandbox_id desc, p.seq desc limit ${maxPieces}`;
 
-/** The end of the output of the run's programs up to `at`. */
+/** The last characters that the programs of the run had output by the time `at`. */
 export async function logUntil({ id, orgId }: RunKey, at: number, characters: number): Promise<string> {
   const rows = await sql<Dated & { content: string }>(logSql, [id, at]);
   const pieces = await newest(rows, await archivesOfRun(orgId, id), {

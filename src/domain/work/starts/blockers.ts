@@ -1,5 +1,5 @@
-// Blockers of any mission: the status of its project, a limit of its organization, a used-up budget, or no model for any agent that may
-// work on it.
+// Finds what blocks the start of a mission, however it is started: the status of its project, a limit of its organization, a used-up
+// budget, or no model for any agent that may work on it.
 import { isoTime } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
@@ -13,7 +13,10 @@ import type { MayStart } from './gate.ts';
 export interface StartBlocker {
   /** Reason that is recorded on the skipped run. */
   reason: string;
-  /** Error for a person who starts the mission; null means that the run is skipped even then. */
+  /**
+   * The error that a person who starts the mission gets. Null means that this person gets no error either: the start is recorded as a
+   * skipped run, as when a schedule starts the mission.
+   */
   problem: Problem | null;
 }
 

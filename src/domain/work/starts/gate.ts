@@ -24,8 +24,8 @@ interface GateOptions {
 }
 
 /**
- * Whether the organization may start a mission now, and how many. With `held`, no other start spends its credits until the transaction
- * ends.
+ * Whether the organization may start a mission now and, if so, how many missions. With `held`, no other start can spend the credits of the
+ * organization until the transaction ends.
  */
 export async function mayStartMission(
   trx: Transaction,

@@ -23,7 +23,7 @@ import { mayStartMission } from './gate.ts';
 export interface NewMission {
   projectId: string;
   prompt: string;
-  /** Text whose first line becomes the title; absent means the prompt. */
+  /** Text whose first line becomes the title. If it is absent, the first line of the prompt becomes the title. */
   title?: string;
   /** The only agent that may work on the mission, possibly a built-in one. */
   agentId?: string | null | undefined;
@@ -44,7 +44,7 @@ export interface NewMission {
   agentModel?: string | null | undefined;
 }
 
-/** One of several attempts at a mission; an absent member has the mission's value. */
+/** One of several attempts at a mission. A field that is absent here has the same value as in the mission. */
 export interface NewAttempt {
   agentId?: string | null | undefined;
   /** The model that the agent uses instead of its own model. */

@@ -24,7 +24,8 @@ export async function* followTerminal(
   for await (const currentCaller of changes) {
     let more: boolean;
     do {
-      // The terminal is read before its output: when its end is seen, all output has been read.
+      // The record of the terminal is read before the output. If this record says that the terminal has ended, the output that is read
+      // afterwards is complete.
       const terminal = await findTerminal(await currentCaller(), terminalId);
       const pieces = await outputFrom(terminalId, nextOutput);
       const isCut = pieces.length > 0 && pieces[0]!.seq > nextOutput;

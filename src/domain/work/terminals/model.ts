@@ -1,5 +1,5 @@
-// A terminal: a shell of a person in the sandbox of a running mission. Its runtime starts the shell, reads input and writes output by its
-// own requests.
+// A terminal: a shell that a person uses in the sandbox of a running mission. The runtime starts the shell. It sends requests to the
+// platform to fetch the person's input and to deliver the output of the shell.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

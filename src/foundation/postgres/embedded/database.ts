@@ -100,7 +100,8 @@ async function prepare(files: EmbeddedFiles, settings: Record<string, string | n
       port,
       timezone: 'UTC',
       log_timezone: 'UTC',
-      // The service receives the errors of failed statements; in the server's log they would contain people's data.
+      // The log of the server omits the errors of failed statements, because they would contain people's data. The service receives these
+      // errors anyway.
       log_min_messages: 'log',
       log_checkpoints: 'off',
       ...settings,

@@ -1,5 +1,5 @@
-// Locations of an embedded database: the PostgreSQL programs, the data folder, and the account that owns both. PostgreSQL refuses to run
-// as root: as root, all files must be accessible to an ordinary account.
+// Finds the PostgreSQL programs and the data folder of an embedded database, and the account that owns both. PostgreSQL refuses to run as
+// root. If this process runs as root, PostgreSQL runs under an ordinary account, which must be able to access all these files.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -108,7 +108,7 @@ function ordinaryAccount(): OsAccount {
     }
   }
   throw new Error(
-    'PostgreSQL does not run as root, and there is neither an account "postgres" nor "nobody" to run it as',
+    'PostgreSQL does not run as root, and there is no account "postgres" or "nobody" that could run it: create one of them',
   );
 }
 
@@ -147,7 +147,7 @@ export function readPassword({ passwordFile, data }: EmbeddedFiles): string {
   return password;
 }
 
-/** Renames a file or folder and flushes the folder around it, so that the new name survives a power failure. */
+/** Renames a file or folder, and flushes its new parent folder, so that the new name survives a power failure. */
 export function moveIntoPlace(from: string, to: string): void {
   renameSync(from, to);
   // Windows cannot flush folders, and does not need to.
@@ -176,7 +176,10 @@ export function nativeFolder(platform: string = process.platform, arch: string =
   }
 }
 
-/** Creates the links of the package's install script, for `npm ci --ignore-scripts`. Returns false without permission. */
+/**
+ * Creates the links that the package's install script would create, which `npm ci --ignore-scripts` does not run. Returns false if this
+ * process is not permitted to create them.
+ */
 export function linkLibraries(native: string): boolean {
   const list = path.join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;

@@ -100,7 +100,10 @@ export async function launch({ files, program, as, parameters }: Cluster): Promi
   return { pid, ended, child };
 }
 
-/** Runs a shell that waits until this process ends, even by kill -9, which closes the shell's input. The shell then ends the server. */
+/**
+ * Runs a shell that ends the server when this process ends. The shell waits for the end of its input, which the operating system closes
+ * even after kill -9.
+ */
 function watch(pid: number, as: SpawnOptions, ended: Promise<string>): void {
   const dog = spawn('/bin/sh', ['-c', 'read _; kill -INT "$0"', String(pid)], {
     ...as,
