@@ -19,12 +19,7 @@ import {
 } from '../../work/runs/claim.ts';
 import { acknowledgeMessages, type Delivered, deliverMessages, findOpenMessages } from '../../work/runs/messages.ts';
 import { heldStates } from '../../work/runs/states.ts';
-import {
-  findRecentSandboxes,
-  insertSamples,
-  renewSandboxes,
-  type SandboxReport,
-} from '../../work/sandboxes/heartbeat.ts';
+import { findRecentSandboxes, renewSandboxes, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
 import { type RequestedTerminal, requestedTerminals } from '../../work/terminals/state.ts';
 import { createHeartbeatIntervals } from './heartbeat-interval.ts';
 import { beginDueMinutes } from './minutes.ts';
@@ -129,7 +124,6 @@ async function record(trx: Transaction, caller: Caller, { runs, sandboxes, envir
   ]);
   const held = byId(found);
   const agents = agentsOf(held);
-  const continued = sandboxes.filter(({ sandboxId }) => sandboxIds.has(sandboxId));
   const [messages, terminals, revisions, environmentIds] = await Promise.all([
     exchangeMessages(trx, runs, held, agents),
     requestedTerminals(
@@ -139,10 +133,11 @@ async function record(trx: Transaction, caller: Caller, { runs, sandboxes, envir
     modelRevisions(orgIdsOf(agents), trx),
     liveEnvironments(caller, environments, trx),
     renewHarnesses(trx, caller, [...new Set(found.map(({ claimedBy }) => claimedBy))]),
-    insertSamples(trx, continued),
     announce(trx, ...changed),
   ]);
-  const measured = continued.filter(({ metrics }) => metrics.length > 0).map(({ sandboxId }) => sandboxId);
+  const measured = sandboxes
+    .filter(({ sandboxId, metrics }) => sandboxIds.has(sandboxId) && metrics.length > 0)
+    .map(({ sandboxId }) => sandboxId);
   return { known: { held, messages, terminals, revisions, sandboxIds, environmentIds }, measured };
 }
 

@@ -35,30 +35,29 @@ export async function findRecentSandboxes(
   return new Set(recent.map(({ id }) => id));
 }
 
-const renewSandboxesSql = (isRunHeld: string) => `update sandboxes s set last_heartbeat_at = $1
-  from unnest($2::text[], $3::text[]) b (id, lease_id)
-  where s.id = b.id and s.lease_id = b.lease_id and s.status = 'running' and ($4::text is null or s.org_id = $4)
-    and ${isRunHeld}
-  returning s.id`;
-
-// The newest sample is also copied to the sandbox.
-const insertSamplesSql = `with sample as (
-    select sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct
-    from unnest($1::text[], $2::bigint[], $3::real[], $4::real[], $5::real[], $6::real[])
-      m (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
-  ), kept as (
-    insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
-    select sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct from sample on conflict do nothing
+const sampled = ['at', 'cpu_pct', 'mem_used_mb', 'mem_total_mb', 'disk_used_pct'];
+const newest = ['last_metric_at', 'last_cpu_pct', 'last_mem_used_mb', 'last_mem_total_mb', 'last_disk_used_pct'];
+// The time of the heartbeat and the newest sample are set at once, so that each sandbox gets one new row version. A sample that was sent
+// twice is stored once.
+const renewSandboxesSql = (isRunHeld: string) => `with sample as materialized (
+    select * from unnest($5::text[], $6::bigint[], $7::real[], $8::real[], $9::real[], $10::real[]) m (sandbox_id, ${sampled})
+  ), renewed as (
+    update sandboxes s set last_heartbeat_at = $1, (${newest}) = (
+      select ${sampled} from sample where sandbox_id = s.id union all select ${newest.map((column) => `s.${column}`)}
+      order by at desc nulls last limit 1)
+    from unnest($2::text[], $3::text[]) b (id, lease_id)
+    where s.id = b.id and s.lease_id = b.lease_id and s.status = 'running' and ($4::text is null or s.org_id = $4)
+      and ${isRunHeld}
+    returning s.id
+  ), stored as (
+    insert into sandbox_metrics (sandbox_id, ${sampled}) select sample.* from sample join renewed on sandbox_id = id
+    on conflict do nothing
   )
-  update sandboxes s set last_metric_at = m.at, last_cpu_pct = m.cpu_pct, last_mem_used_mb = m.mem_used_mb,
-    last_mem_total_mb = m.mem_total_mb, last_disk_used_pct = m.disk_used_pct
-  from (select distinct on (sandbox_id) sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct from sample
-    order by sandbox_id, at desc) m
-  where s.id = m.sandbox_id and (s.last_metric_at is null or s.last_metric_at < m.at)`;
+  select id from renewed`;
 
 /**
- * Renews the heartbeats of sandboxes, and returns the ids of those that continue. `isRunHeld` is an SQL condition on the sandbox `s`: the
- * lease of the sandbox still holds the run.
+ * Renews the heartbeats of sandboxes, stores their samples, and returns the ids of the sandboxes that continue. `isRunHeld` is an SQL
+ * condition on the sandbox `s`: the lease of the sandbox still holds the run.
  */
 export async function renewSandboxes(
   trx: Transaction,
@@ -67,16 +66,9 @@ export async function renewSandboxes(
   isRunHeld: string,
 ): Promise<ReadonlySet<string>> {
   if (reports.length === 0) return new Set();
-  const [ids, leases] = [reports.map(({ sandboxId }) => sandboxId), reports.map(({ leaseId }) => leaseId)];
-  const renewed = await sql<{ id: string }>(renewSandboxesSql(isRunHeld), [now(), ids, leases, orgId], trx);
-  return new Set(renewed.map(({ id }) => id));
-}
-
-/** Records samples. A sample that was sent twice is stored once. */
-export async function insertSamples(trx: Transaction, reports: readonly SandboxReport[]): Promise<void> {
   const samples = reports.flatMap(({ sandboxId, metrics }) => metrics.map((sample) => ({ sandboxId, ...sample })));
-  if (samples.length === 0) return;
-  const columns = [
+  const values = [
+    ...[now(), reports.map(({ sandboxId }) => sandboxId), reports.map(({ leaseId }) => leaseId), orgId],
     samples.map(({ sandboxId }) => sandboxId),
     samples.map(({ t }) => t),
     samples.map(({ cpuPct }) => cpuPct),
@@ -84,5 +76,6 @@ export async function insertSamples(trx: Transaction, reports: readonly SandboxR
     samples.map(({ memTotalMb }) => memTotalMb),
     samples.map(({ diskUsedPct }) => diskUsedPct),
   ];
-  await sql(insertSamplesSql, columns, trx);
+  const renewed = await sql<{ id: string }>(renewSandboxesSql(isRunHeld), values, trx);
+  return new Set(renewed.map(({ id }) => id));
 }
