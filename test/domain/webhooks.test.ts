@@ -124,7 +124,9 @@ describe('webhook events', () => {
     );
     expect(await resend({ createdFrom: 0 })).toMatchObject({
       status: 409,
-      body: { description: 'An endpoint can have at most 1000 waiting deliveries. Choose a shorter period.' },
+      body: {
+        description: 'An endpoint can have at most 1000 waiting deliveries. Repeat the deliveries of a shorter period.',
+      },
     });
     expect((await resend({ createdFrom: 0, status })).body).toEqual({ count: 1 });
     // Further events stay in the log until the endpoint has answered.

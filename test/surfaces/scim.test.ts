@@ -304,7 +304,7 @@ it('the groups of a directory have a limited number of members in total; a page 
     const more = await ask('POST', '/Groups', { displayName: 'Crowd 3', members });
     expect([more.status, more.body.detail]).toEqual([
       409,
-      'The groups of a directory can have at most 4 members together.',
+      'The groups of a directory can have at most 4 members in total.',
     ]);
     expect((await ask('GET', '/Groups?filter=displayName eq "Crowd 3"')).body.totalResults).toBe(0);
   } finally {

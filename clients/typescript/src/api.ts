@@ -130,7 +130,7 @@ export interface AgentVersion {
   id: string;
   /** The agent. */
   agentId: string;
-  /** The number among the versions of the agent, from 1. */
+  /** The version number; the first version of an agent has the number 1. */
   number: number;
   /** The name of the agent. */
   name: string;
@@ -675,7 +675,7 @@ export interface AuditEntriesParameters {
 export interface AuditEntry {
   /** The number of the event. */
   number: number;
-  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event. */
+  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the event was deleted because of its age. */
   entry: string | null;
   /** The hash of the leaf, in base64. */
   leafHash: string;
@@ -723,7 +723,7 @@ export interface AuditEvent {
 }
 /** A record that a change concerns. */
 export interface AuditTarget {
-  /** The kind of record: the first part of `action` for the changed record, `run` for the mission that it belongs to. */
+  /** The kind of record. For the record that was changed, this is the first part of `action`; for the mission to which that record belongs, it is `run`. */
   type: string;
   /** The id of the record. If several values identify it, they are joined by colons. */
   id: string;
@@ -743,7 +743,7 @@ export interface AuditEventProof {
   number: number;
   /** The number of entries of the tree. */
   size: number;
-  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event. */
+  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the event was deleted because of its age. */
   entry: string | null;
   /** The hash of the leaf, in base64. */
   leafHash: string;
@@ -756,7 +756,7 @@ export interface AuditEventProof {
 export interface AuditEventProofParameters {
   /** The number of the event. */
   number: number;
-  /** The size of the tree, such as that of a checkpoint; at least `number`. Absent means the whole tree. */
+  /** The number of leaves of the tree for which to prove the event, such as the size that a checkpoint states; at least `number`. Absent means the whole tree. */
   size?: number;
 }
 /** The parameters of `auditEvents`. */
@@ -801,9 +801,9 @@ export interface AuditStream {
   pending: number;
   /** When the destination last accepted a delivery; null before the first one. */
   deliveredAt: number | null;
-  /** When the first delivery since the last accepted one failed; null while they are accepted. */
+  /** Since when deliveries have been failing; null if the destination accepted the last delivery. */
   failingSince: number | null;
-  /** Why the last delivery failed; null while they are accepted. */
+  /** Why the last delivery failed; null if the destination accepted it. */
   lastError: string | null;
   /** When the next attempt begins; null while deliveries are accepted. */
   nextAttemptAt: number | null;
@@ -1021,7 +1021,7 @@ export interface BillingSummary {
   /** Maximum number of open missions; null means that only the credits limit it. */
   sandboxLimit: number | null;
   projects: BillingProjects;
-  /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
+  /** The authors whose events at a tracker or source host may start missions. An event must also fulfill the conditions of a rule. */
   trackerTriggers: 'anyone' | 'members' | 'off';
   usage: BillingUsage;
   /** The open request for credits; null without one. */
@@ -1264,7 +1264,7 @@ export interface CheckoutSessionStatus {
   /** The team plan; null for packs. */
   teamPlan: CheckoutTeamPlan | null;
 }
-/** The team plan of a checkout session. */
+/** The team plan that is bought in a checkout session. */
 export interface CheckoutTeamPlan {
   /** The id of the plan. */
   plan: 'team-5' | 'team-20';
@@ -1785,7 +1785,7 @@ export interface CreateSandboxTemplateRequest {
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
-     * Tools whose calls do not wait: `server` or `server.tool`, at most 100.
+     * Tools whose calls need no approval: `server` or `server.tool`, at most 100.
      *
      * @maxItems 100
      */
@@ -1957,7 +1957,7 @@ export interface CreatedRuntimeToken {
   /** When the token was created. */
   createdAt: number;
 }
-/** The request for credits that holds the message. */
+/** The request for credits to which the message was added. */
 export interface CreditRequestResponse {
   /** The id, which starts with `crq_`. */
   id: string;
@@ -2207,7 +2207,7 @@ export interface DirectoryUser {
   email: string;
   /** The name at the identity provider; the account of the person keeps its own. */
   displayName: string | null;
-  /** Whether the identity provider lets the person be a member. */
+  /** Whether the person may be a member, according to the identity provider. */
   active: boolean;
   /** Whether the person belongs to the organization. */
   state: 'member' | 'waiting' | 'removed' | 'inactive';
@@ -2275,14 +2275,14 @@ export interface EffectPolicy {
    * Items: Kind of an outside effect, which is an action of a mission in another system.
    */
   waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
-  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls need no approval: `server` or `server.tool`, at most 100. */
   allowedTools: string[];
 }
 /** The parameters of `endAgentTrial`. */
 export interface EndAgentTrialParameters {
   /** An unknown id, or an id of another organization, returns 404. */
   agentId: string;
-  /** Whether the agent gets the tried settings for all its missions. */
+  /** Whether all missions of the agent use the settings of the trial from now on. */
   promote: boolean;
 }
 /** The offer for larger organizations, agreed with the operator of the service. */
@@ -2757,7 +2757,7 @@ export interface InboxPage {
 export interface InboxParameters {
   /** True lists only items of missions that are yours or that you follow, and items that belong to nobody. */
   mine?: boolean;
-  /** True lists only items that you have marked as done or snoozed and that still wait. */
+  /** If true, the list has only the items that you have marked as done or snoozed and that still wait for somebody to act. */
   hidden?: boolean;
   /** Rows per page: 1 to 200. */
   limit?: number;
@@ -2976,7 +2976,7 @@ export interface ListNoticesResponse {
   /** The notices that the caller has not dismissed; the most urgent first. */
   notices: Notice[];
 }
-/** Tells people about a fact or an action that they should take. A notice exists as long as its cause. */
+/** Informs people about a fact, or asks them to act. A notice exists as long as its cause. */
 export interface Notice {
   /** The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id. */
   id: string;
@@ -3536,7 +3536,7 @@ export interface OutsideEffect {
   state: 'staged' | 'approved' | 'committing' | 'committed' | 'rejected' | 'failed';
   /** Description of the effect. */
   title: string;
-  /** Text that other people would read, or the arguments of a call as JSON; empty without one. */
+  /** Text that other people would read, or the arguments of a call as JSON; empty for an effect that has neither. */
   text: string;
   /** A value that changes whenever the content of the effect changes. */
   digest: string;
@@ -3552,7 +3552,7 @@ export interface OutsideEffect {
   committedAt: number | null;
   /** When the effect was first staged. */
   createdAt: number;
-  /** When it last changed. */
+  /** When the effect last changed. */
   updatedAt: number;
 }
 /** The outside effects of a run, on one page. */
@@ -3567,7 +3567,7 @@ export interface OutsideEffectsParameters {
 }
 /** The erasure of a person by an organization. */
 export interface PersonErasure {
-  /** The id of the person, by which the audit event of the erasure names them. For an email address without an account, this id exists only in this organization. */
+  /** The id of the person; the audit event of the erasure contains this id in place of the name. For an email address without an account, the id exists only in this organization. */
   personId: string;
   /** When the person was erased. */
   erasedAt: number;
@@ -3953,7 +3953,7 @@ export interface ResendWebhookDeliveriesParameters {
   /** The id of the endpoint. */
   endpointId: string;
 }
-/** Deliveries of a period. Deliveries that repeat an earlier one are left out. */
+/** The deliveries to repeat, by the time when they were written. Deliveries that already repeat an earlier delivery are left out. */
 export interface ResendWebhookDeliveriesRequest {
   /** Deliveries that were written at this time or later. */
   createdFrom: number;
@@ -4020,7 +4020,7 @@ export interface ResumeRunParameters {
 }
 /** How long an organization keeps details, logs, artifacts and sandboxes of ended missions. */
 export interface RetentionSettings {
-  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; with null, only the settings of logs, artifacts and sandboxes apply. */
+  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept. Null means that only the settings of logs, artifacts and sandboxes apply. */
   runDays: number | null;
   /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. */
   logDays: number | null;
@@ -5003,7 +5003,7 @@ export interface SetAuditStreamParameters {
   input: {
     /** An https URL of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon’s. */
     address: string;
-    /** The token for an https URL, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
+    /** The token for an https URL, sent as `Authorization: Bearer`. If it is absent, the stored token is kept while the host is unchanged; for another host, a token is created. */
     token?: string;
     /** The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged. */
     accessKeyId?: string;
@@ -5083,7 +5083,7 @@ export interface SetProjectEffectPolicyParameters {
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
-     * Tools whose calls do not wait: `server` or `server.tool`, at most 100.
+     * Tools whose calls need no approval: `server` or `server.tool`, at most 100.
      *
      * @maxItems 100
      */
@@ -5117,7 +5117,7 @@ export interface SetRecordingSettingsParameters {
 }
 /** The parameters of `setRetentionSettings`. */
 export interface SetRetentionSettingsParameters {
-  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept; with null, only the settings of logs, artifacts and sandboxes apply. From 14 to 3,650. */
+  /** Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, cost and attestations are kept. Null means that only the settings of logs, artifacts and sandboxes apply. From 14 to 3,650. */
   runDays?: number;
   /** Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes. From 14 to 3,650. */
   logDays?: number;
@@ -5242,7 +5242,7 @@ export interface SetupProgress {
   activeGroup: 'first_mission' | 'team' | 'explore' | null;
   /** The counts of the group of `next`; null when no milestone is open. */
   activeGroupProgress: SetupGroupProgress | null;
-  /** The groups, in the order in which to do them. */
+  /** The groups of milestones, in the recommended order. */
   groups: SetupGroup[];
   /** The first mission; null until a run has an issue. */
   firstMission: SetupFirstMission | null;
@@ -5265,7 +5265,7 @@ export interface SignInDomain {
   providerId: string | null;
   /** Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers. */
   required: boolean;
-  /** When the domain was verified; null until then, and after a week without its record. */
+  /** When the domain was verified; null before that, and after its TXT record was missing for a week. */
   verifiedAt: number | null;
   /** When the record was last looked for; null before the first check. */
   checkedAt: number | null;
@@ -5311,9 +5311,9 @@ export interface StartAgentTrialParameters {
   input: {
     /** The share of the missions in percent: 1 to 99. */
     percent: number;
-    /** The number of an existing version; absent with `changes`. */
+    /** The number of an existing version; must be absent if `changes` is present. */
     number?: number | null;
-    /** The changed settings of a new version; absent with `number`. */
+    /** The changed settings of a new version; must be absent if `number` is present. */
     changes?: {
       /** The program that drives the agent’s model. */
       harness?: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
@@ -5452,9 +5452,9 @@ export interface SubmitReviewParameters {
       path: string;
       /** The version of the file to which the lines belong. */
       side: 'old' | 'new';
-      /** The first of several lines; absent means one line. */
+      /** The first line, if the comment belongs to several lines; absent means one line. */
       startLine?: number | null;
-      /** The line, or the last of several. */
+      /** The line to which the comment belongs; for several lines, the last line. */
       line: number;
       /** The lines as you saw them, for the agent. */
       quote?: string;
@@ -5607,7 +5607,7 @@ export interface UpdateAutomationParameters {
 }
 /** The settings to change. */
 export interface UpdateBillingSettingsRequest {
-  /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
+  /** The authors whose events at a tracker or source host may start missions. An event must also fulfill the conditions of a rule. */
   trackerTriggers: 'anyone' | 'members' | 'off';
   /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: string;
@@ -5914,7 +5914,7 @@ export interface UpdateSandboxTemplateRequest {
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
-     * Tools whose calls do not wait: `server` or `server.tool`, at most 100.
+     * Tools whose calls need no approval: `server` or `server.tool`, at most 100.
      *
      * @maxItems 100
      */
@@ -6118,7 +6118,7 @@ export interface WebhookDelivery {
   type: string;
   /** The state of the delivery. */
   status: 'pending' | 'delivered' | 'failed';
-  /** Number of attempts until now. */
+  /** Number of attempts so far. */
   attempts: number;
   /** When the next attempt is due; null after the last one. */
   dueAt: number | null;
@@ -6134,7 +6134,7 @@ export interface WebhookDelivery {
   answerBody: string | null;
   /** Why the last attempt got no complete response; null otherwise. */
   error: string | null;
-  /** The delivery that a person repeated with this one; null otherwise. */
+  /** The id of an earlier delivery, if this delivery repeats that one; null otherwise. */
   resendOf: string | null;
   /** When the delivery was written. */
   createdAt: number;
@@ -6340,7 +6340,7 @@ export interface Operations {
   slugAvailability: { input: SlugAvailabilityParameters; output: SlugAvailabilityResponse };
   /** All invites of the organization, newest first. Requires the scope `members:read`. */
   invites: { input: {}; output: InviteList };
-  /** Invites an email address with a role not above the caller’s own, and sends it a mail. Requires the scope `members:write`. */
+  /** Invites an email address with a role not above the caller’s own, and sends an email to it. Requires the scope `members:write`. */
   createInvite: { input: CreateInviteRequest; output: Invite };
   /** The trackers, source hosts and language models that the organization has connected. Requires the scope `integrations:read`. */
   integrations: { input: {}; output: IntegrationList };
@@ -6662,7 +6662,7 @@ export interface Operations {
   recordingSettings: { input: {}; output: RecordingSettings };
   /** The model calls in the recording of a run: a fork can begin with any of them. 404 without a recording. Requires the scope `artifacts:read`. */
   recordedModelCalls: { input: RecordedModelCallsParameters; output: RecordedModelCalls };
-  /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
+  /** A file that a run has changed, such as an image, as the source host has it. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
   /** The outside effects of a run: actions in other systems, each of which needs or needed a person’s approval. Requires the scope `missions:read`. */
   outsideEffects: { input: OutsideEffectsParameters; output: OutsideEffectList };
@@ -6712,13 +6712,13 @@ export interface Operations {
   createSamlProvider: { input: CreateSamlProviderParameters; output: IdentityProvider };
   /** Replaces the metadata of a SAML provider. A changed entity id or sign-in URL needs a new test; a changed entity id also forgets the users of the provider. Requires the scope `sign-in:write`. */
   replaceSamlMetadata: { input: ReplaceSamlMetadataParameters; output: IdentityProvider };
-  /** Changes a provider. A changed issuer or client needs a new test; a changed issuer also forgets the users of the provider. Requires the scope `sign-in:write`. */
+  /** Changes a provider. After the issuer or client is changed, the provider must be tested again. After the issuer is changed, the platform also no longer knows which accounts belong to the users of the provider. Requires the scope `sign-in:write`. */
   updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
   /** Deletes a provider that is not required. Its domains then have no provider. Requires the scope `sign-in:write`. */
   deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
   /** Adds a domain of email addresses, which takes effect once its TXT record is found. Requires the scope `sign-in:write`. */
   createSignInDomain: { input: CreateSignInDomainParameters; output: SignInDomain };
-  /** Verifies a domain if its TXT record is found. Only one organization at a time can have verified a domain. Requires the scope `sign-in:write`. */
+  /** Verifies a domain if its TXT record is found. A domain can be verified for only one organization at a time. Requires the scope `sign-in:write`. */
   verifySignInDomain: { input: VerifySignInDomainParameters; output: SignInDomain };
   /** Chooses the provider of a domain, and whether it is required. It can be required once an owner has signed in through it. Requires the scope `sign-in:write`. */
   updateSignInDomain: { input: UpdateSignInDomainParameters; output: SignInDomain };
@@ -6726,7 +6726,7 @@ export interface Operations {
   deleteSignInDomain: { input: DeleteSignInDomainParameters; output: DeleteSignInDomainResponse };
   /** Gives an agent the settings of an earlier version, as its next version. Requires the scope `agents:write`. */
   restoreAgentVersion: { input: RestoreAgentVersionParameters; output: Agent };
-  /** Starts a trial, which replaces an earlier one: a share of the missions of an agent work with another version. This is an existing version, named by its number, or a new one with changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
+  /** Starts a trial, which replaces an earlier one: a share of the missions of an agent work with another version. This other version is an existing version, named by its number, or a new version with changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
   startAgentTrial: { input: StartAgentTrialParameters; output: Agent };
   /** Ends the trial of an agent. Requires the scope `agents:write`. */
   endAgentTrial: { input: EndAgentTrialParameters; output: Agent };
@@ -6792,7 +6792,7 @@ export interface Operations {
   pushCheckpoint: { input: PushCheckpointParameters; output: Run };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
-  /** Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the source host forbid the merge. Requires the scope `missions:run`. */
+  /** Merges the pull request of a run that has ended. The answer is 409 when the named commit is not the newest commit of the pull request, and when the rules of the source host forbid the merge. Requires the scope `missions:run`. */
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
@@ -6804,7 +6804,7 @@ export interface Operations {
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
   /** Rejects waiting outside effects of a run: they are never sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
-  /** Hands a run over to another member, who gets its news, questions and inbox items from then on; the costs are still charged to the same person. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
+  /** Hands a run over to another member, who gets its news, questions and inbox items from then on. The costs are still charged to the person who was charged before. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };
   /** Hides an item from your inbox until something new happens to it, or until the given time. Nothing else changes: it stays in the inbox of other people. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };
@@ -6824,11 +6824,11 @@ export interface Operations {
   setRetentionSettings: { input: SetRetentionSettingsParameters; output: RetentionSettings };
   /** Erases a person who is not, or no longer, a member: network addresses, email addresses, names and browsers of the person in the audit log, which still verifies; recordings of missions that they started; invites to them; and their name in messages, reviews and comments. This cannot be undone. The erasure is an event, `person.erased`; a repeated call changes nothing. Only an owner may do this. Requires the scope `members:write`. */
   erasePerson: { input: ErasePersonParameters; output: PersonErasure };
-  /** Sends the audit log to a destination, which replaces the present one. Needs `organizations:write` too; only an admin or an owner may do this. Requires the scope `audit:read`. */
+  /** Sends the audit log to a destination, which replaces the present destination. Only an admin or an owner may do this, with the scope `organizations:write` in addition to `audit:read`. Requires the scope `audit:read`. */
   setAuditStream: { input: SetAuditStreamParameters; output: SavedAuditStream };
-  /** Ends the deliveries of the audit log, and forgets the credentials. Deleting twice changes nothing. Needs `organizations:write` too. Requires the scope `audit:read`. */
+  /** Ends the deliveries of the audit log, and deletes the stored credentials. Deleting twice changes nothing. The scope `organizations:write` is required in addition to `audit:read`. Requires the scope `audit:read`. */
   deleteAuditStream: { input: {}; output: DeleteAuditStreamResponse };
-  /** Begins the next attempt of a failing delivery at once. Needs `organizations:write` too. Requires the scope `audit:read`. */
+  /** Begins the next attempt of a failing delivery at once. The scope `organizations:write` is required in addition to `audit:read`. Requires the scope `audit:read`. */
   retryAuditStream: { input: {}; output: AuditStreaming };
 }
 

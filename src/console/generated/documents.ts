@@ -495,7 +495,7 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
 
 /** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type CreateSandboxTemplateRequestEffectPolicy = {
-  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls need no approval: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
@@ -567,7 +567,7 @@ export type CreateScheduledTaskRequest = {
 
 /** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type CreateScheduledTaskRequestEffectPolicy = {
-  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls need no approval: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
@@ -754,7 +754,7 @@ export type DirectoryUserState =
 
 /** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type EffectPolicyInput = {
-  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls need no approval: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
@@ -1359,7 +1359,7 @@ export type ReplaceInboundHookSecretRequest = {
   secret?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Deliveries of a period. Deliveries that repeat an earlier one are left out. */
+/** The deliveries to repeat, by the time when they were written. Deliveries that already repeat an earlier delivery are left out. */
 export type ResendWebhookDeliveriesRequest = {
   /** Deliveries that were written before this time; absent means now. */
   createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
@@ -1574,7 +1574,7 @@ export type SetAuditStreamRequest = {
   after?: InputMaybe<Scalars['Int']['input']>;
   /** The secret of the access key. */
   secretAccessKey?: InputMaybe<Scalars['String']['input']>;
-  /** The token for an https URL, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one. */
+  /** The token for an https URL, sent as `Authorization: Bearer`. If it is absent, the stored token is kept while the host is unchanged; for another host, a token is created. */
   token?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1671,11 +1671,11 @@ export type SetupRequirementId =
 
 /** A version that a share of the missions of an agent tries: either an existing or a new one. */
 export type StartAgentTrialRequest = {
-  /** The changed settings of a new version; absent with `number`. */
+  /** The changed settings of a new version; must be absent if `number` is present. */
   changes?: InputMaybe<StartAgentTrialRequestChanges>;
   /** Reason for the change, shown in the list of versions: 1 to 500 characters. */
   note?: InputMaybe<Scalars['String']['input']>;
-  /** The number of an existing version; absent with `changes`. */
+  /** The number of an existing version; must be absent if `changes` is present. */
   number?: InputMaybe<Scalars['Int']['input']>;
   /** The share of the missions in percent: 1 to 99. */
   percent: Scalars['Int']['input'];
@@ -1774,7 +1774,7 @@ export type SubmitReviewRequest = {
 export type SubmitReviewRequestComments = {
   /** The comment. */
   body: Scalars['String']['input'];
-  /** The line, or the last of several. */
+  /** The line to which the comment belongs; for several lines, the last line. */
   line: Scalars['Int']['input'];
   /** The path of the file in the repository. */
   path: Scalars['String']['input'];
@@ -1782,7 +1782,7 @@ export type SubmitReviewRequestComments = {
   quote?: InputMaybe<Scalars['String']['input']>;
   /** The version of the file to which the lines belong. */
   side: DiffSide;
-  /** The first of several lines; absent means one line. */
+  /** The first line, if the comment belongs to several lines; absent means one line. */
   startLine?: InputMaybe<Scalars['Int']['input']>;
 };
 
@@ -1813,7 +1813,7 @@ export type TerminalStatus =
   /** The runtime has not started the shell yet. */
   | 'requested';
 
-/** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
+/** The authors whose events at a tracker or source host may start missions. An event must also fulfill the conditions of a rule. */
 export type TrackerTriggerPolicy =
   /** Everybody whom the rule of the project allows. */
   | 'anyone'
@@ -1859,7 +1859,7 @@ export type UpdateAgentRequestSandbox = {
 export type UpdateBillingSettingsRequest = {
   /** The organization of the caller. For any other organization, the response is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
-  /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
+  /** The authors whose events at a tracker or source host may start missions. An event must also fulfill the conditions of a rule. */
   trackerTriggers: TrackerTriggerPolicy;
 };
 
@@ -2039,7 +2039,7 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
 
 /** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type UpdateSandboxTemplateRequestEffectPolicy = {
-  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls need no approval: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;
@@ -2111,7 +2111,7 @@ export type UpdateScheduledTaskRequest = {
 
 /** Policy that decides which outside effects of missions, such as pushes, wait for a person’s approval. */
 export type UpdateScheduledTaskRequestEffectPolicy = {
-  /** Tools whose calls do not wait: `server` or `server.tool`, at most 100. */
+  /** Tools whose calls need no approval: `server` or `server.tool`, at most 100. */
   allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kinds of outside effects that wait for approval. */
   waits: Array<OutsideEffectKind>;

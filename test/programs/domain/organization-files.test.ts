@@ -250,7 +250,7 @@ describe('organization files crafted by the owner of their key', () => {
     const takes = (rows: string) =>
       rows + row('stored_contents', { ...content, org_id: orgId(), created_at: 1, size_bytes: 5 });
     expect(await messageOf(join(await craftFile(bytes, key, { tables: { stored_contents: takes } })))).toBe(
-      'content of the file is already in this installation',
+      'this installation already has some of the contents in the file',
     );
     const [{ contentKey }] = await here.knex('log_archives').where({ orgId: orgId() });
     const archives = {

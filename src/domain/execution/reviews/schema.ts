@@ -79,8 +79,10 @@ const NewComment = z
   .object({
     path: boundedText(reviewBounds.path).describe('The path of the file in the repository.'),
     side: DiffSide.zod.describe('The version of the file to which the lines belong.'),
-    startLine: line.nullish().describe('The first of several lines; absent means one line.'),
-    line: line.describe('The line, or the last of several.'),
+    startLine: line
+      .nullish()
+      .describe('The first line, if the comment belongs to several lines; absent means one line.'),
+    line: line.describe('The line to which the comment belongs; for several lines, the last line.'),
     quote: boundedText(reviewBounds.quote).default('').describe('The lines as you saw them, for the agent.'),
     body: boundedText(reviewBounds.comment).describe('The comment.'),
   })
@@ -121,7 +123,7 @@ const ChangedFile = builder.objectRef<{ content: Buffer | null }>('ChangedFile')
 
 builder.queryField('changedFile', (t) =>
   t.field({
-    description: 'A file of the change of a run at the source host, such as an image.',
+    description: 'A file that a run has changed, such as an image, as the source host has it.',
     scope: 'artifacts:read',
     type: ChangedFile,
     args: {
@@ -151,8 +153,8 @@ builder.mutationFields((t) => ({
   }),
   mergePullRequest: t.field({
     description:
-      'Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the ' +
-      'source host forbid the merge.',
+      'Merges the pull request of a run that has ended. The answer is 409 when the named commit is not the newest commit of the pull ' +
+      'request, and when the rules of the source host forbid the merge.',
     scope: 'missions:run',
     tool: { name: 'merge_pull_request', idempotent: true, openWorld: true },
     type: RunType,

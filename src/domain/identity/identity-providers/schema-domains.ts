@@ -27,7 +27,9 @@ const DomainType = builder.modelType(SignInDomain, 'SignInDomain').implement({
       required: boolean(
         'Whether members with an address of the domain reach the organization in the console only after they sign in through one of its providers.',
       ),
-      verifiedAt: epochMsOrNull('When the domain was verified; null until then, and after a week without its record.'),
+      verifiedAt: epochMsOrNull(
+        'When the domain was verified; null before that, and after its TXT record was missing for a week.',
+      ),
       checkedAt: epochMsOrNull('When the record was last looked for; null before the first check.'),
       missingSince: epochMsOrNull(
         'When the record of a verified domain was first found missing; null while the record exists.',
@@ -82,7 +84,7 @@ builder.mutationFields((t) => ({
   }),
   verifySignInDomain: t.field({
     description:
-      'Verifies a domain if its TXT record is found. Only one organization at a time can have verified a domain.',
+      'Verifies a domain if its TXT record is found. A domain can be verified for only one organization at a time.',
     scope: 'sign-in:write',
     type: DomainType,
     args: { domainId: t.arg.string(domainId) },

@@ -164,7 +164,8 @@ builder.mutationFields((t) => ({
   }),
   updateIdentityProvider: t.field({
     description:
-      'Changes a provider. A changed issuer or client needs a new test; a changed issuer also forgets the users of the provider.',
+      'Changes a provider. After the issuer or client is changed, the provider must be tested again. After the issuer is changed, the ' +
+      'platform also no longer knows which accounts belong to the users of the provider.',
     scope: 'sign-in:write',
     type: ProviderType,
     args: {

@@ -39,8 +39,8 @@ const Erasure = builder.objectRef<PersonErasure>('PersonErasure').implement({
   fields: (t) =>
     members(t, {
       personId: string(
-        'The id of the person, by which the audit event of the erasure names them. For an email address without an account, this id ' +
-          'exists only in this organization.',
+        'The id of the person; the audit event of the erasure contains this id in place of the name. For an email address without an ' +
+          'account, the id exists only in this organization.',
       ),
       erasedAt: epochMs('When the person was erased.'),
       invites: int('Number of invites to the person that this call deleted.'),

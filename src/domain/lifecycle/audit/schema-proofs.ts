@@ -52,7 +52,7 @@ const Entry = builder.objectRef<proofs.TreeEntry>('AuditEntry').implement({
     members(t, {
       number: safeInt('The number of the event.'),
       entry: stringOrNull(
-        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event.',
+        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the event was deleted because of its age.',
       ),
       leafHash: string('The hash of the leaf, in base64.'),
     }),
@@ -77,7 +77,7 @@ const EventProof = builder.objectRef<proofs.EventProof>('AuditEventProof').imple
       number: safeInt('The number of the event. Its leaf has the index `number - 1`.'),
       size: safeInt('The number of entries of the tree.'),
       entry: stringOrNull(
-        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the retention has deleted the event.',
+        'The event as canonical JSON (RFC 8785), whose bytes are the leaf; null once the event was deleted because of its age.',
       ),
       leafHash: string('The hash of the leaf, in base64.'),
       rootHash: string('The root hash of the tree, in base64; equal to that of a checkpoint of this size.'),
@@ -96,7 +96,8 @@ builder.queryField('auditEventProof', (t) =>
       size: t.arg({
         ...size,
         description:
-          'The size of the tree, such as that of a checkpoint; at least `number`. Absent means the whole tree.',
+          'The number of leaves of the tree for which to prove the event, such as the size that a checkpoint states; at least `number`. ' +
+          'Absent means the whole tree.',
       }),
     },
     resolve: (_, args, { caller }) => proofs.proveEvent(caller, args),

@@ -42,9 +42,9 @@ const StreamType = builder.modelType(AuditStream, 'AuditStream').implement({
       }),
       deliveredAt: epochMsOrNull('When the destination last accepted a delivery; null before the first one.'),
       failingSince: epochMsOrNull(
-        'When the first delivery since the last accepted one failed; null while they are accepted.',
+        'Since when deliveries have been failing; null if the destination accepted the last delivery.',
       ),
-      lastError: stringOrNull('Why the last delivery failed; null while they are accepted.'),
+      lastError: stringOrNull('Why the last delivery failed; null if the destination accepted it.'),
       nextAttemptAt: t.field({
         type: 'EpochMs',
         nullable: true,
@@ -83,7 +83,8 @@ const SetRequest = request(
         'An https URL of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon’s.',
       ),
       token: credential.describe(
-        'The token for an https URL, sent as `Authorization: Bearer`. Absent keeps the stored token if the host is unchanged, and otherwise creates one.',
+        'The token for an https URL, sent as `Authorization: Bearer`. If it is absent, the stored token is kept while the ' +
+          'host is unchanged; for another host, a token is created.',
       ),
       accessKeyId: credential.describe(
         'The access key for a bucket, which must allow `s3:PutObject`. Absent keeps the stored key if the bucket is unchanged.',
@@ -118,7 +119,8 @@ builder.queryField('auditStream', (t) =>
 builder.mutationFields((t) => ({
   setAuditStream: t.field({
     description:
-      'Sends the audit log to a destination, which replaces the present one. Needs `organizations:write` too; only an admin or an owner may do this.',
+      'Sends the audit log to a destination, which replaces the present destination. Only an admin or an owner may do this, with ' +
+      'the scope `organizations:write` in addition to `audit:read`.',
     scope: 'audit:read',
     type: Saved,
     args: { input: t.arg({ type: SetRequest, required: true, description: 'The destination.' }) },
@@ -126,13 +128,15 @@ builder.mutationFields((t) => ({
   }),
   deleteAuditStream: t.field({
     description:
-      'Ends the deliveries of the audit log, and forgets the credentials. Deleting twice changes nothing. Needs `organizations:write` too.',
+      'Ends the deliveries of the audit log, and deletes the stored credentials. Deleting twice changes nothing. The scope ' +
+      '`organizations:write` is required in addition to `audit:read`.',
     scope: 'audit:read',
     type: okAnswer('DeleteAuditStreamResponse'),
     resolve: (_, _args, { caller }) => settings.deleteAuditStream(caller),
   }),
   retryAuditStream: t.field({
-    description: 'Begins the next attempt of a failing delivery at once. Needs `organizations:write` too.',
+    description:
+      'Begins the next attempt of a failing delivery at once. The scope `organizations:write` is required in addition to `audit:read`.',
     scope: 'audit:read',
     type: Streaming,
     resolve: async (_, _args, { caller }) => ({ stream: await settings.retryAuditStream(caller) }),

@@ -65,7 +65,8 @@ const Target = builder.objectRef<TargetOf>('AuditTarget').implement({
   fields: (t) =>
     members(t, {
       type: string(
-        'The kind of record: the first part of `action` for the changed record, `run` for the mission that it belongs to.',
+        'The kind of record. For the record that was changed, this is the first part of `action`; for ' +
+          'the mission to which that record belongs, it is `run`.',
       ),
       id: string('The id of the record. If several values identify it, they are joined by colons.'),
       name: t.string({

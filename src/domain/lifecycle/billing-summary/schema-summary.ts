@@ -149,7 +149,7 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
       projects: typed(ProjectUsage, 'Number of projects, and the limit of the plan.'),
       trackerTriggers: typed(
         TrackerTriggerPolicy.type,
-        'The authors whose events at a tracker or source host may start missions, in addition to what each rule requires.',
+        'The authors whose events at a tracker or source host may start missions. An event must also fulfill the conditions of a rule.',
       ),
       usage: typed(BillingUsage, 'The current period.'),
       openCreditRequest: typedOrNull(OpenCreditRequest, 'The open request for credits; null without one.'),

@@ -16,7 +16,7 @@ const UpdateBillingSettingsRequest = request(
   z
     .object({
       trackerTriggers: TrackerTriggerPolicy.zod.describe(
-        'The authors whose events at a tracker or source host may start missions, in addition to what each rule requires.',
+        'The authors whose events at a tracker or source host may start missions. An event must also fulfill the conditions of a rule.',
       ),
       orgId,
     })

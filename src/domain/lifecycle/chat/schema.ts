@@ -1,5 +1,5 @@
-// Connections to chats, in GraphQL only. The contract has no REST routes for them, as for connectors, and an MCP tool would show their
-// credentials to models.
+// Connections to chats, in GraphQL only. As with connectors, the contract has no REST routes that create them, and an MCP tool would show
+// their credentials to language models.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';

@@ -100,7 +100,8 @@ builder.queryFields((t) => ({
     args: {
       mine: t.arg.boolean(mine),
       hidden: t.arg.boolean({
-        description: 'True lists only items that you have marked as done or snoozed and that still wait.',
+        description:
+          'If true, the list has only the items that you have marked as done or snoozed and that still wait for somebody to act.',
       }),
       ...pageArguments(pages.other),
     },

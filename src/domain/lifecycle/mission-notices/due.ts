@@ -1,4 +1,5 @@
-// Finds news of missions without a notice: missions that have ended, and open missions that wait for a person to act.
+// Finds the news of missions about which a person was not notified yet. News means that a mission has ended, or that an open mission waits
+// for a person to act.
 import { hours, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -37,8 +38,8 @@ export interface DueNotice extends Omit<Addressee, 'name'> {
 }
 
 /**
- * SQL for the news of missions: one row for the person of the run, and one for each follower, in which the follower's id is appended to the
- * cause.
+ * SQL that pairs the news of missions with the people to notify: one row for the person responsible for the run, and one row for each
+ * follower. The column `cause` identifies the notice; in the row of a follower, the follower's id is appended to it.
  */
 const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, h.cause, n.kind, n.mission_title, n.detail, h.is_follower
   from (${runNewsSql('$1')}) n cross join lateral (
@@ -56,7 +57,7 @@ const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission
     and ${isWritableSql('d.org_id')}
   order by d.run_id limit ${batch}`;
 
-/** News without a notice; at most 100. */
+/** The notices that are due: news about which a person was not notified yet. Returns at most 100. */
 export const findDueNotices = (): Promise<DueNotice[]> => sql<DueNotice>(dueSql, [now() - recentMs]);
 
 const addresseeSql = `select m.user_id, p.name, p.email, o.name as organization_name, o.slug

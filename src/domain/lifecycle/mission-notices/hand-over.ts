@@ -26,7 +26,7 @@ export async function handOverRun(caller: Caller, runId: string, userId: string)
   const author = await authorOf(caller);
   return transaction(async (trx) => {
     const found = await readRun(trx, caller, runId);
-    // The membership is locked before the run, in the same order as when a member is removed, which prevents deadlocks.
+    // The membership is locked first and the run second. The removal of a member uses the same order, which prevents deadlocks.
     const addressee = await requireRecipient(trx, found.orgId, userId);
     const locked = await lockRunWithAttempts(trx, found);
     const run = locked.find(({ id }) => id === found.id)!;
@@ -64,7 +64,7 @@ async function recordHandover(
   return appendMessage(trx, run, { kind: 'handover', text: name, ...author });
 }
 
-/** Notifies the new person of the run. @param seq Number of the handover in the run's history, which identifies the notice */
+/** Notifies the person to whom the run was handed over. @param seq Number of the handover in the run's history, which identifies the notice */
 async function notify(trx: Transaction, run: Run, addressee: Addressee, author: string, seq: number): Promise<void> {
   const { id: runId, orgId, missionTitle } = run;
   const detail = `${author} handed the mission to you.`;

@@ -1,5 +1,5 @@
-// Notices to the person of a mission and to its followers, each sent once by mail and in the browser, and the channels that each person has
-// chosen.
+// The notices that the person responsible for a mission and its followers receive, each sent once by email and once in the browser; and the
+// channels that each person has chosen for such notices.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
@@ -19,7 +19,7 @@ export class MissionNoticeChoice extends table('mission_notice_choices', {
   kind: column<MissionNoticeKind>(),
   mail: column<boolean>(),
   browser: column<boolean>(),
-  /** Whether the news is also posted where the mission was started, such as in a Slack thread. */
+  /** Whether such news is also posted where the mission was started, such as in a Slack thread. */
   origin: column<boolean>(),
   updatedAt: column<number>(),
 }) {

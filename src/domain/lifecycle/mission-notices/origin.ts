@@ -13,7 +13,7 @@ export async function isWantedAtOrigin(run: Run, kind: MissionNoticeKind): Promi
   return (await channelsOf(userId)).find((one) => one.kind === kind)!.origin;
 }
 
-/** Whether the run's present state may be shown where the mission was started; true for a state that causes no news. */
+/** Whether the run's present state may be shown where the mission was started. A state about which nobody is notified may always be shown there. */
 export async function showsStateAtOrigin(run: Run): Promise<boolean> {
   const news = await findNews(run.id);
   return news === null || isWantedAtOrigin(run, news.kind);

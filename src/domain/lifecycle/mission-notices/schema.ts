@@ -1,4 +1,4 @@
-// News of missions in GraphQL, for people in the console.
+// GraphQL fields for people in the console: the notices about their missions, the channels of these notices, and the handover of a run.
 import { z } from 'zod';
 import { ownPerson } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';
@@ -105,7 +105,8 @@ builder.mutationField('updateMissionNotices', (t) =>
 builder.mutationField('handOverRun', (t) =>
   t.field({
     description:
-      'Hands a run over to another member, who gets its news, questions and inbox items from then on; the costs are still charged to the same person. All attempts at one task are handed over together. Canceled and skipped runs are not handed over.',
+      'Hands a run over to another member, who gets its news, questions and inbox items from then on. The costs are still ' +
+      'charged to the person who was charged before. All attempts at one task are handed over together. Canceled and skipped runs are not handed over.',
     scope: 'missions:run',
     tool: { name: 'hand_over_run', idempotent: true },
     type: RunType,

@@ -1,5 +1,5 @@
-// Notifies people about their missions. The notice, its mail and the event for open pages are written in one transaction, so that each
-// notice is sent once, even by several processes and after a crash.
+// Notifies people about their missions. The notice, its email and the event for open pages are written in one transaction. Each notice is
+// therefore sent only once, even if several processes run this code at the same time, or a process crashes.
 import { days, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
@@ -36,13 +36,14 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
   handover: 'You now get its notifications.',
 };
 
-/** Writes all due notices. @throws after all were tried, when one could not be written */
+/** Writes all notices that are due. If one cannot be written, the others are still written. @throws when at least one could not be written */
 export async function notifyAboutMissions(): Promise<void> {
   const outcomes = await Promise.allSettled(
     (await findDueNotices()).map((due) => transaction((trx) => writeNotice(trx, due))),
   );
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
-  if (errors.length > 0) throw new Error(`${errors.length} notices of missions were not written`, { cause: errors[0] });
+  if (errors.length > 0)
+    throw new Error(`${errors.length} notices about missions could not be stored`, { cause: errors[0] });
 }
 
 const claimSql = `insert into mission_notices

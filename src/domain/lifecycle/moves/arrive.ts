@@ -27,7 +27,7 @@ import { joinOrganization } from '../organization-files/join.ts';
 
 type OrgId = Id<'organization'>;
 
-/** Paths of requests about a move in the protocol between cells. */
+/** The URL paths of the requests that two cells exchange when an organization moves. */
 export const movePaths = {
   check: '/cells/moves/check',
   arrivals: '/cells/moves/arrivals/',
@@ -114,7 +114,8 @@ async function removeFormer({ orgId, moveId, from }: ArrivingMove & { from: stri
   const state = await moveStateOf(orgId);
   if (!state || state.moveId === moveId) return;
   if (state.state === 'arriving') {
-    // Ids sort by time, so this is a late request for a move that was canceled.
+    // The id of a later move sorts after the id of an earlier move. If the stored move is the later one, this request belongs to an
+    // earlier move, which was canceled.
     if (state.otherCell === from && state.moveId > moveId) throw conflict('The move was canceled.');
     await discardArrival({ orgId, moveId: state.moveId, from });
   }
@@ -124,8 +125,9 @@ async function removeFormer({ orgId, moveId, from }: ArrivingMove & { from: stri
 }
 
 /**
- * Stores a part of the organization's waiting jobs. They are queued when this cell begins to serve the organization. Repeatable.
- * @param sent `first` is the number of jobs in the earlier parts
+ * Stores a part of the organization's waiting jobs, which are queued when this cell begins to serve the organization. A repeated request
+ * stores no job twice.
+ * @param sent `first` is the position of the part's first job among all waiting jobs, from 0
  */
 export async function receiveJobs(sent: ArrivingMove & { first: number; jobs: WaitingJob[] }): Promise<object> {
   const { orgId, moveId, first, jobs } = sent;
@@ -138,13 +140,17 @@ export async function receiveJobs(sent: ArrivingMove & { first: number; jobs: Wa
   return { ok: true };
 }
 
-/** Serves an organization that has arrived, with its waiting jobs; repeatable. @throws 409 when it has not arrived */
+/**
+ * Begins to serve an organization that has arrived in this cell, and queues its waiting jobs. A repeated request changes nothing. @throws
+ * 409 when this cell has not received the organization
+ */
 export async function serveArrival({ orgId, moveId, from }: ArrivingMove & { from: string }): Promise<object> {
   const organization = await Organization.find({ id: orgId });
   const isStaying = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
     if (!state && organization) return true;
-    // The organization was served here in the meantime, and is moving or has moved on to a third cell.
+    // This is a repeated request: this cell has already begun to serve the organization, which is now moving to a third cell or has moved
+    // there.
     const isLeaving = state?.state === 'draining' || state?.state === 'frozen';
     if (state && state.moveId !== moveId && (isLeaving || state.otherCell !== from)) return false;
     if (state?.state !== 'arriving' || state.moveId !== moveId || !state.file)

@@ -39,8 +39,8 @@ const guesses = createCapacity({ all: 4, perKey: 1, description, queue: { perKey
 const failures = createThrottle('unknown in all cells', rates.failedAuthenticationsPerMinute, 60, description);
 
 /**
- * The cell of a key according to this cell's database; null for an unknown key. An organization that is still arriving here is served by
- * the cell that it comes from.
+ * The cell to which a request with this key belongs, according to this cell's database; null for an unknown key. Also null while the
+ * organization of the key is arriving here, because the cell from which it comes still serves it.
  */
 export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
   const orgId = await organizationOfKey(key);
@@ -50,7 +50,7 @@ export async function knownPlace(key: RequestKey): Promise<CellPlace | null> {
   return { cell: moving?.state === 'moved' ? moving.otherCell : ownCell()!, orgId };
 }
 
-/** Whether this cell has the records of the key, for a request that another cell has forwarded. */
+/** Whether this cell has the organization to which the key belongs. Called for a request that another cell has forwarded to this cell. */
 export async function isHere(key: RequestKey): Promise<boolean> {
   const orgId = await organizationOfKey(key);
   if (!orgId) return orgId === null;
@@ -58,9 +58,9 @@ export async function isHere(key: RequestKey): Promise<boolean> {
 }
 
 /**
- * The other cell to which a request has to be sent. Null means this cell, which also answers requests with unknown keys. @param
- * address The client's network address. @throws 503 when a cell that may know the key does not answer, 429 beyond a network's limit of
- * unknown keys
+ * The other cell to which a request has to be forwarded. Null means that this cell answers the request, as it does for unknown keys.
+ * @param address The client's network address.
+ * @throws 503 when a cell that may know the key does not answer, 429 when too many unknown keys were sent from the client's network
  */
 export async function otherPlaceOf(key: RequestKey, address: string): Promise<CellPlace | null> {
   const place = (await knownPlace(key)) ?? recall(key) ?? (await askOthers(key, networkOf(address)));

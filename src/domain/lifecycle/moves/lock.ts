@@ -5,7 +5,7 @@ export class MoveError extends Error {}
 
 const lockSql = `select pg_try_advisory_xact_lock(hashtextextended('move ' || $1, 0)) as ours`;
 
-/** Runs work while no other process moves the organization. The database ends the lock of a process that is killed. @throws MoveError */
+/** Calls `work` while no other process moves the organization. If this process is killed, the database releases the lock. @throws MoveError */
 export const withMoveLock = <T>(orgId: string, work: () => Promise<T>): Promise<T> =>
   transaction(async (trx) => {
     await trx.raw('set local idle_in_transaction_session_timeout = 0');

@@ -1,6 +1,6 @@
-// Moves an organization to another cell, while it can still be read. Each step is recorded before the next one begins, so that repeating
-// the command continues an interrupted move. This cell serves the organization until its state is `moved`; from then on the other cell does
-// (docs/cells.md).
+// Moves an organization to another cell. People can read the organization during the move. Each step is recorded before the next one
+// begins, so that repeating the command continues an interrupted move. This cell serves the organization until its state is `moved`; from
+// then on the other cell serves it (docs/cells.md).
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { hours } from '#foundation/clock.ts';
@@ -31,7 +31,7 @@ export interface MovedOrganization {
   organization: { id: string; slug: string };
   cell: string;
   address: string;
-  /** Number of rows by table that the other cell has received and verified. */
+  /** For each table, the number of rows that the other cell has received and verified. */
   tables: Record<string, number>;
   bytes: number;
 }
@@ -62,7 +62,8 @@ async function move(organization: Moving, to: string, tell: Tell): Promise<Moved
     state = (await moveStateOf(id))!;
   }
   if (state.state === 'frozen') {
-    // Takes the jobs that were queued while the last running jobs ended. They have not begun, or the guard made them fail.
+    // While the last running jobs ended, further jobs may have been queued. They are taken out of the queues too. None of them has changed
+    // anything: they have not begun, or have failed because writes are refused.
     await holdJobs(id, state.moveId);
     state = (await moveStateOf(id))!;
     tell('all writes have ended; packing the organization');
@@ -190,7 +191,7 @@ const sorted = (counts: Record<string, number> = {}) => Object.entries(counts).s
 
 export interface CanceledMove {
   canceled: true;
-  /** Whether the other cell has discarded everything that it received. Otherwise this is removed when the organization next moves there. */
+  /** Whether the other cell has discarded what it received. If not, it does so before the organization next arrives there. */
   isDiscarded: boolean;
 }
 
@@ -202,7 +203,8 @@ async function cancel(orgId: OrgId): Promise<CanceledMove> {
   if (state?.state !== 'draining' && state?.state !== 'frozen')
     throw new MoveError('the organization is not moving to another cell');
   const { otherCell, moveId } = state;
-  // Without this cell's confirmation, the other cell serves nothing, so the cancellation does not depend on its answer.
+  // The other cell serves the organization only after this cell has confirmed the move. This cell can therefore cancel the move even if the
+  // other cell does not answer.
   const isDiscarded =
     state.file === null ||
     (await askAboutMove(

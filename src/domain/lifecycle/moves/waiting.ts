@@ -1,4 +1,5 @@
-// The background jobs of a moving organization: they are taken out of their queues, and sent to the other cell after the file.
+// The background jobs of a moving organization. They are taken out of their queues, and sent to the other cell after the file with the
+// organization's rows was sent.
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes } from '#foundation/clock.ts';
 import { maxQuestionBytes } from '#foundation/http/cells.ts';
@@ -60,10 +61,10 @@ export async function holdJobs(orgId: string, moveId: string): Promise<void> {
   }
 }
 
-/** Size from which on a part is complete: no further jobs are added to it. */
+/** A part gets no further jobs once it has this size. */
 const partBytes = 1024 ** 2;
 
-/** Sends the jobs in parts, because an organization can have a hundred thousand of them; repeatable. @throws MoveError */
+/** Sends the jobs in parts, because an organization can have a hundred thousand of them. Sending them again changes nothing. @throws MoveError */
 export async function sendJobs({ orgId, moveId, otherCell, jobs }: CellOrganization): Promise<void> {
   for (let first = 0; first < jobs.length; ) {
     const part = partFrom(jobs, first);

@@ -1,6 +1,6 @@
-// Emails about notices that need action, to the people who can act. These are owners and admins, the owner of an expiring token, and
-// everybody who may run missions if a mission waits for a person to act. The row and the mail are written in one transaction, so that each
-// person gets the mail about a notice only once, even with several processes.
+// Sends emails about notices that need action to the people who can act. These people are owners, admins and the owner of an expiring
+// token. If a mission waits for a person to act, they also include everybody who is allowed to run missions. The row and the email are
+// written in one transaction, so that each person gets the email about a notice only once, even with several processes.
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -34,8 +34,8 @@ const takeSql = `update notice_checks set checked_at = $1 where org_id in (
   ) returning org_id`;
 
 /**
- * Mails the notices of all organizations.
- * @throws after all organizations were tried, when the notices of one organization could not be read
+ * Sends the emails about the notices of all organizations. If this fails for one organization, the others are still tried.
+ * @throws when it failed for at least one organization
  */
 export async function mailNotices(): Promise<void> {
   const errors: unknown[] = [];
@@ -47,7 +47,9 @@ export async function mailNotices(): Promise<void> {
     if (dueOrganizations.length < batch) break;
   }
   if (errors.length > 0)
-    throw new Error(`notices of ${errors.length} organizations could not be mailed`, { cause: errors[0] });
+    throw new Error(`the emails about notices could not be sent for ${errors.length} organizations`, {
+      cause: errors[0],
+    });
 }
 
 /** Kinds of notices that are also mailed to other members, if their scopes allow it. */

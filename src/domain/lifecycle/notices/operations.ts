@@ -7,7 +7,7 @@ import { consolePage } from '../../organization/organizations/pages.ts';
 import { conditions } from './conditions.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 
-/** Retention of dismissals; longer than any cause lasts. */
+/** How long dismissals are kept. The cause of a notice never lasts so long. */
 const dismissalsLastMs = days(400);
 
 /** The notices that the caller's person has not dismissed, the most urgent first. */
@@ -35,10 +35,7 @@ async function presentNotices(caller: Caller): Promise<Notice[]> {
 
 const urgency = ({ kind }: Notice): number => noticeKinds.indexOf(kind);
 
-/**
- * Hides the notice from the caller's person while its cause lasts; a repeated call changes nothing. @throws 404 for a notice whose cause
- * has ended
- */
+/** Hides the notice from the caller while its cause lasts; a repeated call changes nothing. @throws 404 for a notice whose cause has ended */
 export async function dismissNotice(caller: Caller, noticeId: string): Promise<NoticeDismissal> {
   const dismissal = { orgId: ownOrganization(caller), userId: ownPerson(caller), noticeId };
   if (!(await presentNotices(caller)).some(({ id }) => id === noticeId)) NoticeDismissal.refuse();

@@ -16,7 +16,7 @@ const NoticeKind = wordSet('NoticeKind', noticeKinds, 'Urgency of a notice.', {
 });
 
 const NoticeType = builder.objectRef<Notice>('Notice').implement({
-  description: 'Tells people about a fact or an action that they should take. A notice exists as long as its cause.',
+  description: 'Informs people about a fact, or asks them to act. A notice exists as long as its cause.',
   fields: (t) =>
     members(t, {
       id: string('The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id.'),

@@ -1,4 +1,5 @@
-// Disables an account, as an operator does after a lost device, a departure or abuse. Revoked access stays revoked.
+// Disables an account, as an operator does after a lost device, a departure or abuse. Access that is revoked here stays revoked even if the
+// account is enabled later.
 
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -10,8 +11,9 @@ import { endAuthority } from './authority.ts';
 export const disablePerson = (person: Person): Promise<Person> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
-    // `disabledAt` is written first, which locks the person. A session or credential that is being created is either committed before this
-    // lock is granted, and then ended below, or waits for this transaction and is then refused.
+    // The update of `disabledAt` comes first, because it locks the row of the person. If a session or credential is being created at this
+    // moment, there are two cases. Either it is committed before this transaction gets the lock, and is then ended below; or its
+    // transaction waits for this one, and then refuses the disabled account.
     await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });

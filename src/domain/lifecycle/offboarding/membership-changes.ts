@@ -18,7 +18,7 @@ import { endAuthority } from './authority.ts';
 const requiredScope: Scope = 'members:write';
 
 /**
- * Changes the role of a member. @throws 403 if anybody but an owner grants or removes the role owner, 404 for a person who is not a member,
+ * Changes the role of a member. @throws 403 if anybody but an owner grants or removes the owner role, 404 for a person who is not a member,
  * 409 for the last owner
  */
 export const updateMembership = (

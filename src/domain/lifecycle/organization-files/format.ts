@@ -17,7 +17,7 @@ export const maxTextBytes = 16 * 1024 ** 2;
 /** Error for a defect of a file, or for a reason why its organization cannot be imported. */
 export class OrganizationFileError extends Error {}
 
-/** Maximum memory of scrypt in blocks of 128 bytes: twice as many as new files need. */
+/** Maximum memory of scrypt, in blocks of 128 bytes. New files need half of it. */
 const maxScryptBlocks = 2 ** 21;
 
 const count = z.int().min(0);
@@ -56,7 +56,10 @@ export const headerSchema = z.object({
   ),
   /** Public keys with which the checkpoints of the audit log are verified. */
   auditKeys: z.array(z.object({ id: z.string(), algorithm: z.string(), publicKey: base64, createdAt: count })),
-  /** Maps the keyed digests in the file to the email addresses that they replace; sealed. */
+  /**
+   * The encrypted email addresses of the organization. The file contains keyed digests in place of these addresses; this text maps each
+   * digest to its address.
+   */
   addresses: z.string(),
 });
 export type Header = z.output<typeof headerSchema>;
@@ -67,7 +70,7 @@ const manifestSchema = z.object({
   header: hash,
   /** For each table: the number of rows, their size as text, and the SHA-256 of the text. */
   tables: z.record(z.string(), z.object({ rows: count, bytes: count, sha256: hash })),
-  /** Contents of the storage; the SHA-256 covers the bytes of each content, and the line `KEY SIZE` before them. */
+  /** The contents of the storage. Before the bytes of each content, the SHA-256 also covers a line `KEY SIZE`. */
   contents: z.object({ files: count, bytes: count, sha256: hash, missing: z.array(z.string()) }),
 });
 export type Manifest = z.output<typeof manifestSchema>;

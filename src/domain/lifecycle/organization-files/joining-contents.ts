@@ -52,7 +52,10 @@ async function isStored(key: string): Promise<boolean> {
   return content !== null;
 }
 
-/** Completes the rows of received contents from the rows in the file. Returns the keys of contents that were not received. */
+/**
+ * When a content is received, a row is stored that has only the key. This function fills in the other columns of these rows from the rows
+ * in the file. Returns the keys of the contents that the file lists but does not contain.
+ */
 export async function adoptContents(loading: Loading, table: PackedTable): Promise<string[]> {
   const { trx } = loading;
   const joining = await loadTemporary(loading, table);
@@ -66,7 +69,7 @@ export async function adoptContents(loading: Loading, table: PackedTable): Promi
      where t.org_id is null and t.size_bytes is null returning 1 as adopted`,
   );
   if (adopted.length !== loading.counts[table.name]!.rows)
-    throw new OrganizationFileError('content of the file is already in this installation');
+    throw new OrganizationFileError('this installation already has some of the contents in the file');
   return missing;
 }
 

@@ -11,7 +11,10 @@ export interface JoinedPeople {
   known: { email: string; inFile: string; here: string }[];
 }
 
-/** Adds the people and clients of the file that are not here yet, and replaces the ids of people who have an account here. */
+/**
+ * Adds those people and clients of the file whom this installation does not have yet. If a person already has an account here, records that
+ * the id in the file is replaced by the id here.
+ */
 export async function joinPeople(loading: Loading, tables: readonly PackedTable[]): Promise<JoinedPeople> {
   const [people, clients] = sharedTables.map((name) => tables.find((table) => table.name === name)!);
   const result = await addPeople(loading, people!);

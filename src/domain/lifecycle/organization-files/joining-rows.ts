@@ -21,7 +21,10 @@ export interface Loading {
 /** The ids in audit events are not replaced, because the events are leaves of their Merkle tree. */
 const unchanged: ReadonlySet<string> = new Set(['audit_events']);
 
-/** Inserts the rows of the table that come next in the file. @param target A table with the same columns that gets the rows instead */
+/**
+ * Reads the rows of `table`, which are the next rows in the file, and inserts them into `target`.
+ * @param target The table itself, or a table with the same columns
+ */
 export async function loadRows(loading: Loading, table: PackedTable, target = table.name): Promise<void> {
   const { trx, entries, key, replaced, counts } = loading;
   const count = openCount();

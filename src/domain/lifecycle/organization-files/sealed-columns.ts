@@ -64,7 +64,7 @@ export function sealForFile(fileKey: Buffer, purpose: string, sealed: string): s
   return inFile + sealWith(fileKey, purpose, plain);
 }
 
-/** Seals a value from a file again with the service key. */
+/** Decrypts a sealed value from a file, and seals it with the service key. */
 export function sealForService(fileKey: Buffer, purpose: string, sealed: string): string {
   if (sealed === unreadable) return sealed;
   try {

@@ -14,7 +14,6 @@ export interface PackedTable {
   nested: string[];
   /** The identity column, which the database numbers; imported rows get new numbers in the same order. */
   identity: string | null;
-  /** Collations of columns with text. */
   collations: Record<string, string>;
   keys: ForeignKey[];
 }
@@ -77,8 +76,8 @@ const tablesSql = `select c.relname as name,
   order by c.relname`;
 
 /**
- * All tables of the file. People come first, because their ids may be different in the installation that imports the organization. @throws
- * when a table is neither in the file nor left out
+ * All tables of the file. People come first, because their ids may be different in the installation that imports the organization.
+ * @throws when a table neither belongs in the file nor is listed in `leftOut`
  */
 export async function packedTables(trx: Transaction): Promise<PackedTable[]> {
   const all = await sendUnhurried<PackedTable>(trx, tablesSql);
@@ -96,7 +95,7 @@ const isShared = (name: string): name is (typeof sharedTables)[number] =>
 const isOwned = ({ name, columns }: PackedTable): boolean =>
   name === 'organizations' || name in ofRecord || columns.includes('org_id');
 
-/** Query for the rows of an organization, with the given columns or else all copied columns. */
+/** Query for the rows of an organization. @param columns The columns to read; by default, all columns that the file contains */
 export function rowsOf(
   table: PackedTable,
   orgId: string,

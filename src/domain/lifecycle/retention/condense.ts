@@ -65,7 +65,8 @@ export async function condenseRuns(
   if (ids.length > 0) {
     await transaction(async (trx) => {
       const locked = await lockRunsWithDetails(trx, ids);
-      // The conditions are evaluated after the rows are locked, because new work that needs the details also locks them.
+      // The conditions are evaluated only after the runs are locked. Work that needs the details of a run locks the run too, so it has
+      // either begun, and the conditions find it, or it waits until the details are deleted.
       const free = await runsWithout(trx, isNeededSql, locked, [until, now()]);
       const runIds = await withdrawFromArchiving(trx, orgId, free);
       if (runIds.length > 0) await deleteDetails(trx, { orgId, runIds, retentionDays });

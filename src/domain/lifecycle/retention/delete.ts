@@ -16,7 +16,7 @@ const runsOfArtifactSql = [runOfSandboxSql('a.sandbox_id'), runsOfVersionSql('a.
 const isNeededSql = `(${isUnsettledSql(runsOfArtifactSql.join(' union all '), '$2')}
   or a.id in (${artifactsOfStepsSql(continuedStepsSql('$1'))}))`;
 
-/** The last examined run of each organization. */
+/** For each organization, the run that was examined most recently. */
 type Positions = Map<string, RunPosition>;
 
 /** Deletes a batch of each kind. Returns whether there may be more. */

@@ -1,4 +1,4 @@
-// The retention of missions in all APIs.
+// How long the details of ended missions are kept: reads and changes this setting, in GraphQL only.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { intOrNull, members } from '#graph/members.ts';
@@ -7,7 +7,7 @@ import { findRetentionSettings, type RetentionSettings, retentionBounds, setRete
 const meanings = {
   runDays:
     'Days from the end of a mission until its details are deleted: steps, messages, logs, sandboxes, artifacts and recordings. Its result, ' +
-    'cost and attestations are kept; with null, only the settings of logs, artifacts and sandboxes apply.',
+    'cost and attestations are kept. Null means that only the settings of logs, artifacts and sandboxes apply.',
   logDays:
     'Days from the end of a mission until its logs and transcript are deleted; null keeps them as long as their sandboxes.',
   artifactDays: 'Days from the end of a mission until its artifacts are deleted; null keeps them for 90 days.',

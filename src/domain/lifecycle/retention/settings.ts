@@ -62,7 +62,8 @@ export interface RetentionLimits {
 const until = (column: string): string => `$2::bigint - ${column}::bigint * ${days(1)}`;
 /**
  * SQL query for the next organizations after the id `$1`; only those in `$3` unless `$3` is null. Organizations that are moving are left
- * out, because none of their rows can be deleted. The logs of a sandbox are deleted at the latest together with the sandbox.
+ * out, because none of their rows can be deleted. `logs_until` uses the shorter of two retentions, because the logs of a sandbox are
+ * deleted with the sandbox even if they could be kept longer.
  */
 export const retentionLimitsSql = `select org_id, run_days, ${until('least(log_days, sandbox_days)')} as logs_until,
     ${until('artifact_days')} as artifacts_until, ${until('sandbox_days')} as sandboxes_until

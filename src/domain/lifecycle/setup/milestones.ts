@@ -1,6 +1,9 @@
 // The milestones of setup by group, and the guides, in the order in which they are shown (docs/contract.md#setup-and-notices).
 
-/** Milestones of the contract. `custom_sandbox` is in no group, because the built-in template is enough for most organizations. */
+/**
+ * The setup milestones of the contract. The groups below do not contain `custom_sandbox`, because the built-in template is enough for
+ * most organizations.
+ */
 export const milestoneIds = [
   'workspace',
   'first_mission',

@@ -12,7 +12,10 @@ export type MilestoneState = (typeof milestoneStates)[number];
 export class SetupMilestone extends table('setup_milestones', {
   orgId: column<Id<'organization'>>(),
   milestoneId: column<MilestoneId>(),
-  /** When the milestone was reached; database triggers write this in the transaction that reached it. Null means that a person has only marked it. */
+  /**
+   * When the milestone was reached; database triggers write this in the transaction that reached it. Null if the milestone was not reached:
+   * the row then exists only because a person has marked the milestone.
+   */
   reachedAt: column<number | null>(),
   mark: column<Exclude<SetupMark, 'reset'> | null>(),
   markedAt: column<number | null>(),

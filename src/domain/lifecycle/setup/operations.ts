@@ -116,7 +116,7 @@ export async function markMilestone(caller: Caller, milestoneId: string, mark: S
   return writeMarks(caller, [milestoneId], mark);
 }
 
-/** Marks the milestones of a group that are still open; `reset` removes the marks of all. @throws 404 */
+/** Marks those milestones of a group that are still open. `reset` removes the marks from all milestones of the group. @throws 404 */
 export async function markGroup(caller: Caller, groupId: string, mark: SetupMark): Promise<SetupProgress> {
   const group = groups.find(({ id }) => id === groupId);
   if (!group) throw notFound('setup group');
@@ -148,7 +148,7 @@ export interface GuideChanges {
   completed: boolean;
 }
 
-/** Records the progress of the caller's person in a guide. Without `completed`, a completed guide becomes open again. @throws 404 */
+/** Records how far the caller has come in a guide. Without `completed`, a completed guide becomes open again. @throws 404 */
 export async function updateGuide(
   caller: Caller,
   guideId: string,

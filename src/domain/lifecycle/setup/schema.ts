@@ -131,7 +131,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
         SetupGroupProgress,
         'The counts of the group of `next`; null when no milestone is open.',
       ),
-      groups: typed([SetupGroup], 'The groups, in the order in which to do them.'),
+      groups: typed([SetupGroup], 'The groups of milestones, in the recommended order.'),
       requirements: t.field({
         type: [SetupRequirement],
         beyondRest: true,

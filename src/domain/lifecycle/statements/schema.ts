@@ -1,4 +1,4 @@
-// Attestations for runtimes, which attach the attestations to commits as git notes; in GraphQL only.
+// GraphQL fields for runtimes, which attach the signed attestations of a run's commits to these commits as git notes.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

@@ -27,7 +27,7 @@ export async function signRun({ runId }: { runId: string }): Promise<void> {
   const key = await signingKey();
   await transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
-    // If a run's details were deleted, its statements stay unchanged.
+    // An attestation is computed from the details of the run. If the details were deleted, the attestations stay as they are.
     if (run && run.kept === null) await signCommits(trx, run, key);
   });
 }

@@ -34,7 +34,7 @@ export async function attempt(
     answerStatus = response.statusCode!;
     const chunks: Buffer[] = [];
     let size = 0;
-    // Leaving this loop over the response closes the connection.
+    // A `break` ends the iteration over the response, which closes the connection.
     for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;

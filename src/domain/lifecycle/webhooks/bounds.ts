@@ -25,8 +25,8 @@ export const retryDelaysMs: readonly number[] = [
   ...[hours(10), hours(14), hours(20), hours(24)],
 ];
 
-/** Time of constant failure after which an endpoint is disabled. */
+/** An endpoint is disabled when all deliveries to it have failed for this long. */
 export const maxFailingMs = days(5);
 export const webhookRetentionMs = days(30);
-/** Time after the replacement of a secret in which messages are also signed with the previous secret. */
+/** After the secret of an endpoint is replaced, messages are signed with both the new and the previous secret for this long. */
 export const secretOverlapMs = hours(24);

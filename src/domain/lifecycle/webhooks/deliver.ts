@@ -161,8 +161,8 @@ const stateSql = `update webhook_endpoints set failing_since = $3, disabled_at =
   where id = $1 and failing_since is not distinct from $2 and disabled_at is null`;
 
 /**
- * Records since when the endpoint has been failing. Disables the endpoint when it has been failing for too long or has answered 410. Does
- * nothing when a person has changed the endpoint in the meantime.
+ * Stores the time since which the endpoint has been failing. Disables the endpoint when it has been failing for too long or has answered
+ * 410. Does nothing if a person has changed the endpoint after the delivery began.
  */
 async function recordState({ id, failingSince }: Held, attempts: readonly WebhookAttempt[]): Promise<void> {
   if (attempts.length === 0) return;

@@ -74,7 +74,7 @@ const writeAgain = ({ id, orgId, name }: WebhookEndpoint, found: readonly Webhoo
     if (!(await WebhookEndpoint.lock(trx, { id, orgId }))) WebhookEndpoint.refuse();
     if ((await countWaiting(trx, id)) + found.length > webhookCounts.waiting)
       throw conflict(
-        `An endpoint can have at most ${webhookCounts.waiting} waiting deliveries. Choose a shorter period.`,
+        `An endpoint can have at most ${webhookCounts.waiting} waiting deliveries. Repeat the deliveries of a shorter period.`,
       );
     const ids = newDeliveryIds(found.length);
     const again = found.map((delivery, n) => ({ ...withBody(ids[n]!, delivery), resendOf: delivery.id }));

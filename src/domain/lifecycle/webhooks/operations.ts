@@ -120,12 +120,15 @@ export async function changeEndpoint(
   });
 }
 
-// `claimed_until` is the end of a worker's lease or of a pause after a failure, which can be much longer. A lease is not shortened, because
-// two concurrent workers would break the order of events.
+// `claimed_until` is the end of a worker's lease, or the end of a pause after a failure; a pause can be much longer than a lease. A lease
+// is not shortened, because two concurrent workers would break the order of events.
 const endRestSql = 'update webhook_endpoints set claimed_until = least(claimed_until, $2) where id = $1';
 const dueNowSql = 'update webhook_deliveries set due_at = $2 where endpoint_id = $1 and due_at > $2';
 
-/** Ends a pause of the endpoint, such as one requested by `Retry-After`, except for the rest of a worker's lease. */
+/**
+ * Ends a long pause of the endpoint, such as a pause that `Retry-After` has requested: deliveries continue after at most the time of a
+ * lease. A worker's lease is not shortened.
+ */
 export const endRest = (trx: Transaction, id: WebhookEndpoint['id']): Promise<unknown> =>
   sql(endRestSql, [id, now() + leaseMs], trx);
 

@@ -1,4 +1,4 @@
-// Deliveries of webhooks in all APIs: the sent events, and the receiver's responses.
+// Fields for the deliveries of webhooks, in GraphQL, REST and MCP: the sent events, and the receivers' responses.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
@@ -44,7 +44,7 @@ const DeliveryType = builder.modelType(WebhookDelivery, 'WebhookDelivery').imple
       }),
       type: string('The type of the event, such as `run.completed`.'),
       status: typed(Status.type, 'The state of the delivery.'),
-      attempts: int('Number of attempts until now.'),
+      attempts: int('Number of attempts so far.'),
       dueAt: epochMsOrNull('When the next attempt is due; null after the last one.'),
       attemptedAt: epochMsOrNull('When the last attempt ended; null before the first.'),
       durationMs: intOrNull('Milliseconds that the last attempt took; null before the first.'),
@@ -54,7 +54,7 @@ const DeliveryType = builder.modelType(WebhookDelivery, 'WebhookDelivery').imple
         complexity: weightOf(answerBounds.bytes),
       }),
       error: stringOrNull('Why the last attempt got no complete response; null otherwise.'),
-      resendOf: stringOrNull('The delivery that a person repeated with this one; null otherwise.'),
+      resendOf: stringOrNull('The id of an earlier delivery, if this delivery repeats that one; null otherwise.'),
       createdAt: epochMs('When the delivery was written.'),
       endpoint: belongsTo('webhooks:read', 'The endpoint.', { type: EndpointType }),
     }),
@@ -107,7 +107,8 @@ const ResendRequest = request(
         .describe('Only deliveries in this state, `delivered` or `failed`; absent means both.'),
     })
     .meta({
-      description: 'Deliveries of a period. Deliveries that repeat an earlier one are left out.',
+      description:
+        'The deliveries to repeat, by the time when they were written. Deliveries that already repeat an earlier delivery are left out.',
       examples: [{ createdFrom: 1_795_219_200_000, status: 'failed' }],
     }),
 );

@@ -28,7 +28,8 @@ export interface NewCheckout {
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
-  // The checkout is committed before the provider is called. If that call fails, the checkout stays unpaid and expires.
+  // The transaction with the checkout ends before the payment provider is called. If that call fails, the checkout stays unpaid and
+  // expires.
   const checkoutId = await firstStep(() => insertCheckout(caller, orgId, input));
   const checkout = await BillingCheckout.get({ id: checkoutId as BillingCheckout['id'], orgId });
   const { url, reference } = await paymentProvider().startCheckout(checkout);

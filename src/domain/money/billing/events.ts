@@ -41,7 +41,7 @@ async function completeCheckout(trx: Transaction, provider: string, event: Of<'c
   const checkout = await lockCheckout(trx, provider, event.checkoutId);
   const { orgId, offer, teamPlan: plan, credits, amountCents, startsNow } = checkout;
   if (checkout.status === 'complete') return;
-  if (event.orgId !== orgId) throw invalid('The event has a different organization than the checkout session.');
+  if (event.orgId !== orgId) throw invalid('The event names a different organization than the checkout session.');
   if (event.amountCents !== amountCents) throw invalid('The event has a different amount than the checkout session.');
   if ((offer === 'team') !== (event.subscription !== null))
     throw invalid('The event does not match the offer: a team plan requires a subscription, and packs have none.');
@@ -110,7 +110,8 @@ async function insertSubscription(
   trx: Transaction,
   { periodEnd, at, ...subscription }: NewSubscription,
 ): Promise<void> {
-  // In a closed organization, the subscription is stored as canceled, so that the provider ends it together with the refund.
+  // If the organization was closed, the payment will be refunded. The subscription is then stored as canceled, so that the provider ends it
+  // when it refunds the payment.
   await lockOrganization(trx, subscription.orgId);
   const status = (await isOrganizationOpen(trx, subscription.orgId)) ? ('active' as const) : ('canceled' as const);
   const row = {
@@ -123,7 +124,8 @@ async function insertSubscription(
   };
   if (await BillingSubscription.insertNew(trx, row)) return;
   // If the organization paid two checkouts for a subscription, the second payment becomes an order, and the first subscription is kept. The
-  // provider is called before the commit, so that the event is delivered again when the call fails.
+  // provider is asked to end the second subscription before this transaction commits. If that call fails, nothing is committed, and the
+  // provider delivers the event again.
   await BillingSubscription.insert(trx, { ...row, status: 'canceled' });
   await providerNamed(row.provider)?.endSubscription(row.reference);
 }

@@ -83,7 +83,7 @@ export class BillingCheckout extends table('billing_checkouts', {
   /** Number of credits in all packs of the checkout together. */
   credits: column<number>(),
   amountCents: column<number>(),
-  /** Whether the credits can be spent at once; otherwise they can be spent after the withdrawal window. */
+  /** Whether the credits can be spent immediately; otherwise they can be spent after the withdrawal window. */
   startsNow: column<boolean>(),
   status: column<(typeof checkoutStatuses)[number]>(),
   provider: column<string>(),

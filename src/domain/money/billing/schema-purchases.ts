@@ -45,7 +45,7 @@ const WithdrawalStatus = wordSet('WithdrawalStatus', ['completed'], 'The state o
 export const TrackerTriggerPolicy = wordSet(
   'TrackerTriggerPolicy',
   trackerTriggerPolicies,
-  'The authors whose events at a tracker or source host may start missions, in addition to what each rule requires.',
+  'The authors whose events at a tracker or source host may start missions. An event must also fulfill the conditions of a rule.',
   {
     anyone: 'Everybody whom the rule of the project allows.',
     members: 'Members whose account is linked; events of other people wait for an approval.',
@@ -119,7 +119,7 @@ export const ListOrdersResponse = builder.objectRef<{ orders: BillingOrder[] }>(
 });
 
 export const CreditRequestResponse = builder.objectRef<RequestedCredits>('CreditRequestResponse').implement({
-  description: 'The request for credits that holds the message.',
+  description: 'The request for credits to which the message was added.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `crq_`.'),
@@ -143,7 +143,7 @@ export const CheckoutSessionResponse = builder
 const CheckoutTeamPlan = builder
   .objectRef<{ plan: (typeof teamPlanIds)[number]; name: string }>('CheckoutTeamPlan')
   .implement({
-    description: 'The team plan of a checkout session.',
+    description: 'The team plan that is bought in a checkout session.',
     fields: (t) =>
       members(t, {
         plan: typed(TeamPlanId.type, 'The id of the plan.'),

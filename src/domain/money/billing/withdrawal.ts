@@ -22,7 +22,7 @@ export interface Withdrawal {
   status: 'completed';
 }
 
-/** The price in cents of unspent credits, given in millionths of a credit. */
+/** The price of the unspent credits of an order, in cents. @param unspent The unspent credits, in millionths of a credit */
 export const refundOf = (
   { amountCents, credits }: Pick<BillingOrder, 'amountCents' | 'credits'>,
   unspent: number,
@@ -37,7 +37,7 @@ export interface Withdrawable {
 export const unspentOf = async (orderIds: readonly string[], caller: Caller): Promise<OpenLot[]> =>
   (await readLots(ownOrganization(caller))).filter(({ orderId }) => orderId !== null && orderIds.includes(orderId));
 
-/** Reason why the order cannot be withdrawn from, regardless of its remaining credits; null when there is none. */
+/** Why the customer cannot withdraw from the order, regardless of the remaining credits; null when nothing forbids it. */
 function refusalOf({ status, withdrawableUntil, createdAt }: BillingOrder): string | null {
   if (status === 'withdrawn') return 'The order has already been withdrawn.';
   if (withdrawableUntil !== null && now() <= withdrawableUntil) return null;
@@ -65,7 +65,7 @@ export const withdrawOrder = (caller: Caller, id: string, reason: string | null)
     if (refusal !== null) throw conflict(refusal);
     const at = now();
     const reversed = await withdrawCredits(trx, orgId, order.id, 'Withdrawal from the order.');
-    if (reversed === 0) throw conflict('All credits of the order are spent or reserved by running missions.');
+    if (reversed === 0) throw conflict('All credits of the order are spent, or reserved by missions that are running.');
     const refundCents = refundOf(order, reversed);
     await BillingOrder.patch(
       trx,
@@ -112,7 +112,7 @@ export async function sendRefunds(): Promise<void> {
   const errors: unknown[] = [];
   for (const order of await sql<BillingOrder>(pendingSql)) {
     try {
-      // While the provider is not configured, the order is skipped; it is refunded later.
+      // If the payment provider of the order is not configured, the order is skipped, and refunded once the provider is configured again.
       const provider = providerNamed(order.provider);
       if (!provider) continue;
       if (order.refundCents! > 0) await provider.refund(order);

@@ -1,4 +1,5 @@
-// Changes of credits that missions do not cause themselves: grants and purchases, withdrawals from orders, and refunds of missions.
+// Changes of credits that missions do not cause themselves: granted and purchased credits, credits taken back when a customer withdraws
+// from an order, and credits refunded for a mission.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';

@@ -30,10 +30,10 @@ export type NewTransfer = Pick<CreditTransfer, 'kind'> &
 
 // Ids are primary keys with the collation "C", but columns that refer to them have the default collation. A comparison must use the
 // collation of the referring column, so that its index can be used.
-/** SQL for an id that is compared with a column that refers to it. */
+/** SQL for `id` in a comparison with a column of another table that contains such ids. */
 export const reference = (id: string): string => `${id} collate "default"`;
 
-/** SQL for the present balance of an account of the lot `lot`. */
+/** SQL for the present balance of one account of a lot. @param lot SQL expression for the id of the lot */
 export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): string =>
   `coalesce((select e.balance_after from credit_entries e
     where e.lot_id = ${reference(lot)} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;

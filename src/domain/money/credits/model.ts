@@ -32,16 +32,19 @@ export class CreditTransfer extends table('credit_transfers', {
   /** Number of the transfer: 1, 2, 3 … within the organization. */
   seq: column<number>(),
   kind: column<TransferKind>(),
-  /** Change of the amount that the organization owns, including reserved credits. */
+  /** Change of the organization's credits. Credits that missions have reserved still count as the organization's. */
   amount: column<number>(),
-  /** Amount that the organization owns after the transfer. */
+  /** The organization's credits after the transfer, including reserved credits. */
   balanceAfter: column<number>(),
   /** The part of a mission's cost that exceeded the credits; it is not charged later. */
   uncovered: column<number>(),
   /** Total spending of all missions up to this transfer, without subtracting refunds, and the number of missions. */
   spentAfter: column<number>(),
   missionsAfter: column<number>(),
-  /** The run of the transfer; null for a `reserve` when missions start, because its entries name the runs. */
+  /**
+   * The run to which the transfer belongs. Null for a transfer of the kind `reserve` when missions start: it can belong to several runs,
+   * which its entries name.
+   */
   runId: column<string | null>(),
   orderId: column<string | null>(),
   note: column<string | null>(),

@@ -30,7 +30,7 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
   return { owned: last?.owned ?? 0, spendable: sumOf(lots.filter((lot) => isSpendable(lot, at))), lots };
 }
 
-/** The lot of an order's credits, with the times when they become valid and expire. */
+/** The lot with the credits of an order. It also contains the time from which, and the time until which, the credits can be spent. */
 export const lotOfOrder = (orgId: string, orderId: string): Promise<CreditLot | undefined> =>
   CreditLot.find({ orgId: orgId as CreditLot['orgId'], orderId });
 

@@ -31,7 +31,7 @@ export const hasUnbookedMissions = async (trx: Transaction, orgId: string): Prom
 const reviewExhaustedSql = `insert into credit_reviews (run_id, org_id, is_over)
   select run_id, org_id, false from credit_exhaustions where org_id = $1 order by run_id on conflict (run_id) do nothing`;
 
-/** Queues missions that had used up their credits for another review, because new credits have arrived. */
+/** New credits have arrived, so the missions that had used up the organization's credits are queued to be reviewed again. */
 export const reviewExhausted = (trx: Transaction, orgId: string): Promise<unknown> =>
   sql(reviewExhaustedSql, [orgId], trx);
 

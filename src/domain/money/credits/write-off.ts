@@ -3,7 +3,7 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { append, openBook, readLots } from './ledger.ts';
 import { hasUnbookedMissions } from './reviews.ts';
 
-/** Whether missions still have reserved credits or are not booked yet. A canceled mission is settled only shortly after its end. */
+/** Whether missions still have reserved credits, or have costs that are not booked yet. A canceled mission is settled only shortly after its end. */
 export async function isUnsettled(trx: Transaction, orgId: string): Promise<boolean> {
   if (await hasUnbookedMissions(trx, orgId)) return true;
   return (await readLots(orgId, trx)).some(({ owned, available }) => owned > available);

@@ -17,16 +17,18 @@ interface Guarded {
   /** Name of the trigger. */
   trigger: string;
   /**
-   * Arguments of the trigger: the column with the organization's id, or the column that refers to a record with that id, followed by the
-   * record's table and key column.
+   * Arguments of the trigger, which tell how to find the id of the organization to which a row belongs. Either one argument: the column
+   * that contains the id. Or three arguments: the column that refers to a record in another table, the name of that table, and its key
+   * column.
    */
   arguments: string;
-  /** Operations that are guarded. */
+  /** The operations on the table (insert, update, delete) for which the trigger is called. */
   operations: string;
 }
 
-// The tables of the move itself are not guarded, nor are sessions, which belong to people. Changes of a person are recorded for each of the
-// person's organizations, so `audit_changes` allows inserts; only the numbering, which updates or deletes rows, is refused.
+// The tables of the move itself get no trigger, nor does `sessions`, because sessions belong to people. `audit_changes` gets a trigger only
+// for updates and deletes: a change of a person is inserted for each organization of the person, even while one of them is moving. While an
+// organization moves, only the numbering of its changes is refused, which updates or deletes these rows.
 const guardedSql = `with tables as (select oid, relname from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
       and relname not in ('cell_organizations', 'cell_slugs', 'sessions')),

@@ -12,16 +12,16 @@ export const moveStateOf = (orgId: string, trx?: Transaction): Promise<CellOrgan
 
 const placeSql = 'select state, other_cell from cell_organizations where org_id = $1';
 /**
- * State and other cell of an organization; undefined in the same cases as for `moveStateOf`. This is read for each request, and therefore
- * omits the waiting jobs, which can be many.
+ * The state of the organization's move, and the other cell of the move. Undefined for an organization that belongs to this cell and is not
+ * moving. This is read for each request, so the waiting jobs of the move, which can be many, are not read.
  */
 export const placeOfMove = async (orgId: string): Promise<Pick<CellOrganization, 'state' | 'otherCell'> | undefined> =>
   (await lookUp<Pick<CellOrganization, 'state' | 'otherCell'>>(placeSql, [orgId]))[0];
 
 const movedSql = `select org_id, other_cell from cell_organizations where slug = $1 and state = 'moved' order by changed_at desc limit 1`;
 /**
- * The cell to which the organization with this slug has moved. Null for an unknown slug, and for a slug that an organization of this cell
- * has taken since; the organization that moved was then closed in the other cell.
+ * The cell to which the organization with this slug has moved. Null for an unknown slug. Also null if another organization of this cell now
+ * has the slug: this is possible if the organization was closed after it had moved.
  */
 export async function cellOfSlug(slug: string): Promise<string | null> {
   const [moved] = await sql<Pick<CellOrganization, 'orgId' | 'otherCell'>>(movedSql, [slug]);
@@ -80,5 +80,5 @@ export const isWritableSql = (orgId: string): string =>
 export const isStayingSql = (orgId: string): string =>
   `coalesce((select false from cell_organizations cell where cell.org_id = ${orgId}), true)`;
 
-/** Runs work of the move itself, which the guard allows to write. */
+/** Calls `work`, which belongs to the move itself. The triggers of guard.ts let it write rows of a moving organization. */
 export const asMover = <T>(work: () => Promise<T>): Promise<T> => asService('operator', 'mover', 'org:move', work);

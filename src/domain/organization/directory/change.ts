@@ -1,4 +1,5 @@
-// Runs changes of a directory, each in a transaction. They are serialized per organization, together with changes of its memberships.
+// Changes the users and groups of a directory, each change in one transaction. The transactions lock the organization, so such changes, and
+// changes of the organization's memberships, are carried out one after the other.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';

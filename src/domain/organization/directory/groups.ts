@@ -133,5 +133,5 @@ async function changeMembers(
 async function refuseTooMany(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
   const { groupMembers: max } = directoryCounts;
   if ((await DirectoryGroupMember.query(trx).where({ orgId }).resultSize()) > max)
-    throw conflict(`The groups of a directory can have at most ${max} members together.`);
+    throw conflict(`The groups of a directory can have at most ${max} members in total.`);
 }

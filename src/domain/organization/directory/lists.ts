@@ -1,4 +1,4 @@
-// Lists of the users and groups of a directory for its identity provider, filtered and paged by position (RFC 7644, section 3.4.2).
+// Lists the users and the groups of a directory for the identity provider, filtered and paged by position (RFC 7644, section 3.4.2).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -23,7 +23,8 @@ export interface Listed<Row> {
 
 const kinds = {
   users: { model: DirectoryUser, columns: userColumns },
-  // Both models have the type of the user model, because lists use only properties that both models have.
+  // The function below needs one type for both models. It is the type of the user model, because lists use only properties that both models
+  // have.
   groups: { model: DirectoryGroup as unknown as typeof DirectoryUser, columns: groupColumns },
 };
 

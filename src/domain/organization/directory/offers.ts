@@ -30,7 +30,10 @@ export async function directoryOffersFor({ id, email }: Pick<Person, 'id' | 'ema
   return offers.filter(({ orgId }) => !joined.has(orgId));
 }
 
-/** Makes the person a member, with the role of their groups. @throws 404 without an offer */
+/**
+ * Makes the person a member of an organization whose directory offers this; the person's groups in the directory decide the role. @throws
+ * 404 if the directory offers no membership to the person
+ */
 export const acceptDirectoryOffer = (
   { id, email }: Pick<Person, 'id' | 'email'>,
   orgId: Id<'organization'>,
@@ -43,15 +46,17 @@ export const acceptDirectoryOffer = (
   });
 
 /**
- * Uses up the offer to this address, and returns the role that the user's groups give. Null means that the directory contains the user but
- * offers nothing, because the user is inactive or was removed; undefined means that the directory does not contain the address.
+ * A directory offers a membership to each active user. Accepts the offer for the user with this address, and returns the role that the
+ * user's groups give. Returns null if the user has no offer, because the user is inactive or was removed; undefined if the directory has no
+ * user with this address.
  */
 export async function takeOffer(
   trx: Transaction,
   orgId: Id<'organization'>,
   email: string,
 ): Promise<GroupRole | null | undefined> {
-  // The lock waits for a concurrent creation of an inactive user, so that the person cannot join at the same time.
+  // If a concurrent transaction is creating an inactive user with this address, the lock makes this transaction wait. The person therefore
+  // cannot join at the same time.
   await lockOrganization(trx, orgId);
   if (!(await DirectoryUser.find({ orgId, email }, trx))) return undefined;
   const offered = { orgId, email, active: true, isOffered: true };

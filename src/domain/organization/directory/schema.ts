@@ -43,7 +43,7 @@ const DirectoryUserType = builder.objectRef<records.ListedUser>('DirectoryUser')
       externalId: stringOrNull('Id of the user at the identity provider; null when the provider sends none.'),
       email: string('The email address, which identifies the account of the person.'),
       displayName: stringOrNull('The name at the identity provider; the account of the person keeps its own.'),
-      active: boolean('Whether the identity provider lets the person be a member.'),
+      active: boolean('Whether the person may be a member, according to the identity provider.'),
       state: typed(UserState.type, 'Whether the person belongs to the organization.'),
       createdAt: epochMs('When the identity provider created the user.'),
       updatedAt: epochMs('When the identity provider last changed the user.'),

@@ -1,4 +1,4 @@
-// The mail of an invite. The name of the organization is free text: it is quoted, and escaped so that no part becomes a link.
+// The email with an invite. The name of the organization is free text: it is quoted, and escaped so that no part becomes a link.
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Mail } from '#foundation/mail/mail.ts';
 import type { Invite } from './model.ts';

@@ -13,7 +13,7 @@ export function bindInvitesPerDay(limit: number): void {
   perOrganization = limit;
 }
 
-/** Prefix of the lock keys, which distinguishes these advisory locks from other locks whose keys are texts. */
+/** Prefix of the lock keys, which distinguishes these advisory locks from other locks whose keys are strings. */
 const lockSpace = 7_310_448;
 
 /** The time of the earliest invite that still counts; a day after it, the next invite is admitted. */

@@ -72,7 +72,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createInvite: t.field({
-    description: 'Invites an email address with a role not above the caller’s own, and sends it a mail.',
+    description: 'Invites an email address with a role not above the caller’s own, and sends an email to it.',
     scope: 'members:write',
     rest: { route: 'POST /invites', status: 201, errors: [409] },
     tool: { name: 'create_invite', openWorld: true },

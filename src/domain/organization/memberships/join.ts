@@ -1,5 +1,5 @@
-// SQL fragments that join memberships in statements about other resource types: the look-up of a credential reads the role of the person, and
-// the operator's list of organizations reads their members.
+// SQL fragments for queries of other record types that also read columns of `memberships`. For example, the query that finds a credential
+// also reads the role of the credential's owner.
 import { joinPersonSql } from '../people/join.ts';
 
 /**
@@ -43,6 +43,6 @@ export const joinReadableMembershipSql = (userId: string, orgId: string, hidden:
   `join memberships m on m.user_id = ${userId} and m.org_id = ${orgId} and not m.org_id = any(${hidden})
     and (m.closed_at is null or m.role = 'owner')`;
 
-/** Joins the memberships `m` of an organization with their people `p`; the columns are null without members. */
+/** Joins the memberships `m` of an organization with their people `p`. If the organization has no members, the columns of `m` and `p` are null. */
 export const joinMembersSql = (orgId: string): string =>
   `left join memberships m on m.org_id = ${orgId} ${joinPersonSql('m.user_id')}`;

@@ -1,4 +1,5 @@
-// Operations on memberships: list members, add a person with an account, lock a membership for a new credential.
+// Operations on memberships: lists the members, adds a person who has an account, and locks the row of a membership while a credential is
+// created.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { isAtLeast, type OrgRole } from '#access/roles.ts';
@@ -86,7 +87,7 @@ export async function setRoles(
   await sql(setRolesSql, [orgId, roles.map(({ userId }) => userId), roles.map(({ role }) => role)], trx);
 }
 
-/** Locks a membership like `lockMembership`. @throws 404 for a person who is not a member, 409 in a closed organization */
+/** Locks a membership in the same way as `lockMembership` does. @throws 404 for a person who is not a member, 409 in a closed organization */
 export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Membership> {
   const membership = await lockMembership(trx, orgId, userId);
   if (membership) return membership;

@@ -7,7 +7,7 @@ import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { badGateway, conflict } from '#foundation/problem.ts';
 import { Organization } from './model.ts';
 
-/** Paths of requests between cells about slugs. */
+/** The URL paths of the requests about slugs that cells send to each other. */
 export const slugPaths = {
   reserve: '/cells/slugs',
   use: '/cells/slugs/use',
@@ -101,14 +101,17 @@ export async function reserveForJoin({ id: orgId, slug }: { id: string; slug: st
 }
 
 const registeredSql = 'select cell from cell_registrations';
-/** The cells, other than the directory and `asking`, that may have slugs without a reservation. */
+/**
+ * The cells that have not reported that all of their slugs are reserved in the directory; these cells have to be asked about a slug. The
+ * directory itself and the cell `asking` are left out.
+ */
 async function unregisteredCells(asking: string): Promise<string[]> {
   const registered = new Set((await sql<{ cell: string }>(registeredSql, [])).map(({ cell }) => cell));
   return otherCells().filter((cell) => cell !== asking && !registered.has(cell));
 }
 
 const registerSql = 'insert into cell_registrations (cell, registered_at) values ($1, $2) on conflict do nothing';
-/** Records in the directory that all slugs of a cell are reserved. */
+/** Stores, in the directory, that the cell has reserved all of its slugs there. */
 export async function noteRegistered(cell: string): Promise<object> {
   await sql(registerSql, [cell, now()]);
   return { ok: true };

@@ -11,5 +11,5 @@ export const emailAddress = z
 /** The form in which an address is stored and compared: lower case. */
 export const normalizeEmail = (address: string): string => address.toLowerCase();
 
-/** The domain of an address in its stored form. */
+/** The domain of an address. @param email The address in lower case, as it is stored */
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1);

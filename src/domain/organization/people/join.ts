@@ -1,4 +1,4 @@
-// SQL fragments that join a person in statements about other resource types.
+// SQL fragments for queries of other record types that also read columns of `people`.
 
 /** Joins the person `p` whose id is in `column`, unless the account is disabled. */
 export const joinEnabledPersonSql = (column: string): string =>

@@ -21,7 +21,7 @@ export function newChallenge(ceremony: Ceremony): string {
   return `${head}.${macOf(head, ceremony)}`;
 }
 
-/** Whether a challenge, in the base64url of client data, was created for this ceremony and has not expired. */
+/** Whether a challenge was created for this ceremony and has not expired. @param encoded The challenge in base64url, as in the client data */
 export function isChallenge(encoded: string, ceremony: Ceremony): boolean {
   const [secret, expiresAt, mac = ''] = textOf(encoded).split('.');
   const isOurs = sameBytes(Buffer.from(mac), Buffer.from(macOf(`${secret}.${expiresAt}`, ceremony)));

@@ -209,7 +209,8 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
       expectedChallenge: accepts,
       expectedOrigin: origin,
       expectedRPID: rpId,
-      // The statement below compares the counter, so that concurrent sign-ins advance it one after the other.
+      // A stored counter of 0 disables the library's check of the counter. `useKeySql` below makes this check in the statement that stores
+      // the new counter, so the check also holds for concurrent sign-ins.
       credential: { id: answer.id, publicKey: new Uint8Array(key.publicKey), counter: 0 },
       requireUserVerification: true,
     }),
@@ -226,7 +227,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
   });
 }
 
-/** Returns a check of challenges for one ceremony, and a function that consumes the accepted challenge. */
+/** Returns two functions for one ceremony: `accepts` checks a challenge and remembers it, and `challenge` returns the remembered challenge. */
 function expecting(ceremony: Ceremony) {
   let accepted = '';
   const accepts = (encoded: string): boolean => {

@@ -25,7 +25,7 @@ export interface SignInBrowser extends SignInSource {
   secret: string | null;
 }
 
-// A new code replaces the row of the browser, so that concurrent requests leave one code.
+// A new code replaces the earlier code for the same address and browser, so that only one code is left after concurrent requests.
 const putCodeSql = `insert into sign_in_codes (id, email, binding, code_digest, created_at, expires_at)
   values ($1, $2, $3, $4, $5, $6)
   on conflict (email, binding) do update set id = excluded.id, code_digest = excluded.code_digest, try_count = 0,

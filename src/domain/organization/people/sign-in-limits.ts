@@ -47,7 +47,7 @@ export interface SignInSource {
   knownBrowser: string | null;
 }
 
-/** Counts a mail to an address. @throws 429 */
+/** Counts an email to an address toward the limits. @throws 429 */
 export async function admitSignInMail(email: string, { address, knownBrowser }: SignInSource): Promise<void> {
   if (knownBrowser) return void (await mailsOfKnownBrowser.take(`${knownBrowser} ${email}`));
   const network = networkOf(address);

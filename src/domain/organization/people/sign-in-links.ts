@@ -11,7 +11,7 @@ import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
 
-/** The browser that requested a mail, and its return path after sign-in. */
+/** The browser that requested an email, and the path that it opens after the sign-in. */
 interface Origin {
   /** The digest of the secret in the requesting browser's cookie. */
   binding: Buffer;
@@ -24,7 +24,7 @@ const findLinkSql = `select email, created_at from sign_in_links
   where digest = $1 and used_at is null and expires_at > $2`;
 const useLinkSql = `update sign_in_links set used_at = $2
   where digest = $1 and used_at is null and expires_at > $2 returning email, binding, return_to`;
-/** The URL of a page that signs its visitor in as that person. It must be kept secret. */
+/** The URL of a page that signs its visitor in as the person with this email address. The URL must be kept secret. */
 export async function createSignInLink(address: string, origin?: Origin, trx?: Transaction): Promise<string> {
   const secret = newSecret('');
   const createdAt = now();

@@ -1,4 +1,4 @@
-// SQL fragments that join erasures in statements about other resource types.
+// SQL fragment for queries of other record types that also read whether a person was erased.
 
 /** Joins the erasure `e` of a subject; its columns are null if the subject was not erased. */
 export const joinErasureSql = (orgId: string, subject: string): string =>

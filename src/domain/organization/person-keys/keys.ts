@@ -122,7 +122,8 @@ const deleteUnusedSql = 'delete from person_keys where org_id = $1 and used_at <
 const deleteErasuresSql = 'delete from person_erasures where org_id = $1 and number < $2';
 
 /**
- * Deletes keys that sealed nothing since `before`, and erasures whose sealed events are all deleted. The counter of the log must be locked.
+ * Deletes keys with which nothing was sealed since `before`. Deletes the record of an erasure once every event from before the erasure is
+ * deleted. The counter of the log must be locked.
  * @param firstNumber The oldest event that still exists
  */
 export async function deleteUnusedKeys(

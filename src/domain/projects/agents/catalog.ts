@@ -7,7 +7,7 @@ import type { AgentRole, HarnessId } from './model.ts';
 
 export { builtinSandboxTemplate };
 
-/** The vendors of language models, which connectors of the kind `llm` can have. */
+/** The vendors of language models. Each connector of the kind `llm` has one of them. */
 export const modelVendors = vendorsOf('llm');
 export type { ModelProvider, ModelVendor };
 
@@ -103,7 +103,7 @@ export interface Harness {
   label: string;
   /** Whether runtimes can execute the harness. Missions are assigned only to agents with such a harness. */
   executable: boolean;
-  /** Models with a list price that the tested release of the harness supports (src/runner/harness/versions.ts). */
+  /** The models that the tested release of the harness supports (src/runner/harness/versions.ts) and whose list price is known. */
   models: readonly CatalogModel[];
 }
 
@@ -128,7 +128,7 @@ export const harnesses: readonly Harness[] = [
   { id: 'shell', label: 'Script', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
 
-/** The harnesses that can use models listed by connectors: they speak the APIs of both vendors and accept any model id. */
+/** The harnesses that can use any model that a connector lists: they speak the APIs of Anthropic and of OpenAI, and accept any model id. */
 export const anyModelHarnesses: readonly HarnessId[] = ['opencode', 'acp'];
 
 /**
@@ -219,7 +219,10 @@ export const harnessOptionsOf = ({ harness, model }: Pick<BuiltinAgent, 'harness
         { harness: 'codex' as const, model: 'gpt-5.5' },
       ];
 
-/** Combinations for a built-in agent that uses another model. A model outside the catalog needs a harness that accepts any model. */
+/**
+ * The harness and model combinations that can execute a built-in agent with `model` in place of its default model. A model outside the
+ * catalog needs a harness that accepts any model.
+ */
 export const harnessOptionsWith = (agent: Pick<BuiltinAgent, 'harness' | 'model'>, model: string) => {
   const isNamed = vendorOfModel(model) === undefined;
   const runs = (id: HarnessId): boolean =>

@@ -194,7 +194,7 @@ export async function changedSettings(
   return settingsOf(changed);
 }
 
-/** Stores the changes of an agent that the caller has locked. @throws 409 if another agent has the name */
+/** Stores the changes of an agent that the caller has locked. @throws 409 if another agent already has the new name */
 export async function writeAgent(trx: Transaction, agent: Agent, changes: Partial<Agent>): Promise<AgentRecord> {
   const changed = { ...changes, updatedAt: nowAfter(agent.updatedAt) };
   await Agent.patch(trx, { id: agent.id }, changed).catch((error) => nameTaken(error, changes.name!));

@@ -51,7 +51,10 @@ const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})
     or ${hasModelConnector(orgId, vendor)})`;
 
-/** Placeholders of the arrays that a claiming runtime offers; null for `vendors` means all vendors. */
+/**
+ * SQL placeholders, such as `$2`, for what a claiming runtime offers: the array of its harnesses, and the array of the vendors for whose
+ * models it has credentials. If the second array is null, the runtime has credentials for all vendors.
+ */
 export interface Placeholders {
   harnesses: string;
   vendors: string;
@@ -74,13 +77,16 @@ export const isRunnableBy = (offered: string, harness: string, vendor: string, o
 
 const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor) => `('${id}', ${literal(vendor)})`));
 /**
- * SQL for all pairs of a harness and a provider, as rows of `wanted`. The provider is a vendor, null, or a model that the organization's
- * connectors list.
+ * SQL for the rows of `wanted`: all pairs of a harness and a model provider. The column `vendor` contains a vendor, null for no model, or
+ * `model:` followed by the id of a model that the organization's connectors list.
  */
 export const wantedPairs = (orgId: string): string =>
   `(values ${pairs.join(', ')} union all select h, named.provider from (${namedProviders(orgId)}) named (provider), unnest('{${anyModelHarnesses}}'::text[]) h) wanted (harness, vendor)`;
 
-/** SQL condition on an agent: it is the agent `named` or, if that is null, may work on a mission that names no agent. */
+/**
+ * SQL condition on an agent. If `named` is not null, the agent must have this id. If `named` is null, the agent must be one that may work
+ * on missions that name no agent.
+ */
 const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
@@ -96,8 +102,8 @@ const isConnected = (orgId: string, since: string): string =>
   `(h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since}`;
 
 /**
- * SQL condition: a runtime that offers the harness and has the labels is connected for the organization, with a model of the vendor.
- * @param since Placeholder of a time after which a connected runtime was last seen
+ * SQL condition: the organization has a connected runtime that offers the harness, has the labels, and can use models of the vendor.
+ * @param since Placeholder of a time. A runtime counts as connected if it was seen after this time.
  */
 export const isOffered = (harness: string, vendor: string, orgId: string, since: string, labels = "'{}'"): string =>
   `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
@@ -114,8 +120,8 @@ export const missingLabels = (labels: string, orgId: string, since: string): str
       where ${isConnected(orgId, since)} and l = any(h.labels))), array_to_string(${labels}, ', ')) end`;
 
 /**
- * SQL condition: a runtime that has room for missions of the instance type is connected for the organization.
- * @param since Placeholder of a time after which a connected runtime was last seen
+ * SQL condition: the organization has a connected runtime with room for missions of the instance type.
+ * @param since Placeholder of a time. A runtime counts as connected if it was seen after this time.
  */
 export const hasRoom = (type: string, orgId: string, since: string): string =>
   `exists (select from runtime_harnesses h where ${isConnected(orgId, since)}

@@ -46,7 +46,7 @@ export interface RuntimeOffer extends Room {
   places?: number | null | undefined;
   /** Vendors for whose models the runtime has credentials; absent means all vendors that its harnesses need. */
   modelVendors?: readonly ModelVendor[] | null | undefined;
-  /** The runtime's explanation why it does not offer a harness yet; null when there is none. */
+  /** The runtime explains why it does not offer a harness yet; null when it has nothing to explain. */
   notice?: string | null | undefined;
   labels?: readonly string[] | undefined;
   /** Whether the runtime answers calls from recordings, as forks need; absent means no. */
@@ -98,7 +98,7 @@ const isRunnableByRuntime = `exists (select from runtime_harnesses h
   where ${isRunnableBy('h', 'wanted.harness', 'wanted.vendor', '$1')} and h.credential_id = $2 and h.runtime = $3 and h.seen_at > $4
     and ${hasLabels('h.labels', '$5')})`;
 
-/** The agents that the runtime can execute with a template that asks for the labels, according to the runtime's last claim. */
+/** The agents that the runtime can execute, according to its last claim. @param labels The labels that the sandbox template requires */
 export const canRuntimeRun = (
   trx: Transaction,
   orgId: string,

@@ -1,4 +1,4 @@
-// GraphQL fields for versions of agents, and for trials of a version by a share of the missions.
+// GraphQL fields for the versions of agents, and for trials. In a trial, a share of an agent's missions uses another version.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
@@ -21,7 +21,7 @@ const AgentVersionType = builder.modelType(AgentVersion, 'AgentVersion').impleme
     members(t, {
       id: string('The id, which starts with `agv_`.'),
       agentId: string('The agent.'),
-      number: int('The number among the versions of the agent, from 1.'),
+      number: int('The version number; the first version of an agent has the number 1.'),
       name: string('The name of the agent.'),
       role: typed(AgentRole.type, 'The role of the agent in a mission.'),
       harness: typed(Harness.type, 'The program that drives the agent’s model.'),
@@ -49,12 +49,12 @@ const StartAgentTrialRequest = request(
         .min(trialPercent.min)
         .max(trialPercent.max)
         .describe(`The share of the missions in percent: ${range(trialPercent)}.`),
-      number: number.nullish().describe('The number of an existing version; absent with `changes`.'),
+      number: number.nullish().describe('The number of an existing version; must be absent if `changes` is present.'),
       changes: z
         .object(changeable)
         .describe('The changed settings of a new version on trial.')
         .nullish()
-        .describe('The changed settings of a new version; absent with `number`.'),
+        .describe('The changed settings of a new version; must be absent if `number` is present.'),
       note: note.schema.nullish().describe(note.description),
     })
     .meta({
@@ -102,8 +102,9 @@ builder.mutationFields((t) => ({
   }),
   startAgentTrial: t.field({
     description:
-      'Starts a trial, which replaces an earlier one: a share of the missions of an agent work with another version. This is an existing ' +
-      'version, named by its number, or a new one with changed settings. All runs on one branch have the same version. A mission whose runtime ' +
+      'Starts a trial, which replaces an earlier one: a share of the missions of an agent work with another version. This other version ' +
+      'is an existing version, named by its number, or a new version with changed settings. All runs on one branch have the same ' +
+      'version. A mission whose runtime ' +
       'cannot run the harness or model of the trial works with the agent’s own version.',
     scope: 'agents:write',
     tool: { name: 'start_agent_trial', idempotent: true },
@@ -123,7 +124,7 @@ builder.mutationFields((t) => ({
       agentId: t.arg.string(pathId),
       promote: t.arg.boolean({
         required: true,
-        description: 'Whether the agent gets the tried settings for all its missions.',
+        description: 'Whether all missions of the agent use the settings of the trial from now on.',
       }),
     },
     resolve: (_, { agentId, promote }, { caller }) => endTrial(caller, agentId, promote),

@@ -13,16 +13,17 @@ import { recordVersion, settingsOf, triedSettingsOf, versionOf } from './version
 export interface NewTrial {
   /** Percentage of the agent's missions that use the version on trial. */
   percent: number;
-  /** Changes to the agent's settings, which are stored as a new version; absent with `number`. */
+  /** Changes to the agent's settings, which are stored as a new version; absent if `number` is present. */
   changes?: Omit<AgentChanges, 'name' | 'role'> | null | undefined;
-  /** Number of an existing version to try; absent with `changes`. */
+  /** Number of an existing version to try; absent if `changes` is present. */
   number?: number | null | undefined;
   note?: string | null | undefined;
 }
 
 /**
- * Starts a trial, in which a share of the agent's missions uses another version. An earlier trial is replaced. @throws 400 unless the
- * request has either changes or the number of a version, and for the number of the current version; 404; 409 for a built-in agent
+ * Starts a trial, in which a share of the agent's missions uses another version. An earlier trial is replaced.
+ * @throws 400 if the request has both changes and a version number, or neither of them; 400 if the version is the agent's current version;
+ * 404; 409 for a built-in agent
  */
 export async function startTrial(caller: Caller, agentId: string, input: NewTrial): Promise<AgentRecord> {
   beyondOneProject(caller);

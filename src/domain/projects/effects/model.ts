@@ -75,7 +75,7 @@ export class OutsideEffect extends table('outside_effects', {
   static override jsonAttributes = ['payload'];
   static visibleTo = withinReach;
 
-  /** Until this time one process carries out the effect exclusively. */
+  /** Until this time only one process may carry out the effect. */
   declare leaseUntil: number | null;
   declare attempts: number;
 }

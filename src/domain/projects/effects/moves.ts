@@ -57,15 +57,15 @@ const failSql = `update outside_effects e set state = 'failed', updated_at = $2,
   returning e.id`;
 
 /**
- * Marks tool calls as failed if their process has ended, and pull requests if their branch could not be pushed. A person then decides
- * again. Returns their number.
+ * Marks a tool call as failed if the process that carried it out has ended, and a pull request if its branch could not be pushed. A person
+ * then decides again. Returns the number of effects that were marked.
  */
 export const failStuckEffects = async (trx: Transaction, runId: string): Promise<number> =>
   (await sql(failSql, [runId, now()], trx)).length;
 
 const unfinishedSql = `select count(*)::int as count from outside_effects where run_id = $1 and state in ('approved', 'committing')`;
 
-/** Number of approved effects that are not carried out yet. */
+/** Number of approved effects that have not been carried out yet. */
 export const countUnfinished = async (runId: string, trx?: Transaction): Promise<number> =>
   (await sql<{ count: number }>(unfinishedSql, [runId], trx))[0]!.count;
 

@@ -22,7 +22,7 @@ export const OutsideEffectKind = wordSet(
 
 const words = {
   waits: 'Kinds of outside effects that wait for approval.',
-  allowedTools: `Tools whose calls do not wait: \`server\` or \`server.tool\`, at most ${effectBounds.allowedTools}.`,
+  allowedTools: `Tools whose calls need no approval: \`server\` or \`server.tool\`, at most ${effectBounds.allowedTools}.`,
 };
 
 export const EffectPolicyType = builder.objectRef<EffectPolicy>('EffectPolicy').implement({

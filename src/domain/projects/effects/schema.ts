@@ -27,7 +27,8 @@ export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect
       state: typed(OutsideEffectState.type, 'State of the effect.'),
       title: t.string({ description: 'Description of the effect.', resolve: (effect) => describeEffect(effect).title }),
       text: t.string({
-        description: 'Text that other people would read, or the arguments of a call as JSON; empty without one.',
+        description:
+          'Text that other people would read, or the arguments of a call as JSON; empty for an effect that has neither.',
         complexity: weightOf(effectBounds.payload),
         resolve: (effect) => describeEffect(effect).text,
       }),
@@ -38,6 +39,6 @@ export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect
       decidedAt: epochMsOrNull('When the effect was approved or rejected; null before.'),
       committedAt: epochMsOrNull('When the effect was carried out; null before.'),
       createdAt: epochMs('When the effect was first staged.'),
-      updatedAt: epochMs('When it last changed.'),
+      updatedAt: epochMs('When the effect last changed.'),
     }),
 });
