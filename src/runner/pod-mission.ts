@@ -89,5 +89,5 @@ async function runPodMission(limits: Limits, pace: Pace, stopping: AbortSignal):
   };
   console.log(`${run.runId} ${run.missionTitle ?? ''}`);
   await executeRun(platform, run, pace, capabilities, stopping);
-  console.log(`${run.runId} is done`);
+  console.log(`${run.runId} has left this pod`);
 }

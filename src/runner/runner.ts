@@ -171,7 +171,7 @@ process.exit();
 /** Counts a mission until it has ended. */
 function watch(runId: string, working: Promise<void>): void {
   const mission = working
-    .then(() => console.log(`${runId} is done`))
+    .then(() => console.log(`${runId} has left this runner`))
     .catch((error) => console.error(`${runId}: ${error.message}`))
     .finally(() => {
       runningMissions.delete(mission);

@@ -114,7 +114,7 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     expect(cluster.rules.conflicts).toBe(0);
     await missions.until(async () => [runId, second].every((id) => podsOf(id).length === 0));
     // A SandboxClaim may be removed before the API server can be reached again.
-    await missions.until(async () => new RegExp(`^${runId}(:| is done)`, 'm').test(runner.output));
+    await missions.until(async () => new RegExp(`^${runId}(:| has left)`, 'm').test(runner.output));
   });
 
   it('the work of a mission is saved when its node is drained, and continues from there', async () => {

@@ -142,12 +142,12 @@ function Connection({ chat, read, mayWrite }: Properties) {
       <details class="more">
         <summary>Settings of the app</summary>
         <p class="hint">
-          {integration && vendors[integration.vendor]} sends its requests to this address. See the{' '}
+          {integration && vendors[integration.vendor]} sends its requests to this URL. See the{' '}
           <a href={pageAt(`/hooks/${hookId}`)}>page of its hook</a> for the outcome of each.
         </p>
         <div class="secret">
           <code>{eventsAddress}</code>
-          <Copy text={eventsAddress} label="Copy" describes="Copy address" />
+          <Copy text={eventsAddress} label="Copy" describes="Copy URL" />
         </div>
         <h3>Manifest</h3>
         <Copy text={manifest} label="Copy" describes="Copy manifest" />

@@ -104,7 +104,7 @@ export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {
   slack: (
     <>
       Create an app at <em>api.slack.com/apps</em> from a manifest and install it in your workspace. The documentation
-      has a manifest to paste; once the chat is connected, this page shows the manifest with your address. The token is
+      has a manifest to paste; once the chat is connected, this page shows the manifest with your URL. The token is
       under <em>OAuth &amp; Permissions</em>, the signing secret under <em>Basic Information</em>.
     </>
   ),

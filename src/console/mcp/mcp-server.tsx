@@ -70,7 +70,7 @@ const Declaration = ({ declared }: { declared: Declared }) => {
       <dd>{places[isolation.kind]}</dd>
       {origin && (
         <>
-          <dt>Address</dt>
+          <dt>URL</dt>
           <dd>
             <code>{`${origin}${path}`}</code>
           </dd>
@@ -107,7 +107,7 @@ const Facts = ({ binding }: { binding: Binding }) => {
     <dl class="facts">
       {(pinnedUrl ?? packageSpec) && (
         <>
-          <dt>{pinnedUrl ? 'Address' : 'Package'}</dt>
+          <dt>{pinnedUrl ? 'URL' : 'Package'}</dt>
           <dd>
             <code>{pinnedUrl ?? packageSpec}</code>
           </dd>

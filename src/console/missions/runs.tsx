@@ -16,7 +16,8 @@ export const remark = (run: RunRowFragment): string | null => {
   const { status, needs, missionActivity, reason, lastError } = run;
   if (needs) return needWords[needs];
   if (status === 'running') return missionActivity;
-  if (status === 'completed') return outcomeWords(run) ?? reason;
+  // The label already says that there are no changes.
+  if (status === 'completed') return (stateOf(run) === status && outcomeWords(run)) || reason;
   return status === 'failed' ? (lastError ?? reason) : reason;
 };
 
