@@ -20,5 +20,5 @@ export function clientTimes(): string {
     }
   }
   const members = [...found].filter(([, unit]) => unit !== undefined).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `/** Members that hold a time, with the milliseconds of their unit; 0 marks free JSON, whose members the API does not define. */\nexport const times = {\n${members.map(([name, unit]) => `  ${name}: ${unit},`).join('\n')}\n} as const;\n`;
+  return `/** The names of the fields that hold a time. The number says how many milliseconds the unit of the time has. 0 marks a field with JSON whose structure the API does not define. */\nexport const times = {\n${members.map(([name, unit]) => `  ${name}: ${unit},`).join('\n')}\n} as const;\n`;
 }

@@ -39,7 +39,7 @@ const ownName = `admin ${process.pid}`;
 
 const [name = 'help', ...args] = process.argv.slice(2);
 try {
-  // Printing the help or the release needs neither settings nor a database.
+  // The help and the version are printed without settings and without a database.
   const help = name === '--version' ? version : requestedHelp(commands, name, args);
   console.log(help ?? JSON.stringify(await run(name, args), null, 2));
 } catch (error) {

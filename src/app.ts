@@ -79,7 +79,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   });
 
   const console = createConsole({ ...settings, report });
-  // A surface answers its own errors. An error that reaches this handler occurred while the response was sent.
+  // Each surface responds to the errors of its own requests. An error that reaches this handler occurred while a response was being sent.
   const guarded = (surface: Surface): Surface => {
     const handle = withoutOrigin.has(surface.name) ? surface.handle : audited(surface.handle);
     const isLocal = ownCell() === null || surface.name === 'cells';
@@ -124,7 +124,8 @@ const withoutOrigin: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Records the caller in the audit log as the origin of the request's changes. The caller is read late, because the surface identifies it.
+ * Makes the audit log record the caller as the origin of the request's changes. The caller is not known until the surface has identified it,
+ * so `withOrigin` gets a function that is called later.
  */
 const audited =
   (handle: Handler): Handler =>

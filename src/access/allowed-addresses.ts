@@ -18,7 +18,10 @@ export interface RefusedCredential {
   name?: string | null;
 }
 
-/** Returns the problem of a refused network address, and notes it on the request for the audit log. */
+/**
+ * Returns the error for a request from a network address that is not allowed. Also records the refusal on the request, so that the audit log
+ * reports it.
+ */
 export function refuseAddress(source: RequestSource, { id, orgId, userId, name = null }: RefusedCredential): Problem {
   const reason = 'address not allowed';
   source.refusal ??= { kind: 'credential', id, name, userId, reason, organizations: [orgId] };

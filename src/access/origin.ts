@@ -4,7 +4,7 @@ import type { Caller, RequestSource } from './principal.ts';
 
 const anonymous = { actorType: 'unknown', actorId: null, onBehalfOf: null, credentialId: null } as const;
 
-/** An access token belongs to an application, an agent’s registration to an agent: both act on behalf of a person. */
+/** A credential whose id begins with `act_` belongs to an application, and one with `reg_` to an agent. Both act on behalf of a person. */
 function actorOf({ principalType, credentialId, userId }: Caller): Pick<ChangeOrigin, keyof typeof anonymous> {
   const bearer = { actorId: credentialId, onBehalfOf: userId, credentialId };
   if (principalType === 'service' || principalType === 'system') return { actorType: principalType, ...bearer };

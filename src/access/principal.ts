@@ -39,8 +39,8 @@ export interface Caller {
    */
   readonly hiddenOrgIds?: readonly string[];
   /**
-   * Whether the session, or the one that created the credential, reaches only one organization: only that organization's identity provider
-   * vouches for the person.
+   * Whether the session, or the session in which the credential was created, reaches only one organization. The reason is that the person
+   * signed in through the identity provider of this organization, and no other organization trusts that provider.
    */
   readonly isOrgOnly?: boolean;
   /**

@@ -12,7 +12,7 @@ export function ownOrganization(caller: Caller): Id<'organization'> {
 /** The person that the caller acts for. @throws 403 for a caller that does not act for a person */
 export function ownPerson(caller: Caller): Id<'person'> {
   if (caller.userId) return caller.userId;
-  throw forbidden('This credential does not act for a person.');
+  throw forbidden('This credential does not act on behalf of a person.');
 }
 
 /**
@@ -41,7 +41,7 @@ export function orgWide(caller: Caller): Readonly<Record<string, never>> {
 export const reachesProject = (caller: Caller, projectId: string): boolean =>
   caller.projectId === null || caller.projectId === projectId;
 
-/** Conditions for a read or a conditional write that hold for every project record that the caller can reach. */
+/** Conditions that limit a read or a conditional write to the project records that the caller can reach. */
 export const withinReach = (caller: Caller): { orgId: Id<'organization'>; projectId?: Id<'project'> } => ({
   orgId: ownOrganization(caller),
   ...(caller.projectId && { projectId: caller.projectId }),

@@ -149,7 +149,7 @@ export interface CatalogScope {
   scope: GrantableScope;
   description: string;
   requiredRole: OrgRole;
-  /** Whether pages for people offer the scope. */
+  /** Whether pages let people choose the scope, for example for a new token. */
   isOffered: boolean;
 }
 

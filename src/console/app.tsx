@@ -1,5 +1,5 @@
-// Maps URLs to pages, each loaded when it is first opened. Links between pages request no document. The server renders the menu;
-// this module marks the current page in it.
+// Maps URLs to pages. The code of a page is loaded when the page is first opened. Links between pages change the page without loading a new
+// HTML document. The server renders the menu; this module marks the current page in it.
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';

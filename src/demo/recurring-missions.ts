@@ -83,7 +83,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
         enabled: true,
       });
     } else if (task.agentId === null && task.prompt === script) {
-      // Earlier releases created the task without the template.
+      // Earlier releases created the task without `templateKey`.
       await changeRecurring(ScheduledTask, caller, task.id, { templateKey: 'script' });
     }
     if (!(await Automation.find({ orgId, name: 'Disk space' }))) {

@@ -49,7 +49,7 @@ export async function seedDemo({ projects }: { projects: number }): Promise<Demo
   };
 }
 
-/** The caller of the demo's owner in the console. */
+/** A caller with the rights of the demo's owner, as if this person had signed in to the console. */
 export const demoCaller = (owner: Person, organization: Organization): Caller => ({
   principalType: 'cookie',
   credentialId: 'operator',

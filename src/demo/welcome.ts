@@ -43,8 +43,8 @@ export async function welcome(hasModelKey: boolean): Promise<string> {
     `  curl ${authorization} ${baseUrl()}/projects`,
   );
   const unmet = (await readRequirements(demo.organization.id)).filter(({ isMet }) => !isMet);
-  // A local runner with the key of a model vendor counts too: it reports its keys only with its first claim, possibly later than this
-  // check.
+  // The model is not missing if a local runner has the key of a model vendor. The runner reports its keys with its first claim, which may
+  // come later than this check.
   const missing = unmet.filter(({ id }) => id !== 'model' || !hasModelKey);
   const names = { model: 'a model', source_host: 'a source host with credentials' };
   if (missing.length > 0)

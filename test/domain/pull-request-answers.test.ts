@@ -277,7 +277,7 @@ describe('rules with a sandbox template for outsiders', () => {
     await api('DELETE', `/automations/${automationId}`);
     expect((await api('DELETE', `/sandbox-templates/${template}`)).status).toBe(200);
     expect(await continued()).toMatchObject({
-      description: 'The sandbox template that an event rule set for the mission was deleted.',
+      description: 'An event rule chose the sandbox template of this mission, and the template has since been deleted.',
     });
     await world.knex('secrets').delete();
   });

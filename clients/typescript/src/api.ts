@@ -602,11 +602,11 @@ export interface AuditActor {
 export interface AuditChange {
   /** The name of the value in the record. */
   path: string;
-  /** The value before; null for a new record. At most 1000 characters of it; `[secret]` for a secret. */
+  /** The value before the change; null for a new record. A text is cut after 1000 characters, and the value of a secret is `[secret]`. */
   before: {
     [k: string]: unknown | undefined;
   };
-  /** The value after; null for a deleted record. At most 1000 characters of it; `[secret]` for a secret. */
+  /** The value after the change; null for a deleted record. A text is cut after 1000 characters, and the value of a secret is `[secret]`. */
   after: {
     [k: string]: unknown | undefined;
   };
@@ -1273,7 +1273,7 @@ export interface CheckoutTeamPlan {
 }
 /** The workspace after a step, with uncommitted files, except those that git ignores. The checkpoint is kept as long as its artifact. */
 export interface Checkpoint {
-  /** A commit of all files, which is not on the branch of the run. */
+  /** The id of a commit with all files of the workspace. The commit is not on the branch of the run. */
   commitSha: string;
   /** When the checkpoint was taken: at the end of the step, or while the step runs. */
   createdAt: number;
@@ -1328,7 +1328,7 @@ export interface CompareAgentVersionsParameters {
   first: number;
   /** The number of another version. */
   second: number;
-  /** Number of days up to now in which the missions began: 1 to 366. */
+  /** Only missions that began in this number of days before now are counted: 1 to 366. */
   days?: number;
 }
 /** The parameters with which the authorization server redirected the person. */
@@ -1346,7 +1346,7 @@ export interface ConnectChatParameters {
   input: {
     /** The vendor of the chat. */
     vendor: 'slack';
-    /** The name for people, 1 to 120 characters. */
+    /** The display name, 1 to 120 characters. */
     displayName: string;
     /** The token of the app in the workspace, such as `xoxb-…`; stored encrypted and never returned. */
     botToken: string;
@@ -1360,7 +1360,7 @@ export interface ConnectIntegrationParameters {
   vendor: 'linear' | 'github' | 'gitlab' | 'builtin' | 'anthropic' | 'openai' | 'slack';
   /** The kind of connector: required for `github`, which is a tracker and a source host. */
   vendorKind?: 'tracker' | 'scm' | 'llm' | 'chat';
-  /** The name for people, 1 to 120 characters. */
+  /** The display name, 1 to 120 characters. */
   displayName: string;
   /** A token or API key of the vendor. It is stored encrypted and never returned. Absent for the built-in tracker. */
   credentials?: string;
@@ -1386,7 +1386,7 @@ export interface ConnectIntegrationParameters {
   models?: {
     /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
     id: string;
-    /** The name for people, 1 to 120 characters. */
+    /** The display name, 1 to 120 characters. */
     name: string;
     /** Prices of a call. */
     prices: {
@@ -1756,23 +1756,23 @@ export interface CreateSandboxTemplateRequest {
   labels?: string[];
   /** The size of missions that start without a chosen size. `memoryMb` and `diskMb` override the memory and disk space of the size. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means that the template sets no limit. */
   memoryMb?: number | null;
-  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means that the template sets no limit. */
   diskMb?: number | null;
-  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means that the template sets no limit. */
   processes?: number | null;
-  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means that the template sets no limit. */
   stepMinutes?: number | null;
-  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means that the template sets no limit. */
   stepModelCalls?: number | null;
-  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means that the template sets no limit. */
   stepTokens?: number | null;
-  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means that the template sets no limit. */
   maxMinutes?: number | null;
-  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means that the template sets no limit. */
   maxModelCalls?: number | null;
-  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means that the template sets no limit. */
   maxTokens?: number | null;
   /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: {
@@ -1781,7 +1781,7 @@ export interface CreateSandboxTemplateRequest {
      *
      * @maxItems 5
      *
-     * Items: Kind of an outside effect, which is an action of a mission in another system.
+     * Items: The kind of an action that a mission performs in another system.
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
@@ -2272,7 +2272,7 @@ export interface EffectPolicy {
   /**
    * Kinds of outside effects that wait for approval.
    *
-   * Items: Kind of an outside effect, which is an action of a mission in another system.
+   * Items: The kind of an action that a mission performs in another system.
    */
   waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
   /** Tools whose calls need no approval: `server` or `server.tool`, at most 100. */
@@ -3096,7 +3096,7 @@ export interface McpBinding {
 export interface McpTool {
   /** Name for calls by agents; unique on its server. */
   name: string;
-  /** A name for people; null when the server has none. */
+  /** The display name; null when the tool has none. */
   title: string | null;
   /** The server’s description of the tool; null without one. */
   description: string | null;
@@ -3172,7 +3172,7 @@ export interface McpDeclared {
 }
 /** Where a declared server may run, if at all. */
 export interface McpIsolation {
-  /** Where the server runs, or that it is refused; derived from its transport and its command. */
+  /** Where the server runs; `refused` if it must not run. Derived from its transport and its command. */
   kind: 'remote' | 'sandbox' | 'refused';
   /** The pinned package, `name@version`. */
   packageSpec: string | null;
@@ -3181,7 +3181,7 @@ export interface McpIsolation {
 }
 /** The binding and its credentials were deleted. */
 export interface McpDeleteResponse {
-  /** Always true: without a binding, the response is a 404. */
+  /** Always true, because the request fails with 404 when there is no binding to delete. */
   deleted: true;
 }
 /** The server that was connected. */
@@ -3707,7 +3707,7 @@ export interface ProjectMcpView {
   configError: string | null;
   /** Warnings about content that the file should not have. */
   warnings: string[];
-  /** The declared servers in the order of the file, then the other bound ones. */
+  /** First the servers that the file declares, in its order; then the bound servers that it does not declare. */
   servers: McpServer[];
 }
 /** One page of a list of Project records. */
@@ -3799,7 +3799,7 @@ export interface PutMcpBindingRequest {
     [k: string]: string | null | undefined;
   };
   /**
-   * Hosts that may get requests in addition to the server’s, such as its authorization server.
+   * Hosts to which the service may send requests in addition to the host of the server, such as the host of its authorization server.
    *
    * @maxItems 20
    */
@@ -3811,7 +3811,7 @@ export interface PutMcpBindingRequest {
 export interface QualityFiguresParameters {
   /** The groups. */
   groupBy?: 'all' | 'project' | 'agent' | 'version';
-  /** Number of days up to now in which the missions began: 1 to 366. */
+  /** Only missions that began in this number of days before now are counted: 1 to 366. */
   days?: number;
   /** Only missions of this project. */
   projectId?: string;
@@ -4282,13 +4282,13 @@ export interface RunMoment {
   steps: MissionStep[];
   /** Messages and decisions of people up to that moment. */
   messages: RunMessage[];
-  /** The newest 100 thoughts, actions and messages until then, in order. */
+  /** The newest 100 thoughts, actions and messages up to that moment, in order. */
   fragments: SandboxLiveFragment[];
   /** The plan of the agent at that moment; empty before there was one. */
   plan: RunPlanItem[];
-  /** The end of the output of the programs until then, at most 32,768 characters. */
+  /** The end of the output of the programs up to that moment, at most 32,768 characters. */
   log: string;
-  /** Files of the newest change that was pushed until then; null before the first. */
+  /** Files of the newest change that was pushed up to that moment; null before the first push. */
   paths: string[] | null;
 }
 /** A thought, action or message of an agent at work. */
@@ -5036,7 +5036,7 @@ export interface SetIntegrationModelsParameters {
     models: {
       /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
       id: string;
-      /** The name for people, 1 to 120 characters. */
+      /** The display name, 1 to 120 characters. */
       name: string;
       /** Prices of a call. */
       prices: {
@@ -5079,7 +5079,7 @@ export interface SetProjectEffectPolicyParameters {
      *
      * @maxItems 5
      *
-     * Items: Kind of an outside effect, which is an action of a mission in another system.
+     * Items: The kind of an action that a mission performs in another system.
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
@@ -5734,7 +5734,7 @@ export interface UpdateOrchestratorRequest {
   blurb?: string | null;
   /** One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default. */
   model?: string | null;
-  /** Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model. */
+  /** The vendor of the model. If `model` is absent, the first model of this vendor is used. */
   vendor?: 'anthropic' | 'openai';
   /** An integration of the kind llm, or null. */
   llmConnectorId?: string | null;
@@ -5885,23 +5885,23 @@ export interface UpdateSandboxTemplateRequest {
   labels?: string[];
   /** The size of missions that start without a chosen size. `memoryMb` and `diskMb` override the memory and disk space of the size. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means that the template sets no limit. */
   memoryMb?: number | null;
-  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means that the template sets no limit. */
   diskMb?: number | null;
-  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means that the template sets no limit. */
   processes?: number | null;
-  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means that the template sets no limit. */
   stepMinutes?: number | null;
-  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means that the template sets no limit. */
   stepModelCalls?: number | null;
-  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means that the template sets no limit. */
   stepTokens?: number | null;
-  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means that the template sets no limit. */
   maxMinutes?: number | null;
-  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means that the template sets no limit. */
   maxModelCalls?: number | null;
-  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means that the template sets no limit. */
   maxTokens?: number | null;
   /** Policy that decides which outside effects wait for approval; null means that none waits. */
   effectPolicy?: {
@@ -5910,7 +5910,7 @@ export interface UpdateSandboxTemplateRequest {
      *
      * @maxItems 5
      *
-     * Items: Kind of an outside effect, which is an action of a mission in another system.
+     * Items: The kind of an action that a mission performs in another system.
      */
     waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
     /**
@@ -6482,7 +6482,7 @@ export interface Operations {
   runMessages: { input: RunMessagesParameters; output: RunHistory };
   /** Sends a message to the agent of a run. The agent reads it in its current turn, within about two seconds, or when its step begins. A message that is still unread when the work is done starts one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
-  /** Figures of quality of ended missions by group. Only the 100 groups with the most missions are listed. Requires the scope `missions:read`. */
+  /** The quality of missions that have ended, in figures for each group of missions. Only the 100 groups with the most missions are listed. Requires the scope `missions:read`. */
   qualityFigures: { input: QualityFiguresParameters; output: QualityReport };
   /** The recording of a run; 404 without one. Requires the scope `artifacts:read`. */
   recording: { input: RecordingParameters; output: Recording };
@@ -6526,7 +6526,7 @@ export interface Operations {
   auditConsistencyProof: { input: AuditConsistencyProofParameters; output: AuditConsistencyProof };
   /** URLs that get events of the organization, newest first. Requires the scope `webhooks:read`. */
   webhookEndpoints: { input: WebhookEndpointsParameters; output: WebhookEndpointPage };
-  /** Creates an endpoint, at most 20 per organization, and returns its secret once. It gets the events from now on. Requires the scope `webhooks:write`. */
+  /** Creates an endpoint and returns its secret, which cannot be read later. The endpoint gets the events that occur from now on. An organization has at most 20 endpoints. Requires the scope `webhooks:write`. */
   createWebhookEndpoint: { input: CreateWebhookEndpointRequest; output: WebhookEndpointWithSecret };
   /** An endpoint by its id. Requires the scope `webhooks:read`. */
   webhookEndpoint: { input: WebhookEndpointParameters; output: WebhookEndpoint };
@@ -6786,7 +6786,7 @@ export interface Operations {
   resizeTerminal: { input: ResizeTerminalParameters; output: Terminal };
   /** Ends a terminal and its shell. Ending it twice changes nothing. Requires the scope `missions:run`. */
   closeTerminal: { input: CloseTerminalParameters; output: Terminal };
-  /** Creates an upload URL for local changes to a run that has ended. Requires the scope `missions:run`. */
+  /** Creates a URL for uploading changes that a person has made locally to the work of a run. The run must have ended. Requires the scope `missions:run`. */
   createCheckpointUpload: { input: CreateCheckpointUploadParameters; output: CheckpointUpload };
   /** Uploaded local changes replace the newest checkpoint of a run that has ended: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or has already been continued. Requires the scope `missions:run`. */
   pushCheckpoint: { input: PushCheckpointParameters; output: Run };
@@ -6800,9 +6800,9 @@ export interface Operations {
   resolveHostThread: { input: ResolveHostThreadParameters; output: HostThread };
   /** Replies in a thread of the run’s pull request at the source host, in your name. The reply is for people: no agent gets it. Requires the scope `missions:run`. */
   answerHostThread: { input: AnswerHostThreadParameters; output: HostThread };
-  /** Approves waiting outside effects of a run: each is carried out once, in the background. Approving again changes nothing; a failed effect is tried again. Requires the scope `missions:run`. */
+  /** Approves the outside effects of a run that wait for a decision. Each effect is carried out once, in the background. A second approval changes nothing, except that a failed effect is tried again. Requires the scope `missions:run`. */
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
-  /** Rejects waiting outside effects of a run: they are never sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
+  /** Rejects the outside effects of a run that wait for a decision, so that they are never carried out. If a push is rejected, the pull request for it is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
   /** Hands a run over to another member, who gets its news, questions and inbox items from then on. The costs are still charged to the person who was charged before. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };
@@ -7144,7 +7144,7 @@ export const listings = {
   auditEntries: 'data',
 } as const;
 
-/** Members that hold a time, with the milliseconds of their unit; 0 marks free JSON, whose members the API does not define. */
+/** The names of the fields that hold a time. The number says how many milliseconds the unit of the time has. 0 marks a field with JSON whose structure the API does not define. */
 export const times = {
   acknowledgedAt: 1,
   after: 0,

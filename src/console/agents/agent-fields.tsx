@@ -73,7 +73,7 @@ export function Fields<V extends Values>({ form, catalog }: { form: Form<V>; cat
         Limit on the model’s reasoning effort.
       </Choice>
       <Text form={form} name="userPrompt" label="Instructions" rows={6} maxLength={20_000}>
-        The agent gets them in addition to the issue. Optional.
+        The agent gets these instructions in addition to the issue. Optional.
       </Text>
       <Text form={form} name="skillRepos" label="Repositories with skills" rows={3}>
         One owner/repository per line. Optional.

@@ -37,7 +37,10 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
   );
 }
 
-/** The places of a runtime as text. On a shared runtime, only the missions of this organization are counted as used places. */
+/**
+ * How many missions a runtime can execute at once, and how many it executes, as text. On a shared runtime, only the missions of this
+ * organization are counted.
+ */
 const placesOf = (places: number, used: number, isOwn: boolean): string =>
   isOwn ? `${used} of ${plural(places, 'place')} used` : `${plural(places, 'place')}, ${used} used by you`;
 

@@ -15,7 +15,7 @@ interface Properties {
 
 const reviewWords = { approve: 'Approved', request_changes: 'Changes requested' } as const;
 
-/** Figures in which the attempt is the best of the ended attempts. */
+/** Whether the attempt has the lowest value of all ended attempts, and at least one other attempt has a higher value. */
 function isBest({ attempts }: Group, attempt: Attempt, value: (one: Attempt) => number | null): boolean {
   const ended = attempts.filter((one) => one.run.status === 'completed' && value(one) !== null);
   const own = value(attempt);

@@ -167,5 +167,5 @@ const Difference = ({ change: { path, before, after } }: { change: Change }) => 
   </div>
 );
 
-/** A text whose last line has a line end, because a difference compares whole lines. */
+/** Ends the last line of the text with a line break, because a diff compares whole lines. */
 const lined = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);

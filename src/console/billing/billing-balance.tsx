@@ -43,7 +43,7 @@ export function Balance({ summary, plans }: { summary: Summary; plans: readonly 
       </p>
       {!canStartMission && (
         <p class="note error">
-          No mission can start: there are no credits, or the plan’s limit of open missions is reached.
+          No mission can start: there are no credits, or the plan’s limit on open missions is reached.
         </p>
       )}
       {advice && <p class="note">{advice.reason}</p>}

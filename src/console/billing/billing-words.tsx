@@ -10,7 +10,7 @@ export const billing = pageAt('/billing');
 export const usd = (dollars: number): string =>
   `${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
 
-/** Formats credits, such as `1,234.5`: at most two decimals, unless the amount is smaller than that. */
+/** Formats credits, such as `1,234.5`, with at most two decimals. An amount below 0.01 has up to six decimals. */
 export function amount(credits: number): string {
   const digits = Math.abs(credits) < 0.01 && credits !== 0 ? 6 : 2;
   return credits.toLocaleString('en-US', { maximumFractionDigits: digits });

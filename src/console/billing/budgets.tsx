@@ -38,7 +38,7 @@ function BudgetsCard() {
       list={list}
       mayWrite={mayWrite}
       add={{ label: 'Add budget', class: 'slim' }}
-      empty="No budgets yet. A budget limits what missions of the organization, a project or a person cost each day or month. Missions wait while it is used up."
+      empty="No budgets yet. A budget limits what missions of the organization, a project or a person cost each day or month. When a budget is used up, its missions wait."
       addForm={(form) => <NewBudget {...form} />}
     >
       {(budget, done) => <BudgetRow key={budget.id} budget={budget} mayWrite={mayWrite} done={done} />}

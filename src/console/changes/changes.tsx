@@ -193,7 +193,7 @@ function Submitted({ review: { verdict, answeringRunId }, runId }: { review: Cha
       <p class="note good">
         {verdictWords[verdict]}{' '}
         {answeringRunId !== null && answeringRunId !== runId && (
-          <a href={pageAt(`/runs/${answeringRunId}`)}>Open the mission that continues</a>
+          <a href={pageAt(`/runs/${answeringRunId}`)}>Open the mission that works on your review</a>
         )}
       </p>
     </div>

@@ -145,7 +145,7 @@ export function CommentForm({ comment, draft }: DraftProperties) {
             event.preventDefault();
             save();
           }
-          // Written text is kept in the draft.
+          // The typed text stays in the draft of the review.
           if (event.key === 'Escape') save();
         }}
       />

@@ -27,7 +27,7 @@ export interface CommitChoice {
   /** The commit that the URL names; null for the whole change. */
   sha: string | null;
   isReading: boolean;
-  /** Null while the commits are read, and when the version lacks the commit. */
+  /** Null while the commits are being read, and when this version of the change does not contain the commit. */
   commit: Commit | null;
   files: readonly FileChange[];
   list: Loaded<Commit[]>;

@@ -5,7 +5,7 @@ import { changedWords, type Range } from './diff-rows.ts';
 import type { Colors, Token } from './highlight.ts';
 
 /**
- * Marks that change the direction of text are shown: an invisible one could make a line look different from the code
+ * Invisible characters that change the direction of text. They are shown, because one of them could make a line look different from the code
  * that runs (CVE-2021-42574).
  */
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

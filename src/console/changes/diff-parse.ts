@@ -35,7 +35,7 @@ export interface FileChange {
 
 const escapes: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 };
 
-/** Reads a path that git has quoted like a string of C, and the rest of the text. */
+/** Decodes a path that git has quoted like a C string. Returns the path, and the text after it. */
 function unquote(text: string): [path: string, rest: string] {
   const bytes: number[] = [];
   let i = 1;

@@ -71,7 +71,7 @@ function quoteOf(file: FileChange, { side, startLine, line }: Place): string {
       return number !== null && number >= startLine && number <= line;
     })
     .map(({ kind, text }) => kind + text);
-  // The last lines are kept, because the comment is below them.
+  // If the quote is too long, its first lines are dropped: the comment is placed below the last line.
   while (chosen.length > 1 && chosen.join('\n').length > maxQuoteCharacters) chosen.shift();
   const quote = chosen.join('\n');
   return quote.length > maxQuoteCharacters ? '' : quote;

@@ -80,7 +80,10 @@ function paired(removed: DiffLine[], added: DiffLine[], isSplit: boolean): DiffR
 
 export type Range = [from: number, to: number];
 
-/** Limits of the comparison of words: lines that are longer, or have a smaller share in common, are marked as changed completely. */
+/**
+ * Only the changed words of a line are marked if neither version of the line is longer than this maximum, and if the versions have at least
+ * this share of their text in common. Other lines are marked as changed completely.
+ */
 const [longest, minSharedRatio] = [500, 0.4];
 
 /** Ranges of characters that changed, in the old and in the new line; none when the lines have little in common. */

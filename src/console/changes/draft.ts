@@ -15,7 +15,7 @@ export interface DraftComment extends Place {
   id: string;
   quote: string;
   body: string;
-  /** Whether the form of the comment is open. */
+  /** Whether the form for editing the comment is open. */
   isOpen: boolean;
 }
 
@@ -34,7 +34,7 @@ export function useDraft(runId: string) {
     change((before) => ({ ...before, comments: to(before.comments) }));
   return {
     draft,
-    /** Opens the form of a comment on the lines. */
+    /** Opens a form for a new comment on these lines. */
     begin: (place: Place, quote: string) =>
       changeComments((all) => [...all, { ...place, quote, id: crypto.randomUUID(), body: '', isOpen: true }]),
     edit: (id: string, changes: Partial<DraftComment>) =>

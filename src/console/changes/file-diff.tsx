@@ -11,7 +11,7 @@ import { Images, isImage } from './images.tsx';
 import { Lazy, useOnceNear } from './lazy.tsx';
 import { placeThreads } from './threads.ts';
 
-/** Rows per piece, and the heights of a row and of the header of a file in pixels. */
+/** A long diff is rendered in pieces of this many rows. The heights of a row and of a file's header are in pixels. */
 const [pieceRows, rowHeight, headerHeight] = [100, 20, 40];
 /** Maximum number of changed lines; a file with more changed lines is folded at first. */
 const maxUnfoldedLines = 1_500;

@@ -1,11 +1,11 @@
-// Syntax colors by highlight.js, whose languages are loaded when a file needs them. Its HTML is read as tokens of lines, so that no markup
-// from file contents enters the page.
+// Colors syntax with highlight.js, which loads the definition of a language when a file needs it. The HTML that highlight.js returns is
+// split into tokens of each line, so that no markup from file contents enters the page.
 
 import type { LanguageFn } from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
 import type { FileChange } from './diff-parse.ts';
 
-/** A part of a line; the name is that of a scope of highlight.js, empty for plain text. */
+/** A part of a line. `name` is the scope that highlight.js gave the text, such as `string`; it is empty for plain text. */
 export type Token = [text: string, name: string];
 
 type Load = () => Promise<{ default: LanguageFn }>;

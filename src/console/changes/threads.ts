@@ -1,4 +1,4 @@
-// Comments of submitted reviews and threads of the source host, grouped by their lines.
+// Groups the comments of submitted reviews and the threads of the source host by the lines to which they belong.
 import type { ChangeReviewFragment, RunChangeQuery } from '../generated/documents.ts';
 import type { FileChange } from './diff-parse.ts';
 
@@ -17,7 +17,7 @@ export interface Thread {
   /** The URL of the thread at the source host, and its id there; both are null for a comment that exists only on the platform. */
   url: string | null;
   key: string | null;
-  /** Whether the thread began at the host. */
+  /** Whether the thread was started at the source host, not in the console. */
   isOfHost: boolean;
 }
 

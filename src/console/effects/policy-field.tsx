@@ -1,4 +1,4 @@
-// Fields for the effects that wait for approval: of a project, a sandbox template or a recurring mission.
+// Form fields that say which outside effects wait for approval. Projects, sandbox templates and recurring missions have these fields.
 import './effects.css';
 import type { EffectPolicyInput, OutsideEffectKind } from '../generated/documents.ts';
 import { FieldError } from '../kit/field-error.tsx';

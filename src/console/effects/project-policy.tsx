@@ -1,4 +1,4 @@
-// The card of a project's settings with the effects that wait for approval.
+// The part of a project's settings that shows and changes which outside effects wait for approval.
 import { type ProjectSettingsQuery, projectSettings, setProjectEffectPolicy } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';

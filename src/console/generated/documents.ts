@@ -245,7 +245,7 @@ export type ComparedShare =
 export type ConnectChatRequest = {
   /** The token of the app in the workspace, such as `xoxb-…`; stored encrypted and never returned. */
   botToken: Scalars['String']['input'];
-  /** The name for people, 1 to 120 characters. */
+  /** The display name, 1 to 120 characters. */
   displayName: Scalars['String']['input'];
   /** The secret with which the vendor signs requests; stored encrypted and never returned. */
   signingSecret: Scalars['String']['input'];
@@ -279,7 +279,7 @@ export type ConnectionVerdict =
 export type ConnectorModelRequest = {
   /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
   id: Scalars['String']['input'];
-  /** The name for people, 1 to 120 characters. */
+  /** The display name, 1 to 120 characters. */
   name: Scalars['String']['input'];
   /** Prices of a call. */
   prices: ConnectorModelRequestPrices;
@@ -445,7 +445,7 @@ export type CreateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means that the template sets no limit. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
@@ -457,17 +457,17 @@ export type CreateSandboxTemplateRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means that the template sets no limit. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means that the template sets no limit. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means that the template sets no limit. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means that the template sets no limit. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name: Scalars['String']['input'];
-  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means that the template sets no limit. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<CreateSandboxTemplateRequestServices>>;
@@ -475,11 +475,11 @@ export type CreateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means that the template sets no limit. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means that the template sets no limit. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means that the template sets no limit. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
@@ -1165,7 +1165,7 @@ export type OrgRole =
   /** Reads only. */
   | 'viewer';
 
-/** Kind of an outside effect, which is an action of a mission in another system. */
+/** The kind of an action that a mission performs in another system. */
 export type OutsideEffectKind =
   /** The comment of a mission on an issue or pull request. */
   | 'comment'
@@ -1320,7 +1320,7 @@ export type PullRequestState =
 
 /** The binding of a declared server. */
 export type PutMcpBindingRequest = {
-  /** Hosts that may get requests in addition to the server’s, such as its authorization server. */
+  /** Hosts to which the service may send requests in addition to the host of the server, such as the host of its authorization server. */
   allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** The approved tools; absent means no change. A list also states that all tools were reviewed in their present form. */
   approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
@@ -1588,7 +1588,7 @@ export type SetIntegrationModelsRequest = {
 export type SetIntegrationModelsRequestModels = {
   /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
   id: Scalars['String']['input'];
-  /** The name for people, 1 to 120 characters. */
+  /** The display name, 1 to 120 characters. */
   name: Scalars['String']['input'];
   /** Prices of a call. */
   prices: SetIntegrationModelsRequestModelsPrices;
@@ -1945,7 +1945,7 @@ export type UpdateOrchestratorRequest = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** Whether a person has to approve each plan before an agent follows it. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model. */
+  /** The vendor of the model. If `model` is absent, the first model of this vendor is used. */
   vendor?: InputMaybe<ModelVendor>;
 };
 
@@ -1989,7 +1989,7 @@ export type UpdateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means no limit in the template. */
+  /** Maximum disk space of a mission in MiB: 256 to 1,048,576; null means that the template sets no limit. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
@@ -2001,17 +2001,17 @@ export type UpdateSandboxTemplateRequest = {
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** At most 20 labels of 1 to 63 lowercase letters, digits, ".", "_" and "-". */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means no limit in the template. */
+  /** Maximum number of minutes that a mission may use its sandbox: 1 to 43,200; null means that the template sets no limit. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means no limit in the template. */
+  /** Maximum number of model calls of a mission: 1 to 1,000,000; null means that the template sets no limit. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a mission: 1,000 to 2,000,000,000; null means that the template sets no limit. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum memory of a mission in MiB: 64 to 262,144; null means no limit in the template. */
+  /** Maximum memory of a mission in MiB: 64 to 262,144; null means that the template sets no limit. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Maximum number of processes of a mission: 16 to 32,768; null means no limit in the template. */
+  /** Maximum number of processes of a mission: 16 to 32,768; null means that the template sets no limit. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<UpdateSandboxTemplateRequestServices>>;
@@ -2019,11 +2019,11 @@ export type UpdateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Maximum number of minutes of a step: 1 to 1,440; null means no limit in the template. */
+  /** Maximum number of minutes of a step: 1 to 1,440; null means that the template sets no limit. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of model calls of a step: 1 to 1,000; null means no limit in the template. */
+  /** Maximum number of model calls of a step: 1 to 1,000; null means that the template sets no limit. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means no limit in the template. */
+  /** Maximum number of tokens of a step: 1,000 to 1,000,000,000; null means that the template sets no limit. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;

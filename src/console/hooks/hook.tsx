@@ -139,7 +139,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
   );
 }
 
-/** A form for the secret of a sender that creates the secret itself once it knows the URL of the hook. */
+/** A form for entering the secret that the sender has created. Some senders create the secret themselves, once they know the URL of the hook. */
 function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
   const form = useForm({
     name: `secret of inbound hook ${hookId}`,

@@ -38,8 +38,8 @@ export function Hooks() {
         />
       </Heading>
       <p class="muted about">
-        Other systems send signed events to hooks. Rules of <a href={pageAt('/schedules')}>tasks and automations</a>{' '}
-        start missions for these events.
+        Other systems send signed events to hooks. <a href={pageAt('/schedules')}>Tasks and automations</a> can have
+        rules that start missions for these events.
       </p>
       <div class="columns">
         <Card title="Hooks">

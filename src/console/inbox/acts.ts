@@ -56,7 +56,7 @@ export const sendAnswer = (item: Item): Act => ({
   act: (words) => answering(item, words),
 });
 
-/** Amounts in US dollars by which a budget can be raised; the key uses the first one. */
+/** Amounts in US dollars by which a person can raise a budget. The keyboard shortcut raises it by the first amount. */
 const budgetSteps = [5, 10, 20];
 
 function budgetActs({ runId, run }: Item): Act[] {

@@ -1,4 +1,5 @@
-// The number of items in the inbox: in the menu, on the button that opens the menu of a phone, and in the title of the tab.
+// Shows the number of items in the inbox in three places: in the menu, on the button that opens the menu on a phone, and in the title of the
+// browser tab.
 import { useEffect } from 'preact/hooks';
 import { inboxCount, inboxLive } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';

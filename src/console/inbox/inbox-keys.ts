@@ -30,7 +30,7 @@ export function useInboxKeys(
   useKeys({
     j: ['Next, previous item', () => go(1)],
     k: ['Next, previous item', () => go(-1)],
-    // Without the focus on a row, Enter presses the focused button or link.
+    // If no row has the focus, Enter presses the button or follows the link that has the focus.
     Enter: [
       'Open the mission, its changes, or the page of the limit',
       selected && isRowFocused() ? () => route(pageOf(selected)[0]) : undefined,

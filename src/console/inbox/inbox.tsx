@@ -1,4 +1,5 @@
-// The inbox, which is the first page: items that wait for the person, most urgent first. Mouse and keys settle them.
+// The inbox, which is the first page. It shows the items that wait for the person, most urgent first. The person can settle an item with the
+// mouse or the keyboard.
 import { useRef } from 'preact/hooks';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';

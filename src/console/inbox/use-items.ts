@@ -10,14 +10,15 @@ import { titleOfItem } from './item-row.tsx';
 /** Number of items that are read at first, and that each press on *Load more* adds; the API returns at most 200. */
 const step = 50;
 const maxItems = 200;
-/** Milliseconds within which the service continues a mission after its item was settled. */
+/** How long the service may take, in milliseconds, to continue a mission whose item in the inbox was settled. */
 const settlingMs = 15_000;
 
 export function useItems(filter: { mine: boolean; hidden: boolean }) {
   const [limit, setLimit] = useState(step);
   const { data, problem, read, change } = usePolledReading(inbox, { ...filter, limit });
   useInboxChanges(read);
-  // Settled items, with the time until which they stay hidden: a mission continues seconds after its limit is raised.
+  // For each settled item, the time until which the page hides it. The service still lists the item for some seconds, until it has continued
+  // the mission.
   const settled = useRef(new Map<string, number>());
   const all = data?.inbox.data;
   const setData = (to: (data: Item[]) => Item[]) =>
@@ -38,7 +39,7 @@ export function useItems(filter: { mine: boolean; hidden: boolean }) {
       settled.current.set(id, now() + settlingMs);
       setData((data) => [...data]);
     },
-    /** Shows an item that was hidden, before the list is read again. */
+    /** Shows a hidden item at once, without waiting for the next read of the list. */
     bringBack(item: Item): void {
       settled.current.delete(item.id);
       setData((data) => [item, ...data.filter(({ id }) => id !== item.id)]);
@@ -70,7 +71,7 @@ export function useSelected(items: readonly Item[] | null, isRequired: boolean, 
   return {
     selected,
     select,
-    /** Selects the item after one that is settled. */
+    /** Called when the person settles an item: selects the item after it. */
     leave(item: Item): void {
       const index = items?.indexOf(item) ?? -1;
       const rest = items?.filter((one) => one !== item) ?? [];

@@ -1,4 +1,4 @@
-// The models of a connector: a list for everybody, and a form of one model per line.
+// The models of a connector. Everybody sees them as a list. A form edits them in a text field with one model per line.
 import { type IntegrationsQuery, setIntegrationModels } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';

@@ -1,5 +1,5 @@
-// Colors of terminals in the text of a log (ECMA-48, SGR): parts of a line with the class of each. Other control sequences are
-// left out.
+// Splits a line of a log into parts by their terminal colors (ECMA-48, SGR). Each part has a CSS class for its color. Other control
+// sequences are left out.
 
 export interface Part {
   text: string;

@@ -4,7 +4,10 @@ import { type MissionNewsSubscription, missionNews } from '../generated/document
 
 type Notice = MissionNewsSubscription['missionNews']['notices'][number];
 
-/** Name of the lock that the notifying page holds, and of the storage entry with the shown ids. */
+/**
+ * Name of two things: the lock held by the page that shows the notifications, and the storage entry with the ids of the notices that were
+ * already shown.
+ */
 const shared = 'mission-news';
 /** Maximum number of stored ids, which is more than the number of notices in one event. */
 const keptIds = 100;

@@ -126,7 +126,7 @@ export function Chart(properties: ChartProperties) {
   const latest = useRef(properties);
   latest.current = properties;
   const { times, curves, words, height = 180 } = properties;
-  // The chart is recreated only for other curves or another height.
+  // The chart is created anew only if the labels of its curves or its height change.
   const kinds = curves.map(({ label }) => label).join();
   useEffect(() => {
     const element = host.current!;

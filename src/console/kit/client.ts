@@ -116,7 +116,7 @@ async function post(body: unknown, more: Record<string, string> = {}): Promise<A
   throw failureOf(answered.errors);
 }
 
-/** The last request of each purpose whose outcome is unknown. */
+/** For each purpose, its last request that has not succeeded yet. If the same request is sent again, it gets the same key. */
 const unsettled = new Map<string, { body: string; key: string }>();
 
 /** The same request keeps its key; another body (other values, a newer `ifUpdatedAt`) gets a new one. */

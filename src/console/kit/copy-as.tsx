@@ -1,4 +1,4 @@
-// Shows how a program makes the request of the page: with curl, GraphQL, the typed client or the command line.
+// Shows how a program can send the request that this page sends: with curl, GraphQL, the typed client or the command line.
 import { useRef, useState } from 'preact/hooks';
 import { api } from './page.ts';
 
@@ -38,7 +38,7 @@ interface Properties {
   graphql: string;
   /** Call of the typed client; absent when programs have no access. */
   client?: string;
-  /** Command of the command line; absent when it has none. */
+  /** The `aep` command; absent when `aep` has no such command. */
   cli?: string;
   /** Whether only a signed-in person can do this, not a token. GraphiQL runs as that person. */
   isPersonal?: boolean;
@@ -87,7 +87,7 @@ export function CopyAs({ path, graphql, client, cli, isPersonal = false, id }: P
         ))}
         {isPersonal && (
           <p class="small">
-            Tokens cannot be used for this. <a href="/graphql">GraphiQL</a> runs it as you.
+            A token cannot send this request. In <a href="/graphql">GraphiQL</a>, you send it as yourself.
           </p>
         )}
       </div>

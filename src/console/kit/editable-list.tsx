@@ -52,7 +52,7 @@ export function EditableList<Row>(properties: EditableListProperties<Row>) {
 }
 
 interface EditableRowProperties {
-  /** Name of the entry on its buttons, such as `monthly budget of the organization`. */
+  /** The name of the entry in the labels of its buttons, such as `monthly budget of the organization`. */
   name: string;
   mayWrite: boolean;
   /** Confirmation before the entry is deleted. */

@@ -11,10 +11,10 @@ interface FrameProperties<V> {
   action: string;
   /** Address of the cancel link. */
   cancel?: string;
-  /** Closes a form that is part of a page; replaces the cancel link. */
+  /** Closes a form that is part of a page. If present, a cancel button that calls this function replaces the cancel link. */
   close?(): void;
   children: ComponentChildren;
-  /** Labels of the fields, for the list of changes by another person. */
+  /** Labels of the fields. They name the fields that another person has changed meanwhile. */
   labels?: Record<string, string>;
   /** Whether the action cannot be undone. */
   isDangerous?: boolean;

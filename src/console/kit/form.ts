@@ -11,7 +11,7 @@ interface Kept<V> {
 }
 
 interface FormSettings<V> {
-  /** Names the form and the record it edits; unsent values are kept under this name in this tab. */
+  /** The name of the form and of the record that the form edits. The browser tab keeps unsent values under this name. */
   name: string;
   initial: V;
   /** Sends the values; requests with the same key take effect once. `seen`: `updatedAt` of the record that was edited. */
@@ -20,7 +20,10 @@ interface FormSettings<V> {
   prefix?: string;
   /** Fields that are never stored outside this page. */
   secrets?: readonly (keyof V)[];
-  /** Reads the record again, with its `updatedAt` if the record has one; absent when nobody else can change the record. */
+  /**
+   * Reads the record again, and returns its values with its `updatedAt`, or null if the record has none. This function is absent when nobody
+   * else can change the record.
+   */
   current?(): Promise<readonly [values: V, updatedAt: number | null]>;
 }
 
@@ -105,7 +108,7 @@ export function useForm<V extends object>(settings: FormSettings<V>): Form<V> {
       if (changed) return setTheirs(changed);
       // Without a reset the emptied fields would be marked as invalid (CSS, :user-invalid).
       if (!current) element.current?.reset();
-      // After a creation the form is empty; after a change it starts from the saved values.
+      // After the form has created a record, it is empty. After it has changed a record, it shows the saved values.
       start(current ? withoutSecrets(values) : initial);
     } catch (error) {
       setProblem(problemOf(error));

@@ -10,7 +10,10 @@ export const noteNavigation = (): void => {
   hasNavigated = true;
 };
 
-/** Length up to which the name of a parent page is never cut. Longer ones are cut in a narrow window, so they have a title. */
+/**
+ * The name of a parent page is never cut if it has at most this many characters. A narrow window cuts longer names, so their links show the
+ * whole name in a tooltip.
+ */
 const wholeCharacters = 16;
 
 interface Properties {

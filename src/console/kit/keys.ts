@@ -6,7 +6,10 @@ export const isWriting = (target: EventTarget | null): boolean =>
   (target.closest('input:not([type="checkbox"], [type="radio"]), textarea, select, dialog, .shell') !== null ||
     target.isContentEditable);
 
-/** Text for the help, and the action; absent while the key does nothing. An action that returns false leaves the key to the browser. */
+/**
+ * A keyboard shortcut: its text in the help, and its action. The action is undefined while the shortcut does nothing. If the action returns
+ * false, the browser handles the key.
+ */
 export type Key = readonly [words: string, act: (() => unknown) | undefined];
 export type Keys = Record<string, Key>;
 
@@ -34,7 +37,10 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
-/** Presses the button, follows the link, or goes to the field of the key. */
+/**
+ * Returns the action of a keyboard shortcut. It focuses the element whose `data-key` is the key, and clicks this element unless it is a text
+ * field.
+ */
 export const press = (key: string) => () => {
   const found = document.querySelector<HTMLElement>(`main [data-key="${key}"]`);
   found?.focus();

@@ -14,7 +14,7 @@ interface Live<Data, Variables> {
   take(data: Data, isFirst: boolean): void;
   /** Polls once, instead of waiting for an event. */
   poll(): void;
-  /** Whether nothing will change from now on. */
+  /** Whether the data is final, so that it need not be followed any longer. */
   isOver(): boolean;
 }
 
@@ -69,7 +69,7 @@ function follow(live: () => Live<unknown, unknown>): () => void {
   }
   start();
   document.addEventListener('visibilitychange', start);
-  // Connects without a wait, because the connection was lost at this end.
+  // Connects at once, without the usual wait, because the browser itself was offline.
   addEventListener('online', start);
   return () => {
     document.removeEventListener('visibilitychange', start);

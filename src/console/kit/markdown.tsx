@@ -107,7 +107,7 @@ function Away({ href, children }: { href: string; children: ComponentChildren })
   );
 }
 
-/** Decodes character references one by one. A document that is only parsed runs and loads nothing. */
+/** Decodes character references one by one. The document that DOMParser creates runs no scripts and loads nothing. */
 const decode = (text: string): string =>
   text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w{1,31});/gi, (reference) => {
     const { textContent } = new DOMParser().parseFromString(reference, 'text/html').documentElement;

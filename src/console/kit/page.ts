@@ -5,7 +5,7 @@ const { csrf = '', scopes = '', api = '', org = '', base = '', person = '', now:
 
 export { api, base, csrf, org, person, root };
 
-/** Title of the page that the server sent, shown until the page has loaded its own. */
+/** The title that the server put into the page. It is shown until the page's own code has loaded the title. */
 export const firstTitle = root.querySelector('h1')?.textContent ?? '';
 
 /** The URL of a page of the organization, such as `/runs`. */

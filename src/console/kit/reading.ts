@@ -116,7 +116,7 @@ export function useList<Data, Variables extends { cursor?: string | null | undef
     (cursor: string | null) => {
       const number = ++present.current.last;
       const isLate = () => present.current.key !== key || (cursor === null && present.current.shown > number);
-      // A refresh of the first page shows no progress.
+      // While the first page of the list is refreshed, the list does not show that it is being read.
       if (cursor !== null) setState((before) => ({ ...before, isReading: true }));
       ask(operation, { ...JSON.parse(key), ...(cursor !== null && { cursor }) }).then(
         (data) => {
@@ -157,7 +157,7 @@ function joined<Row>(
   if (page.nextCursor === null) return firstPage;
   const ids = new Set(page.data.map(idOf));
   const last = rows.findLastIndex((row) => ids.has(idOf(row)));
-  // Without a common row there may be a gap between the two pages.
+  // If the two pages have no row in common, there may be more rows between them.
   return last < 0 || rows.length - last === 1 ? firstPage : { rows: [...page.data, ...rows.slice(last + 1)], cursor };
 }
 

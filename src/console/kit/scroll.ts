@@ -11,7 +11,7 @@ function restore(): void {
   const wanted = Number(sessionStorage.getItem(placeOf()) ?? 0);
   const sizes = new ResizeObserver(() => scrollTo(0, wanted));
   const timer = setTimeout(() => stop?.(), giveUpMs);
-  // If the person scrolls during the restoration, it stops.
+  // If the person scrolls before the position is restored, the restoration stops.
   const own = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
   stop = () => {
     stop = null;

@@ -1,4 +1,4 @@
-// Selection of missions for bulk actions: single missions, a range with Shift, or all shown ones.
+// Selects missions for bulk actions: one mission, a range with Shift, or all missions that the list shows.
 import { useRef, useState } from 'preact/hooks';
 import { cancelRun } from '../generated/documents.ts';
 import { rerun } from '../missions/rerun.ts';

@@ -7,9 +7,9 @@ interface Properties {
   noun: 'secret' | 'token';
   secret: string;
   title: ComponentChildren;
-  /** Purpose of the secret, shown after the request to copy it. */
+  /** The purpose of the secret. The note shows it after the sentence that asks the person to copy the secret. */
   use?: ComponentChildren;
-  /** Content between the secret and the button Done, which closes the whole note. */
+  /** Content between the secret and the Done button. The button closes the whole note. */
   children?: ComponentChildren;
   close(): void;
 }

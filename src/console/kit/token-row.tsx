@@ -17,7 +17,7 @@ interface TokenRowProperties {
   /** Consequence of the revocation. */
   question: string;
   revoke(key: string): Promise<unknown>;
-  /** Further facts, after those of the token. */
+  /** More facts about the token, which the row shows after the facts above. */
   children?: ComponentChildren;
 }
 

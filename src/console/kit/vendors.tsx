@@ -1,4 +1,5 @@
-// Texts of forms and pages about each vendor: the only file of the console that names vendors of trackers, source hosts and events.
+// The texts about each vendor in forms and on pages. No other file of the console names the vendors of models, trackers, source hosts, chats
+// and inbound events.
 import type { ComponentChildren } from 'preact';
 import type {
   ChatVendor,
@@ -99,7 +100,7 @@ export const appsOf: Readonly<Partial<Record<Vendor, string>>> = {
   linear: 'A Linear application, which acts as an agent',
 };
 
-/** Chat vendors, with the location of an app's credentials in their settings. */
+/** For each chat vendor, where a person finds the credentials of an app in the vendor's settings. */
 export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {
   slack: (
     <>

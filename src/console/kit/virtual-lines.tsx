@@ -1,6 +1,7 @@
-// A scrolling box that renders only the lines in view. Libraries give every line its position in pixels, and a million wrapped lines
-// are higher than browsers can lay out. Here the scrolled share of the box is the share of rows above the view: rows are counted from
-// the lengths of the lines, and the line at that share is moved to its position.
+// A scrolling box that renders only the lines in view. Usual libraries give every line a position in pixels, but a million wrapped lines are
+// higher than what browsers can lay out. Here, the scrollable height has a maximum, and the scroll position counts only as a share of the
+// whole way: when the box is scrolled halfway, the middle row of the text is in the middle of the view. The number of rows of a line is
+// computed from its length. The line of that row is placed first, and its neighbors are rendered above and below it.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { partsOf } from './ansi.ts';
 
@@ -58,7 +59,10 @@ function useSizes() {
   return { box, probe, ...size, glyph, scroll };
 }
 
-/** The lines in view, from the scrolled share of the box. */
+/**
+ * Computes which lines are in view. The position of the box, as a share of the whole way to scroll, says which row of the text is at the
+ * same share of the view's height. `line` is the line of this row.
+ */
 function viewOf(count: number, rows: Uint32Array | null, { top, height }: Box, glyphHeight: number) {
   const isWhole = count <= few;
   const total = rows ? rows[count]! : count;
@@ -73,7 +77,10 @@ function viewOf(count: number, rows: Uint32Array | null, { top, height }: Box, g
   return { isWhole, total, space, share, line, within, first, last };
 }
 
-/** Keeps the line in view at its position after any change. @returns the reference of the lines */
+/**
+ * After any change, such as new lines or another width, scrolls the box so that the line that was in view stays where it was. @returns the
+ * reference to set on the element that contains the rendered lines
+ */
 function useSteadyView(
   { count, origin, toEnd, onStart }: Properties,
   rows: Uint32Array | null,
@@ -81,7 +88,10 @@ function useSteadyView(
   { isWhole, total, space, share, line, within, first }: ReturnType<typeof viewOf>,
 ) {
   const lines = useRef<HTMLDivElement>(null);
-  /** The line at the scrolled share of the box; null means the end. */
+  /**
+   * The line that must not move: its index, the share of its height that is above `y`, and `y` in pixels from the top of the view. Null
+   * means that the end of the text stays in view.
+   */
   const seen = useRef<{ line: number; within: number; y: number } | null>(null);
   useLayoutEffect(() => {
     seen.current = null;

@@ -17,7 +17,7 @@ interface Watched {
   detail: Detail | null;
   problem: ProblemBody | null;
   read(): void;
-  /** Marks the sandbox as killed from this page. */
+  /** Shows the sandbox as killed at once, when a person has killed it on this page. */
   end(): void;
 }
 
@@ -41,7 +41,8 @@ export function useSandbox(sandboxId: string, charts: boolean): Watched {
           },
         };
       });
-      // When a sandbox ends, the service also ends the open steps of the plan in its fragments, so they are read again.
+      // When a sandbox ends, the service also ends the open steps of the plan. The plan is stored in the fragments, so the fragments are
+      // read again.
       const hasPlan = detail?.liveFragments.some(({ kind }) => kind === 'plan');
       if (!isFirst && hasPlan && !isAlive({ sandbox: itself })) read();
     },

@@ -6,7 +6,7 @@ import { useRefresh } from './reading.ts';
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
-/** The order of a date follows the person's language; the month is a word, so that no date is ambiguous. */
+/** Dates have the day, month and year in the order that is usual in the person's language. The month is a word, so that no date is ambiguous. */
 const exact = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeStyle: 'medium' });
 const shortDay = new Intl.DateTimeFormat(navigator.language, { day: 'numeric', month: 'short', year: 'numeric' });
 export const dayWords = (at: number): string => shortDay.format(at);
@@ -98,7 +98,7 @@ export const cpuPercent = (value: number): string => percent(Math.min(100, value
 
 export const percent = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
 
-/** Makes marks visible: line ends and direction marks, in the name of a file. */
+/** Replaces characters that are invisible, such as line ends and direction marks in the name of a file, by their codes. */
 export const visible = (text: string, marks = /[\p{Cc}\p{Cf}]/gu): string =>
   text.replace(marks, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
 

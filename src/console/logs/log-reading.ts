@@ -69,8 +69,8 @@ function useLogText(log: LogKey) {
 }
 
 /**
- * The calling component needs a separate `key` for each log. A followed log, or an empty one that can still grow, is read whenever `news`
- * changes.
+ * Reads a log. The calling component needs a separate `key` for each log. The log is read again at each change of `news` while it is
+ * followed, and while it is empty and can still grow.
  */
 export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boolean; canGrow: boolean; news: unknown }) {
   const { text, state, latest, update, begin, read } = useLogText(log);
@@ -124,7 +124,10 @@ export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boole
   };
 }
 
-/** Appends the content of a log after `known` bytes. Returns false when the piece begins later, because more was added than fits in one. */
+/**
+ * Appends the part of a log that was written after its first `known` bytes. Returns false if the piece does not begin there, because more
+ * was written than fits in one piece.
+ */
 function appendNew(text: LogText, { content, bytes, times }: LogPiece, known: number): boolean {
   if (known === 0 || new TextEncoder().encode(content).length !== bytes - known) return false;
   text.append(content, times);

@@ -17,19 +17,22 @@ export interface LogTime {
   at: number;
 }
 
-/** Length in characters from which a piece no longer grows. */
+/** New lines are not appended to a piece that is longer than this, in characters. */
 const maxPieceLength = 1024 * 1024;
 
 export class LogText {
   #pieces: Piece[] = [];
-  /** The end of a line whose beginning is in an older piece that was not read yet; null means there is none. */
+  /**
+   * The end of a line that begins in an older piece, which was not read yet. Null means that nothing was read, or that the log was read from
+   * its beginning.
+   */
   #head: string | null = null;
   /** Arrival time of the line whose end is in `#head`. */
   #headAt = 0;
   #endsLine = true;
   /** Number of lines. */
   length = 0;
-  /** Number of lines that were added before the first ones. */
+  /** How many lines were added before the lines that were read first. */
   prepended = 0;
   /** Number of characters. */
   size = 0;
@@ -41,7 +44,8 @@ export class LogText {
     if (isEmpty) this.#endsLine = text.endsWith('\n');
     const all = (isEmpty ? text.replace(/\n$/, '') : text) + (this.#head ?? '');
     const begin = isFirst ? 0 : all.indexOf('\n') + 1;
-    // After a line break `#head` is a whole line, whose arrival time is known.
+    // If the older piece ends with a line break, `#head` is a whole line. Its arrival time is `#headAt`, so this time is added to the known
+    // times.
     const known = !isEmpty && text.endsWith('\n') ? [...times, { line: breaksIn(text), at: this.#headAt }] : times;
     this.#headAt = times[0]?.line === 0 ? times[0].at : 0;
     this.#head = isFirst ? null : begin === 0 ? all : all.slice(0, begin - 1);
@@ -53,8 +57,8 @@ export class LogText {
   }
 
   /**
-   * Appends a piece of the log. @param times Arrival times; their line numbers begin with the first line of `text`,
-   * which may continue the last line so far
+   * Appends a piece of the log. The first line of `text` may continue the last line that was read. @param times Arrival times, whose line
+   * numbers count from the first line of `text`
    */
   append(text: string, times: readonly LogTime[] = []): void {
     if (text === '') return;
@@ -149,7 +153,10 @@ const breaksIn = (text: string): number => text.split('\n').length - 1;
 
 const endOf = ({ text, starts }: Piece, at: number): number => (starts[at + 1] ?? text.length + 1) - 1;
 
-/** A piece with the text. `earlier` has the arrival times of its first lines, and `known` those of the lines after them. */
+/**
+ * Creates a piece with the text. @param known Arrival times of the lines that follow the first `earlier.length` lines @param earlier Arrival
+ * times of the first lines
+ */
 function pieceOf(text: string, known: readonly LogTime[], earlier: ArrayLike<number> = []): Piece {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

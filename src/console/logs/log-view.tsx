@@ -20,7 +20,7 @@ export const EmptyLog = ({ deletedAt }: { deletedAt: number | null }) => (
   </Empty>
 );
 
-/** `canGrow`: whether the session is still open. `news` changes with each change of the sandbox. */
+/** `canGrow`: whether the session is still open. `news`: a value that is different after each change of the sandbox. */
 export function LogView({ log, canGrow, news }: { log: LogKey; canGrow: boolean; news: unknown }) {
   const [wanted, setWanted] = useState('');
   const [wraps, setWraps] = useState(true);
@@ -90,7 +90,7 @@ export function LogView({ log, canGrow, news }: { log: LogKey; canGrow: boolean;
   );
 }
 
-/** Number of characters that the time before a line takes. */
+/** Each line can begin with the time when it arrived. This is the number of characters of that prefix. */
 const timeLength = '00:00:00 '.length;
 
 /** The time of day when a line arrived, muted; blank when that is not known. */

@@ -17,8 +17,8 @@ export function Mcp() {
           skeleton={<Skeleton rows={3} height={54} />}
           empty={
             <p>
-              No MCP server is bound yet. Each <a href={pageAt('/projects')}>project</a> has a page to bind the servers
-              that its repository declares.
+              No MCP server is bound yet. To bind the servers that a repository declares, open its{' '}
+              <a href={pageAt('/projects')}>project</a>.
             </p>
           }
         >

@@ -19,7 +19,10 @@ interface Policy {
 }
 
 interface Values {
-  /** Changed choices by the digest of the definition, so that another definition needs a new choice. */
+  /**
+   * The choices that the person has changed. Each key is the digest of a tool's definition, so that the person must choose again if the
+   * definition changes.
+   */
   choices: Record<string, Policy>;
 }
 

@@ -9,7 +9,10 @@ interface Properties {
   show(run: RunPartsFragment): void;
 }
 
-/** The person of a mission gets its notifications without following it. */
+/**
+ * The button with which a person follows a mission or stops following it. The person who is responsible for the mission is always notified,
+ * and gets no button.
+ */
 export function Follow({ run, show }: Properties) {
   const variables = { runId: run.id };
   if (run.isFollowed)

@@ -23,7 +23,6 @@ export const hasModel = (agents: readonly NamedAgent[] | null, agentId: string):
 interface TaskProperties<V> {
   form: Form<V>;
   agents: readonly NamedAgent[] | null;
-  /** Hint of the prompt. */
   hint?: string;
 }
 

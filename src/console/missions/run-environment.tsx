@@ -58,7 +58,7 @@ function PreparationRow({ preparation }: { preparation: RunPreparationsQuery['ru
         </div>
       </div>
       {status === 'ready' && bytes !== null && (
-        <div class="muted small">{size(bytes)} of disk space at the runtime</div>
+        <div class="muted small">{size(bytes)} of disk space on the runtime</div>
       )}
       {notes.map((note) => (
         <div key={note} class="muted small break">

@@ -1,4 +1,4 @@
-// Facts of a mission: its state, outcome, cost, duration and related records.
+// Shows facts about a mission: its state, outcome, cost, duration and related records.
 import type { ComponentChildren } from 'preact';
 import type { RunPartsFragment } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
@@ -17,7 +17,7 @@ function headlineOf(run: RunPartsFragment): string {
   if (needs) return needWords[needs];
   if (status === 'running') return missionActivity === run.missionTitle ? '' : (missionActivity ?? '');
   if (status === 'dispatching') return reason ?? missionActivity ?? 'Waiting for a runtime';
-  // The reason of a failed mission mostly contains its error, which is then not repeated.
+  // The reason why a mission failed usually contains the text of its error. In this case, only the reason is shown.
   if (status === 'failed') return reason?.includes(lastError ?? reason) ? reason : (lastError ?? '');
   return reason ?? '';
 }

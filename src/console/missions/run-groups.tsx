@@ -47,7 +47,7 @@ export function RunGroups({ by, filters, isBoard }: GroupsProperties) {
 
 interface GroupProperties extends GroupsProperties {
   group: Group;
-  /** Whether the group is unfolded at first. */
+  /** Whether the group is expanded when the page opens. */
   opens: boolean;
 }
 

@@ -32,7 +32,7 @@ export function joinCalls(fragments: readonly FragmentFragment[]): FragmentFragm
 
 export const hasFailed = ({ failed, exitCode }: FragmentFragment): boolean => failed === true || (exitCode ?? 0) !== 0;
 
-/** Outcome of the call, in words; null while it runs, and when the runtime does not report it. */
+/** The outcome of the call in words. Shows nothing while the call runs, or if the runtime does not report the outcome. */
 export function CallEnd({ call }: { call: FragmentFragment }) {
   if (call.exitCode !== null) {
     return <span class={`call-end ${call.exitCode === 0 ? '' : 'bad-text'}`}>exit code {call.exitCode}</span>;

@@ -21,7 +21,7 @@ interface Part {
   at: number;
 }
 
-/** Number of last parts that are unfolded when the page opens; failed parts are unfolded too. */
+/** How many of the last parts are expanded when the page opens. Failed parts are always expanded. */
 const unfolded = 5;
 
 /** Parts of the transcript, oldest first. */

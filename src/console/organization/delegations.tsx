@@ -95,7 +95,7 @@ const Row = ({ delegation, revoke }: { delegation: Delegation; revoke(key: strin
 
 const nameOf = ({ agentName, clientName }: Delegation): string => agentName ?? clientName ?? 'Unnamed';
 
-/** Origin of the grant, shown because the agent chose its name itself. */
+/** Describes where the grant comes from. The name alone does not identify an agent, because the agent has chosen the name itself. */
 function originOf({ registrationType, provider }: Delegation): string {
   if (provider) return `Vouched for by ${new URL(provider).host}`;
   return registrationType === 'authorization_code' ? 'Client that you signed in to' : 'Agent that you claimed';

@@ -1,4 +1,4 @@
-// How the agents of a mission are chosen: by a model of a connector, or by their roles alone.
+// The setting that determines how the agents of a mission are chosen: a language model chooses them, or only their roles count.
 import {
   modelConnectors,
   type OrganizationSettingsQuery,
@@ -88,8 +88,8 @@ function Credentials() {
   if (data?.orchestrator.assignedCredentialUsableForInference !== false) return null;
   return (
     <p class="note error" role="status">
-      The connector cannot call this model: it is for another vendor, or the vendor rejects its credentials. Agents are
-      chosen by role.
+      The connector cannot call this model: it is for another vendor, or the vendor rejects its credentials. Until this
+      is corrected, agents are chosen by role.
     </p>
   );
 }

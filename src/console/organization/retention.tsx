@@ -77,8 +77,8 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
         it is needed. If this field is empty, only the settings below apply.
       </Text>
       <Text form={form} name="logDays" label={labels.logDays} type="number" min={14} max={3650}>
-        Older logs and transcripts are deleted permanently within an hour. If this field is empty, they are kept as long
-        as their sandboxes.
+        Older logs and transcripts are deleted permanently within an hour. If this field is empty, they are kept until
+        their sandbox is deleted.
       </Text>
       <Text form={form} name="artifactDays" label={labels.artifactDays} type="number" min={14} max={90}>
         Artifacts of open pull requests are kept. If this field is empty, all other artifacts are deleted after 90 days.

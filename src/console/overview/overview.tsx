@@ -1,4 +1,4 @@
-// The organization at a glance. Every widget declares its query; all queries share one request, at every refresh.
+// Shows the organization at a glance. Every widget declares its own query, but all queries of a refresh are sent in one request.
 
 import { busySandboxes, endedRuns, openRuns, type SpendQuery, setup, spend, upcoming } from '../generated/documents.ts';
 import { Chart } from '../kit/chart.tsx';

@@ -15,7 +15,7 @@ import { Guides } from './guides.tsx';
 
 type Step = readonly [hint: string, address: string, label: string];
 
-/** Connections that agents need first: name, hint, URL and label. */
+/** Connections that a person must create before agents can work. Each has a name, a hint, a URL and a label. */
 const requirements: Record<SetupRequirementId, readonly [name: string, ...Step]> = {
   model: [
     'Connect a model',

@@ -3,7 +3,7 @@
 import { isWriting } from '../kit/keys.ts';
 import { may, pageAt } from '../kit/page.ts';
 
-/** Pages by the letter that follows g. */
+/** Keyboard shortcuts for pages: the person presses g, and then one of these letters. */
 export const pageKeys = {
   i: ['/inbox', 'Inbox'],
   o: ['/overview', 'Overview'],
@@ -15,7 +15,7 @@ export const pageKeys = {
 
 const rows = () => [...document.querySelectorAll<HTMLElement>('main .row-link')];
 
-/** Moves the focus along the rows of the page. */
+/** Moves the focus to the next or the previous row of the page. */
 function move(by: 1 | -1): boolean {
   const all = rows();
   const at = all.findIndex((link) => link.closest('li, tr')?.contains(document.activeElement));
@@ -25,7 +25,7 @@ function move(by: 1 | -1): boolean {
   return all.length > 0;
 }
 
-/** Selects the row that has the focus, or no longer selects it. */
+/** Selects the row that has the focus, or deselects it if it is selected. */
 function select(isRange: boolean): boolean {
   const box = document.activeElement?.closest('li')?.querySelector('.select-row');
   return box?.dispatchEvent(new MouseEvent('click', { bubbles: true, shiftKey: isRange })) !== undefined;

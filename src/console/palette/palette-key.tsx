@@ -1,4 +1,5 @@
-// Opens the palette and the help about keys, whose scripts are loaded at the first use, and listens to the keys of every page.
+// Opens the command palette and the list of keyboard shortcuts, and listens to the shortcuts of every page. The code of the palette and of
+// the list is loaded when they are first opened.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';

@@ -56,7 +56,7 @@ async function members(): Promise<Entry[]> {
   }));
 }
 
-/** Milliseconds after the last key until the service searches. */
+/** The palette searches when the person has not typed for this many milliseconds. */
 const pause = 200;
 
 /** Missions that match the typed words; the newest ones before anything is typed. */

@@ -71,7 +71,8 @@ function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done
         If 0, activity on a pull request never continues its mission.
       </Text>
       <Text form={form} name="hours" label="Hours" type="number" min={1} max={2160} required>
-        Activity continues missions only within this many hours of the start of the first mission.
+        Activity on a pull request continues its mission only within this many hours after the first mission of the pull
+        request started.
       </Text>
       <Text form={form} name="costUsd" label="Cost in USD" type="number" step="0.01" min={0.01} max={10000}>
         For all missions of the pull request. Leave this field empty for no limit.

@@ -1,4 +1,4 @@
-// The team of a project: one switch for planner, reviewer and QA in addition to the builder.
+// The team of a project. One switch adds a planner, a reviewer and QA to the builder.
 import { project as oneProject, setProjectTeam } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { may } from '../kit/page.ts';

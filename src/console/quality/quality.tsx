@@ -41,8 +41,8 @@ export function Quality() {
         />
       </Heading>
       <p class="muted about">
-        Each mission that has ended is counted once, with all runs on its branch, for the agent that wrote the change.
-        The time to merge and the wait for a runtime are medians.
+        Each mission that has ended is counted once, for the agent that wrote the change. All runs on one branch count
+        as one mission. The time to merge and the wait for a runtime are medians.
       </p>
       <div class="filters">
         <FilterChoice
@@ -64,7 +64,7 @@ export function Quality() {
         !problem && <Skeleton rows={4} height={72} />
       ) : report.data.length === 0 ? (
         <Empty>
-          <p>No mission has ended in this period. The figures begin with the first one.</p>
+          <p>No mission has ended in this period. Figures appear once a mission has ended.</p>
         </Empty>
       ) : (
         <>
@@ -155,7 +155,10 @@ const Share = ({ value, label }: { value: number | null; label: string }) =>
 
 type Week = QualityQuery['qualityFigures']['weeks'][number];
 
-/** The weeks without a gap, at least four, so that the axis shows days. */
+/**
+ * Adds the weeks in which no mission ended, and makes sure that there are at least four weeks. On a chart of fewer weeks, the axis would
+ * show times of day.
+ */
 function withoutGaps(weeks: readonly Week[]): Week[] {
   const found = new Map(weeks.map((week) => [week.start, week]));
   const [first, last] = [weeks[0]!.start, weeks.at(-1)!.start];

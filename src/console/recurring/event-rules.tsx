@@ -1,4 +1,4 @@
-// Rules for events in the form of a scheduled task or an automation.
+// The fields for event rules in the form of a scheduled task or an automation. An event rule says which events start a mission.
 
 import { inboundHooks, templateNames } from '../generated/documents.ts';
 import { FieldError } from '../kit/field-error.tsx';
@@ -177,7 +177,7 @@ function OutsiderTemplate({ rule: { outsiderTemplateId }, id, errorOf, change }:
       <label for={`${id}-template-of-outsiders`}>Sandbox template for outsiders</label>
       <p class="hint" id={`hint-${id}-template-of-outsiders`}>
         Outsiders are people without write access to the repository who are not linked members. A mission that they
-        cause gets only the network, variables and secrets of this template.
+        trigger gets only the network, variables and secrets of this template.
       </p>
       <select
         id={`${id}-template-of-outsiders`}

@@ -1,4 +1,4 @@
-// Rules for events in the form: every member as text, empty when it is absent.
+// The values of the fields for event rules. Each field of a rule is a text in the form; the text is empty if the rule lacks the field.
 import type { EventAuthors, EventKind, EventTriggerPartsFragment } from '../generated/documents.ts';
 
 export interface EventRule {

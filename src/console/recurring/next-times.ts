@@ -1,5 +1,6 @@
-// The next times of unsaved schedules, as the service will compute them (domain/work/recurring/schedule.ts): in the zone of each schedule.
-// A shorter month uses its last day, and a time that a clock change skips is an hour later.
+// Computes the next times of schedules before they are saved, in the same way as the service does (domain/work/recurring/schedule.ts). The
+// times are in the time zone of each schedule. In a month that is too short, the last day is used. A time that a clock change skips is moved
+// one hour later.
 
 export interface Schedule {
   interval: 'daily' | 'weekly' | 'monthly';

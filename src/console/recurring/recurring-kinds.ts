@@ -1,4 +1,5 @@
-// Scheduled tasks and automations have one shape and separate operations, whose responses have the same member names.
+// Scheduled tasks and automations have the same fields, but each kind has its own operations. The responses of both kinds name their fields
+// equally, so the same pages show both kinds.
 
 import {
   automation,

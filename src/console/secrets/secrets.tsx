@@ -24,9 +24,9 @@ export const Secrets = () => (
       )}
     </Heading>
     <p class="muted about">
-      A change to a secret or variable takes effect at the next step of each mission. If names are equal, the secret of
-      the sandbox template overrides the secret of the project, which overrides the secret of the organization. Pages of
-      projects and templates list their own secrets and variables.
+      A change to a secret or variable takes effect at the next step of each mission. If several secrets have the same
+      name, the secret of the sandbox template overrides the secret of the project, which overrides the secret of the
+      organization. Pages of projects and templates list their own secrets and variables.
     </p>
     {may('secrets:read') ? (
       <SecretsCard place={{ scope: 'organization' }} title="Organization" />

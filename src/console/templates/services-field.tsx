@@ -1,4 +1,4 @@
-// The services of a sandbox template in its form: containers that run next to each mission.
+// The fields of the form of a sandbox template that describe its services. A service is a container that runs next to each mission.
 
 import { Entries } from '../kit/entries.tsx';
 import { FieldError } from '../kit/field-error.tsx';
@@ -41,7 +41,7 @@ export function ServicesField({ form }: { form: Form<TemplateValues> }) {
     <fieldset>
       <legend>Services</legend>
       <p class="hint">
-        At most 5 containers, such as a database, that run next to each mission. The mission reaches them at{' '}
+        At most 5 containers that run next to each mission, for example a database. The mission reaches them at{' '}
         <code>localhost</code>. They need a runtime with <code>ISOLATION=container</code>; on other runtimes the mission
         fails.
       </p>

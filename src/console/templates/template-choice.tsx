@@ -1,4 +1,4 @@
-// The choice of a sandbox template in forms of projects and agents.
+// The field in which a person chooses a sandbox template. The forms of projects and of agents have this field.
 import { templateNames } from '../generated/documents.ts';
 import { Choice, type FieldProperties } from '../kit/fields.tsx';
 import { may, pageAt } from '../kit/page.ts';
@@ -6,7 +6,7 @@ import { useReading } from '../kit/reading.ts';
 
 export const standard = 'standard';
 
-/** `standardWords`: label of the standard template in that form. */
+/** `standardWords`: the label that this form uses for the standard template. */
 export function TemplateChoice<V>({
   standardWords,
   children: hint,

@@ -43,7 +43,10 @@ const bases = [
   ['dockerfile', 'A Dockerfile'],
 ] as const;
 
-/** Meaning of an empty limit, and the minimum and maximum of the limit; null means the maximum of the installation. */
+/**
+ * For each limit: what applies if the field is empty, the smallest and the largest value that can be entered. If the largest value is null,
+ * the installation determines it.
+ */
 const limits: Record<LimitName, [hint: string, min: number, max: number | null]> = {
   memoryMb: ['the limit of the instance type', 64, 262_144],
   diskMb: ['the limit of the instance type', 256, 1_048_576],

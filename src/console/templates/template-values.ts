@@ -39,7 +39,7 @@ export const serviceRow = ({ name, image, variables, command, healthCheck }: Ser
 export type ServiceRow = ReturnType<typeof serviceRow>;
 export const blankService = serviceRow({ name: '', image: '', variables: [], command: null, healthCheck: null });
 
-/** Whether a row for a service is not empty. */
+/** Whether the person has entered anything in the fields of a service. */
 export const isServiceSent = (row: ServiceRow): boolean => Object.values(row).some((text) => text.trim() !== '');
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
@@ -75,7 +75,7 @@ export const valuesOf = (template: Template) => {
 
 export type TemplateValues = ReturnType<typeof valuesOf>;
 
-/** Whether hosts can be added to a policy of the mode. */
+/** Whether a network policy with this mode can have a list of hosts. */
 export const takesHosts = (mode: NetworkMode): boolean => mode === 'packages' || mode === 'custom';
 
 const policyOf = ({ mode, hosts }: Policy): Policy => ({ mode, hosts: takesHosts(mode) ? cleanHosts(hosts) : [] });
@@ -102,5 +102,5 @@ export function inputOf(values: TemplateValues): CreateSandboxTemplateRequest {
   };
 }
 
-/** Whether a row for a variable is not empty. */
+/** Whether the person has entered a name or a value for a variable. */
 export const isSent = ({ name, value }: { name: string; value: string }): boolean => name.trim() !== '' || value !== '';

@@ -1,4 +1,5 @@
-// One sandbox template: created (also as a copy of another one), changed and deleted; read-only for members and if it is built in.
+// The page of one sandbox template: a person creates a template, also as a copy of another one, changes it or deletes it. Built-in templates
+// are shown read-only, and so are all templates to people who may not change agents.
 import { useLocation } from 'preact-iso';
 import { HistoryLink } from '../audit/history-link.tsx';
 import {

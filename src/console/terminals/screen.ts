@@ -1,6 +1,6 @@
-// The screen of a terminal: xterm.js in an element, with its size. The reported size follows the element at once; the screen changes
-// its width only with the output for that size, because a shell redraws its prompt for the width of its device, and on a screen of
-// another width the prompt would overwrite other lines.
+// Shows a terminal with xterm.js in an element. When the element has kept a new size for a moment, the screen takes this size, and the page
+// sends it to the shell. The runner sends the size of the shell's terminal before the output for this size, and the screen takes that size
+// too: a shell draws its prompt for the width of its own terminal, and on a screen of another width the prompt would overwrite other lines.
 import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
@@ -12,12 +12,16 @@ export interface Size {
 
 /** Time for which the element must have kept its size before the size is reported: a dragged window passes through many sizes. */
 const settleMs = 100;
-/** Number of the control sequence that the runner sends before the output for a new size of the device. */
+/**
+ * Number of a control sequence that contains a size. The runner sends the sequence when the shell's terminal gets this size, before the
+ * output for this size.
+ */
 const sizeSequence = 7790;
 
 /**
- * The document for xterm.js, whose style elements the content security policy would refuse: their text goes into style sheets that scripts
- * may construct.
+ * Returns a document in which xterm.js can create its style elements. The content security policy would refuse real style elements. So the
+ * returned document creates another element in place of each, and puts the text of this element into a style sheet, which a script may
+ * construct.
  */
 function documentOf(page: Document): Document {
   const createElement = (name: string): HTMLElement => {

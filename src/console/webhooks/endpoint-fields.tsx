@@ -75,7 +75,7 @@ export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
             options={common.map(([type, words]) => [type, `${words} (${type})`] as const)}
           />
           <Text form={form} name="types" label="Other types" maxLength={5_000} required={chosen.length === 0}>
-            Such as secret.updated, or budget.* for all events of budgets. The audit log shows the types as actions.
+            Such as secret.updated, or budget.* for all budget events. The audit log shows the types as actions.
           </Text>
         </>
       )}

@@ -29,7 +29,7 @@ export const showCheckout: OrganizationRoute['GET'] = async (exchange, visitor, 
         <dt>Credits</dt><dd>${credits}</dd>
         <dt>Price</dt><dd>${price}</dd>
         <dt>Start</dt><dd>${startsNow ? 'Immediately. Spent credits are not refunded.' : `After the withdrawal period, on ${day(createdAt + billing.withdrawalMs)}.`}</dd>
-        <dt>Withdrawal</dt><dd>Within 14 days; unspent credits are refunded.</dd>
+        <dt>Withdrawal</dt><dd>Within 14 days of the purchase; unspent credits are refunded.</dd>
         <dt>Status</dt><dd><span class="${status === 'complete' ? 'tag good' : 'tag'}">${words[status]}</span></dd>
       </dl>
       ${

@@ -35,7 +35,7 @@ export const integrationCommands: Record<string, Command> = {
         .enum(projectKinds)
         .describe(`One of ${projectKinds.join(', ')}; required if the vendor has several.`)
         .optional(),
-      name: nameText(text.integrationName).describe('The name for people.'),
+      name: nameText(text.integrationName).describe('The display name.'),
       'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
       'base-url': boundedText(connectorText.baseUrl)
         .describe(

@@ -141,7 +141,11 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
     await page.getByLabel('Packs').fill('2');
     await page.getByRole('button', { name: 'Buy credit packs' }).press('Enter');
     await page.getByRole('heading', { name: 'Buy 2 credit packs' }).waitFor();
-    for (const sentence of ['200.00 USD', 'Within 14 days; unspent credits are refunded.', 'no card is charged'])
+    for (const sentence of [
+      '200.00 USD',
+      'Within 14 days of the purchase; unspent credits are refunded.',
+      'no card is charged',
+    ])
       await page.getByText(sentence).waitFor();
     await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
     expect(await page.locator(':invalid').count()).toBeGreaterThan(0);

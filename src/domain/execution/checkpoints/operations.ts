@@ -89,7 +89,9 @@ export async function continueFrom(
  */
 async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], templateId: string): Promise<void> {
   await lockTemplateOf(trx, orgId, 'sandboxTemplateId', templateId).catch(() => {
-    throw conflict('The sandbox template that an event rule set for the mission was deleted.');
+    throw conflict(
+      'An event rule chose the sandbox template of this mission, and the template has since been deleted.',
+    );
   });
 }
 

@@ -21,7 +21,7 @@ import { chooseCheckpoint } from './operations.ts';
 export interface PushedCheckpoint {
   runId: string;
   contentKey: string;
-  /** The commit of all files; its parent is the commit that was checked out. */
+  /** The id of a commit with all files of the local checkout that git does not ignore. Its parent is the commit that was checked out. */
   commitSha: string;
   /** The checkpoint that the local changes are based on. */
   replacesCommitSha: string;

@@ -8,6 +8,6 @@ export const runsOfCheckpointSql = (artifactId: string): string =>
 export const artifactsOfStepsSql = (stepIds: string): string =>
   `select artifact_id from checkpoints where step_id in (${stepIds})`;
 
-/** SQL query for the artifacts of the checkpoints of runs. @param runIds SQL for an array of ids */
+/** SQL query for the artifacts that hold the checkpoints of several runs. @param runIds SQL for an array of ids */
 export const checkpointsOfRunsSql = (runIds: string): string =>
   `select artifact_id from checkpoints where run_id = any(${runIds})`;

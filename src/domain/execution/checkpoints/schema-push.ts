@@ -47,7 +47,8 @@ const PushCheckpointRequest = request(
 
 builder.mutationFields((t) => ({
   createCheckpointUpload: t.field({
-    description: 'Creates an upload URL for local changes to a run that has ended.',
+    description:
+      'Creates a URL for uploading changes that a person has made locally to the work of a run. The run must have ended.',
     scope: 'missions:run',
     type: CheckpointUpload,
     args: { runId: t.arg.string({ ...pathId, description: 'The run, which must have ended.' }) },

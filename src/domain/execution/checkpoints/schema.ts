@@ -17,7 +17,9 @@ const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
     'The workspace after a step, with uncommitted files, except those that git ignores. The checkpoint is kept as long as its artifact.',
   fields: (t) =>
     members(t, {
-      commitSha: string('A commit of all files, which is not on the branch of the run.'),
+      commitSha: string(
+        'The id of a commit with all files of the workspace. The commit is not on the branch of the run.',
+      ),
       createdAt: epochMs('When the checkpoint was taken: at the end of the step, or while the step runs.'),
       artifactId: string('The artifact that holds the checkpoint: a git bundle.'),
       artifact: belongsTo('artifacts:read', 'The artifact that holds the checkpoint: a git bundle.'),

@@ -72,7 +72,7 @@ export async function startOAuth(
   return { authorizeUrl: leaving.authorizeUrl, expiresAt };
 }
 
-/** A call repeated with the same Idempotency-Key reuses the state and replaces the stored row. */
+/** A repeated call with the same Idempotency-Key has the same OAuth `state`, so it updates the row of this state. */
 const insertAuthorizationSql = `
   insert into mcp_authorizations (state_digest, binding_id, org_id, user_id, sealed, return_to, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7)
@@ -184,7 +184,7 @@ export async function completeOAuth(
   const userId = ownPerson(caller);
   const stateDigest = digest(state);
   const { orgId, projectId: boundTo } = withinReach(caller);
-  // The state works only once, so it is deleted before the code is exchanged. This step ends every open transaction.
+  // The state works only once, so its row is deleted before the code is exchanged. `firstStep` also commits any open transaction.
   const step = await firstStep(async () => {
     const values = [stateDigest, userId, orgId, boundTo ?? null, now()];
     const [found] = await sql<Pending>(takeAuthorizationSql, values);

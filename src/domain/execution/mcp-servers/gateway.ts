@@ -107,9 +107,9 @@ export function refuseObstacle(binding: McpBinding): void {
 }
 
 /**
- * Calls the tool, or stages the call if it must wait for approval. @param questionId The question whose approval the call uses; absent
- * means none. @throws 403 for a call that needs approval, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
- * ProtocolError of the server unchanged
+ * Calls the tool, or stages the call if it must wait for approval. @param questionId The question whose approval the call uses; absent means
+ * none. @throws 403 for a call that needs approval; 404 for a tool that is not approved; 409 when the server cannot be used; 502 when the
+ * server fails; a ProtocolError that the server returned, unchanged
  */
 export async function callToolOfRun(
   server: ServerOfRun,

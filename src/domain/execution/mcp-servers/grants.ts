@@ -1,5 +1,5 @@
-// Grants of authorization servers to bindings: stored sealed, refreshed when due by one process at a time, and deleted when no longer
-// valid.
+// OAuth grants that authorization servers have issued for the MCP servers of bindings. They are stored encrypted, refreshed when due by one
+// process at a time, and deleted when they are no longer valid.
 import type {
   AuthorizationServerMetadata,
   OAuthClientInformationMixed,
@@ -34,7 +34,7 @@ export interface AuthorizationServer {
 export interface ServerGrant {
   server: AuthorizationServer;
   tokens: OAuthTokens;
-  /** Digest of the `state` parameter of the callback that created the grant, by which a repeated callback is recognized. */
+  /** Digest of the `state` parameter of the callback that created the grant. A repeated callback is recognized by the same digest. */
   completes: string;
 }
 

@@ -77,7 +77,7 @@ const secretValue =
   /^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abposr]-|AKIA|eyJ)|\b(bearer|basic)\s+\S|authorization\s*:|\/\/[^/@\s]*:[^/@\s]+@/i;
 const hidden = '[hidden]';
 
-/** The arguments with literal secrets hidden; each of these causes a warning. */
+/** Returns the arguments, with literal secrets hidden. Each argument with a literal secret adds a warning. */
 export function shownArguments(at: string, args: readonly string[], warnings: string[]): string[] {
   return args.map((arg, i) => {
     const [name, value] = splitAt(arg, arg.indexOf('='));

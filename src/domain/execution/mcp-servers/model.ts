@@ -109,7 +109,8 @@ type Facts = Pick<
 export function obstacleOf(binding: Facts): [status: BindingStatus, detail: string | null] | null {
   if (!binding.enabled) return ['disabled', null];
   if (binding.drift) return drifts[binding.drift];
-  // The runtime of a server in a sandbox also resolves secrets of the project, so no secret counts as missing.
+  // If the server runs in a sandbox, the runtime fills in the secrets, and it also knows the project's secrets. So no secret counts as
+  // missing here.
   if (binding.transport === 'sandbox') return null;
   const missing = binding.secretRefs.filter((name) => !binding.credentialFields.includes(name));
   if (missing.length > 0) return ['needs_auth', `Credentials are missing: ${missing.join(', ')}.`];
@@ -134,7 +135,7 @@ export function statusOfServer(binding: McpBinding): { status: BindingStatus; st
   return { status: 'needs_review', statusDetail: `New or changed tools: ${news.slice(0, 5).join(', ')}${more}.` };
 }
 
-/** Roles that may change data; other roles get only tools that a person attests to be read-only. */
+/** The roles that may change data. Agents with other roles get only tools that a person has confirmed to be read-only. */
 const changing: readonly AgentRole[] = ['builder'];
 
 /** The tools for an agent of the role that are approved and have not changed since. */

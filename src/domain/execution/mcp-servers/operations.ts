@@ -154,7 +154,7 @@ const withPolicies = (before: McpBinding, approved: ApprovedTool[]): ApprovedToo
     alwaysAsk: tool.alwaysAsk ?? before.approvedTools.find(({ name }) => name === tool.name)?.alwaysAsk ?? false,
   }));
 
-/** The columns of a binding to the declared server, or to no server when none is declared. */
+/** The columns of a binding that depend on the declaration of its server. @param declared Null when the config file no longer declares the server */
 function pinned(id: string, declared: Declared | null): Partial<McpBinding> {
   return {
     transport: declared?.isolation.kind === 'sandbox' ? 'sandbox' : 'remote',

@@ -36,7 +36,7 @@ export async function reviewTools(
   return { binding, tools: tools.filter(({ name }) => names?.includes(name) ?? true), isNarrowed: names != null };
 }
 
-/** The tools in the order of the server, removed ones last. */
+/** The tools in the order in which the server lists them, followed by tools that the server has removed. */
 async function reviewedTools(binding: McpBinding): Promise<ReviewedTool[]> {
   const [row] = await sql<{ reviewedDefinitions: ToolDefinition[] | null }>(
     'select reviewed_definitions from mcp_bindings where id = $1',

@@ -22,7 +22,7 @@ const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
     members(t, {
       kind: typed(
         IsolationKind.type,
-        'Where the server runs, or that it is refused; derived from its transport and its command.',
+        'Where the server runs; `refused` if it must not run. Derived from its transport and its command.',
       ),
       packageSpec: stringOrNull('The pinned package, `name@version`.'),
       reason: typedOrNull(RefusalReason.type, 'The reason for a refusal; null otherwise.'),

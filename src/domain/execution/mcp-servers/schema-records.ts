@@ -37,7 +37,7 @@ export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
       name: string('Name for calls by agents; unique on its server.'),
       title: t.string({
         nullable: true,
-        description: 'A name for people; null when the server has none.',
+        description: 'The display name; null when the tool has none.',
         resolve: ({ title, annotations }) => title ?? (annotations?.title as string | undefined) ?? null,
       }),
       description: t.string({
@@ -182,7 +182,10 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
       configStatus: typed(ConfigStatus.type, 'The outcome of reading the file now.'),
       configError: stringOrNull('The error; null when `ok`.'),
       warnings: strings('Warnings about content that the file should not have.'),
-      servers: typed([ServerType], 'The declared servers in the order of the file, then the other bound ones.'),
+      servers: typed(
+        [ServerType],
+        'First the servers that the file declares, in its order; then the bound servers that it does not declare.',
+      ),
       callsOfDay: t.field({
         graphOnly: true,
         type: CallsOfDay,

@@ -87,7 +87,9 @@ export const PutMcpBindingRequest = request(
         .array(hostname)
         .max(maxEntries.egressHosts)
         .optional()
-        .describe('Hosts that may get requests in addition to the server’s, such as its authorization server.'),
+        .describe(
+          'Hosts to which the service may send requests in addition to the host of the server, such as the host of its authorization server.',
+        ),
       enabled: z
         .boolean()
         .optional()
@@ -157,6 +159,6 @@ export const Deleted = builder.objectRef<{ deleted: true }>('McpDeleteResponse')
   description: 'The binding and its credentials were deleted.',
   fields: (t) =>
     members(t, {
-      deleted: typed('True', 'Always true: without a binding, the response is a 404.'),
+      deleted: typed('True', 'Always true, because the request fails with 404 when there is no binding to delete.'),
     }),
 });

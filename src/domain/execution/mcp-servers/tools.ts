@@ -81,8 +81,8 @@ function named(tool: unknown): string {
 }
 
 /**
- * Reads the config file again and, if the server can be used, its tools; the status of the binding shows the outcome. @throws 404; 409 for
- * a server that is disabled or runs only in sandboxes
+ * Reads the config file again. If the server can be used, also reads the list of the server's tools. The status of the binding shows the
+ * outcome. @throws 404; 409 for a server that is disabled or runs only in sandboxes
  */
 export async function refreshTools(caller: Caller, projectId: string, serverName: string): Promise<McpBinding> {
   const project = await findOwnProject(caller, projectId);
@@ -109,7 +109,7 @@ export async function takeSnapshot(binding: McpBinding): Promise<McpBinding> {
   }
 }
 
-/** Records in the binding that a request to its server failed. @throws any error that the server did not cause */
+/** Updates the binding after a request to its server has failed. @throws `error` itself, if the server did not cause it */
 export async function noteFailure(binding: McpBinding, error: unknown): Promise<McpBinding> {
   const { ProtocolError } = await sdk();
   const failure = error instanceof ProtocolError ? new McpServerError('The server refused to list its tools.') : error;

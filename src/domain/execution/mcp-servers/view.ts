@@ -105,7 +105,7 @@ export async function readConfigFile(project: Project): Promise<ConfigFile> {
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    // A file that is too large or not text is invalid; any other problem concerns access to the file.
+    // A status of 400 means that the file is too large or is not text. With any other problem, the service could not read the file.
     return without(error.status === 400 ? 'invalid' : 'unreachable', error.body.description);
   }
 }

@@ -79,7 +79,7 @@ export async function advanceRun(
   }
   const written = await appendNext(trx, run, next);
   const held = { id: run.id, leaseId: run.leaseId! };
-  // A plan that a fork replays from its planner needs no second approval.
+  // A fork that replays the planner's step does not ask a person to approve the plan a second time.
   if (step.role === 'planner' && !fork && !read.askAgain && (await needsPlanApproval(trx, run))) {
     const reason = 'Waiting for a person to approve the plan.';
     await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });

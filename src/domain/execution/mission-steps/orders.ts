@@ -65,7 +65,10 @@ async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent
   return `${named?.vendor === 'anthropic' ? 'messages' : 'compatible'}/${model}`;
 }
 
-/** The latest step of the run, started for the runtime that claimed the run. Another runtime may have started and abandoned that step. */
+/**
+ * Starts the latest step of the run for the runtime that has now claimed the run. If this runtime has already started the step, returns the
+ * running step. Another runtime may have started the step and abandoned it.
+ */
 async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<StepOrder> {
   const { leaseId } = run;
   const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
@@ -123,7 +126,10 @@ export async function orderForClaim(
   return beginIn(trx, run, written, offer);
 }
 
-/** Starts the step, unless the runtime lacks required labels or the capacity for the instance type, which the template may set. */
+/**
+ * Starts the step. If the runtime lacks labels that the template requires, or room for the instance type, the run keeps waiting instead. The
+ * template may also have set the instance type.
+ */
 async function beginIn(trx: Transaction, run: Run, step: RunStep, offer: RuntimeOffer): Promise<Ordered> {
   const template = await templateOf(trx, run, step);
   if (run.sandboxMinutes === 0) await adoptTemplate(trx, run, template);

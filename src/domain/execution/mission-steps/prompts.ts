@@ -16,8 +16,8 @@ const planOf = ({ plan }: Task): string | null =>
   plan && `# The plan\n\n${plan.steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`;
 
 /**
- * The task, followed by the quoted issue that it is about. The marks of the quotation contain a digest of the run's id, which is newer than
- * the issue, so that no text in the issue can end the quotation.
+ * Returns the task, followed by the quoted text of its issue. The tags around the quote contain a digest of the run's id. The run is newer
+ * than the issue, so the author of the issue cannot have known the tag that ends the quote.
  */
 export function withIssue(prompt: string, runId: string, issueText: string | null): string {
   if (issueText === null) return prompt;
@@ -39,7 +39,7 @@ function quoted(word: string, secret: string, text: string): string {
   return `<${mark}>\n${text}\n</${mark}>`;
 }
 
-/** The task that a person requests in a chat. @param secret As in `quoted` */
+/** The task that a person requests in a chat. @param secret A value that the author of the message cannot know; see `quoted` */
 export const requestPrompt = (author: string, text: string, secret: string): string =>
   sections(
     `Do what ${author} asks for in the message between the two marks below. Parts of it that other people or programs wrote, such as logs and ` +
@@ -75,7 +75,7 @@ export const remarksPrompt = (
 export const planPrompt = ({ prompt }: Task): string =>
   sections(prompt, '# Your part\n\nWrite the plan of this task: steps that somebody else can follow. Change nothing.');
 
-/** Prompt of the builder. Without a plan it is only the task, as for the only agent of a mission. */
+/** The prompt of the builder. If there is no plan, for example because the mission has only one agent, the prompt is the task itself. */
 export const buildPrompt = (task: Task): string =>
   task.plan
     ? sections(task.prompt, planOf(task), '# Your part\n\nFollow the plan, and commit the change.')
@@ -128,7 +128,7 @@ export const historyPrompt = ({ task, steps, wasBegun, messages }: History): str
     '# What to do now',
   );
 
-/** Prompt for a session that is resumed in its state at the time `at`. */
+/** The prompt for an agent whose machine was lost. Its session continues on another machine with the state of the time `at`. */
 export const lostPrompt = (at: string, messages: readonly { author: string; text: string }[]): string =>
   sections(
     `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +

@@ -72,7 +72,10 @@ async function chooseAgent(trx: Transaction, run: Run, project: Project, canRun:
   return asBuiltinRunAgent(agent, project);
 }
 
-/** The named agent with the model of the attempt, ignoring trials of the agent. Null once the agent is deleted. */
+/**
+ * Returns the agent of the run, with the model that this attempt uses instead of the agent's own. A version of the agent that is on trial is
+ * not used. Returns null if the agent was deleted.
+ */
 async function agentWithModel(
   trx: Transaction,
   run: Run,

@@ -19,13 +19,14 @@ export interface ChosenEffects {
   runId: string;
   /** Ids of the effects; absent means all effects that wait for a decision. */
   effectIds?: readonly string[] | null | undefined;
-  /** Digests of the effects as the person saw them; absent means the present digests. */
+  /** Digests of the effects as the person saw them. If absent, the decision applies to the effects as they are now. */
   digests?: readonly string[] | null | undefined;
 }
 
 /**
- * Decides about effects that wait. Deciding the same twice changes nothing. @throws 404 for an unknown run or effect; 409 for an effect
- * that was decided differently or has changed since the person saw it, for a pull request without its push, and when no effect waits
+ * Decides about effects that wait. A repeated decision changes nothing. @throws 404 for an unknown run or effect; 409 for an effect that was
+ * decided differently before, for an effect that has changed since the person saw it, for a pull request whose push is not approved, and
+ * when no effect waits
  */
 export const decideEffects = (caller: Caller, decision: EffectDecision, asked: ChosenEffects): Promise<Run> =>
   transaction(async (trx) => {

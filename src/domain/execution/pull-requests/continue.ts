@@ -27,7 +27,10 @@ import { writeMissionFor } from '../../work/starts/operations.ts';
 import { continueFrom } from '../checkpoints/operations.ts';
 import { remarksPrompt } from '../mission-steps/prompts.ts';
 
-/** How long remarks wait when a mission cannot be paid for: credits, caps and budgets may soon allow it again. */
+/**
+ * How long remarks, such as comments and failed checks, wait when their mission cannot be continued for lack of credits or because of a cap
+ * or budget. These may soon allow a continuation.
+ */
 const waitMs = days(2);
 
 /** Continues all missions that have remarks. @throws after all missions were tried, when a mission failed internally */
@@ -36,7 +39,8 @@ export async function continuePullRequests(): Promise<void> {
   for (const runId of await runsWithRemarks()) {
     await transaction((trx) => continueWithRemarks(trx, runId)).catch((error) => errors.push(error));
   }
-  if (errors.length > 0) throw new Error(`${errors.length} pull requests were not continued`, { cause: errors[0] });
+  if (errors.length > 0)
+    throw new Error(`${errors.length} missions could not be continued because of new remarks`, { cause: errors[0] });
 }
 
 async function continueWithRemarks(trx: Transaction, runId: string): Promise<void> {

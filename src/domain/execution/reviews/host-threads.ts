@@ -95,8 +95,8 @@ export async function answerHostThread(
 }
 
 /**
- * Resolves or reopens the host's thread of a comment that was resolved or reopened here. If the host refuses, the run shows the reason.
- * @throws retryable Problems
+ * When a comment was resolved or reopened in the console, does the same with the comment's thread at the source host. If the host refuses,
+ * the run shows the reason. @throws retryable Problems
  */
 export async function resolveThreadOfComment({ commentId }: { commentId: string }): Promise<void> {
   const comment = await ChangeComment.find({ id: commentId as Id<'reviewComment'> });

@@ -11,8 +11,8 @@ import { findRun } from '../../work/runs/operations.ts';
 import { isOpen } from '../../work/runs/states.ts';
 
 /**
- * Merges the pull request. @throws 404; 409 without an open pull request, for a commit other than the newest, or with the reason that the
- * source host reports; the errors of the source host
+ * Merges the pull request. @throws 404; 409 if there is no pull request, if `headSha` is not its newest commit, or if the source host does
+ * not merge it; the errors of the source host
  */
 export async function mergePullRequest(
   caller: Caller,

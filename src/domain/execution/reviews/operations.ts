@@ -1,5 +1,5 @@
-// Reviews of the change of a mission. Requested changes go to the agent that works on the branch, or continue its mission; an approval
-// allows the merge.
+// People review the change of a mission. A review that requests changes is sent to the agent that works on the branch; if no agent works on
+// it, a new run continues the mission. An approval allows the merge.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -83,7 +83,10 @@ function checkComments(verdict: ReviewVerdict, body: string, comments: readonly 
     throw invalid.field('comments', `are, together with the body, longer than ${reviewBounds.request} characters`);
 }
 
-/** Locks the newest run of the branch, and returns it with the reviewed run. @throws 404, 409 without changes */
+/**
+ * Locks the newest run of the branch, and returns it with the reviewed run. @throws 404; 409 if the run has no changes to review, or if its
+ * branch was deleted because another attempt was chosen
+ */
 async function lockNewest(
   trx: Transaction,
   caller: Caller,
@@ -159,7 +162,10 @@ export const resolveReviewComment = (
     return setResolved(trx, comment, isResolved ? (await authorOf(caller)).author : null);
   });
 
-/** Resolves a locked comment in the name of a person; null opens it again. */
+/**
+ * Resolves a comment in the name of a person, or opens it again. @param comment The row, locked by the transaction @param resolvedBy Null
+ * opens the comment again
+ */
 export async function setResolved(
   trx: Transaction,
   comment: ChangeComment,

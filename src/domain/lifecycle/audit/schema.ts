@@ -78,7 +78,7 @@ const Target = builder.objectRef<TargetOf>('AuditTarget').implement({
       }),
     }),
 });
-const valueNote = `At most ${maxValueLength} characters of it; \`[secret]\` for a secret.`;
+const valueNote = `A text is cut after ${maxValueLength} characters, and the value of a secret is \`[secret]\`.`;
 const Change = builder.objectRef<AuditChange>('AuditChange').implement({
   description: 'A value that was changed.',
   fields: (t) =>
@@ -87,13 +87,13 @@ const Change = builder.objectRef<AuditChange>('AuditChange').implement({
       before: t.field({
         type: 'Json',
         nullable: true,
-        description: `The value before; null for a new record. ${valueNote}`,
+        description: `The value before the change; null for a new record. ${valueNote}`,
         resolve: ({ before }) => before,
       }),
       after: t.field({
         type: 'Json',
         nullable: true,
-        description: `The value after; null for a deleted record. ${valueNote}`,
+        description: `The value after the change; null for a deleted record. ${valueNote}`,
         resolve: ({ after }) => after,
       }),
     }),

@@ -39,7 +39,7 @@ const ConnectRequest = request(
     .object({
       vendor: ChatVendor.zod.describe('The vendor of the chat.'),
       displayName: nameText(text.integrationName).describe(
-        `The name for people, ${range(text.integrationName)} characters.`,
+        `The display name, ${range(text.integrationName)} characters.`,
       ),
       botToken: botToken.describe(`The token of the app in the workspace, such as \`xoxb-…\`; ${kept}.`),
       signingSecret: signingSecret.describe(`The secret with which the vendor signs requests; ${kept}.`),

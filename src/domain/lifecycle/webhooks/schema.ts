@@ -127,7 +127,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createWebhookEndpoint: t.field({
-    description: `Creates an endpoint, at most ${webhookCounts.endpoints} per organization, and returns its secret once. It gets the events from now on.`,
+    description: `Creates an endpoint and returns its secret, which cannot be read later. The endpoint gets the events that occur from now on. An organization has at most ${webhookCounts.endpoints} endpoints.`,
     scope: 'webhooks:write',
     rest: { route: 'POST /webhook-endpoints', status: 201, errors: [404, 409] },
     type: EndpointWithSecret,

@@ -10,7 +10,7 @@ import { type EffectPolicy, effectKinds } from './model.ts';
 export const OutsideEffectKind = wordSet(
   'OutsideEffectKind',
   effectKinds,
-  'Kind of an outside effect, which is an action of a mission in another system.',
+  'The kind of an action that a mission performs in another system.',
   {
     push: 'A push of commits to the source host. If it waits, its pull request waits too.',
     pull_request: 'A pull request at the source host.',

@@ -116,7 +116,7 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
     .max(max)
     .nullable()
     .optional()
-    .describe(`${what}: ${range({ min, max })}; null means no limit in the template.`);
+    .describe(`${what}: ${range({ min, max })}; null means that the template sets no limit.`);
 const requestMembers = {
   description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
   base: TemplateBase.zod.optional().describe('Source of a sandbox.'),

@@ -64,7 +64,7 @@ const model = z
     id: boundedText(text.modelId)
       .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
       .describe(`The id of the model at the server: ${range(text.modelId)} characters, unique in the organization.`),
-    name: nameText(text.integrationName).describe(`The name for people, ${range(text.integrationName)} characters.`),
+    name: nameText(text.integrationName).describe(`The display name, ${range(text.integrationName)} characters.`),
     prices: z
       .object({
         input: usd.describe(`Price of input tokens: ${perMillion}`),
@@ -112,7 +112,7 @@ builder.mutationFields((t) => ({
       }),
       displayName: t.arg.string({
         required: true,
-        description: `The name for people, ${range(text.integrationName)} characters.`,
+        description: `The display name, ${range(text.integrationName)} characters.`,
         validate: { schema: nameText(text.integrationName) },
       }),
       credentials: t.arg.string({

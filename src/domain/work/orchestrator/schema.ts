@@ -114,7 +114,7 @@ const UpdateOrchestratorRequest = request(
         .nullable()
         .describe('One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default.'),
       vendor: ModelVendor.zod.describe(
-        'Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model.',
+        'The vendor of the model. If `model` is absent, the first model of this vendor is used.',
       ),
       llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
       inferenceEnabled: z.boolean().describe('Whether the orchestrator may ask its model.'),

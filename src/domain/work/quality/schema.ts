@@ -183,7 +183,7 @@ const period = builder.args((t) => ({
   days: t.int({
     required: true,
     defaultValue: qualityDays.default,
-    description: `Number of days up to now in which the missions began: ${range(qualityDays)}.`,
+    description: `Only missions that began in this number of days before now are counted: ${range(qualityDays)}.`,
     validate: { schema: z.int().min(qualityDays.min).max(qualityDays.max) },
   }),
 }));
@@ -194,7 +194,7 @@ const filters = builder.args((t) => ({
 
 builder.queryFields((t) => ({
   qualityFigures: t.field({
-    description: `Figures of quality of ended missions by group. Only the ${groupsShown} groups with the most missions are listed.`,
+    description: `The quality of missions that have ended, in figures for each group of missions. Only the ${groupsShown} groups with the most missions are listed.`,
     scope: 'missions:read',
     rest: 'GET /quality-figures',
     tool: 'get_quality_figures',

@@ -50,7 +50,7 @@ const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
       }),
       fragments: typed(
         [LiveFragment],
-        `The newest ${momentBounds.fragments} thoughts, actions and messages until then, in order.`,
+        `The newest ${momentBounds.fragments} thoughts, actions and messages up to that moment, in order.`,
         {
           complexity: { field: 1, multiplier: momentBounds.fragments },
         },
@@ -58,12 +58,15 @@ const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
       plan: typed([PlanItem], 'The plan of the agent at that moment; empty before there was one.', {
         complexity: { field: 1, multiplier: 50 },
       }),
-      log: string('The end of the output of the programs until then, at most 32,768 characters.', {
+      log: string('The end of the output of the programs up to that moment, at most 32,768 characters.', {
         complexity: weightOf(momentBounds.logCharacters),
       }),
-      paths: stringsOrNull('Files of the newest change that was pushed until then; null before the first.', {
-        complexity: { field: 1, multiplier: attemptBounds.paths },
-      }),
+      paths: stringsOrNull(
+        'Files of the newest change that was pushed up to that moment; null before the first push.',
+        {
+          complexity: { field: 1, multiplier: attemptBounds.paths },
+        },
+      ),
     }),
 });
 
