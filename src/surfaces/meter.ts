@@ -1,15 +1,19 @@
-// Counts requests against the rates of their credential and of its organization, and reports the remaining allowance in the response.
-// Runtimes have rates of their own: their requests grow with the missions that they execute, and take nothing from people and programs.
-// Their heartbeats have separate rates, so that a runtime does not lose its missions because it reports too often.
+// Counts requests against the rate limits of their credential and of its organization, and reports the remaining allowance in the response.
+// Runtimes have rate limits of their own: a runtime that executes more missions sends more requests, and these requests must not use up the
+// allowance of people and programs. Heartbeats of runtimes are counted separately, so that a runtime does not lose its missions because it
+// reports too often.
 import { createThrottle, rateLimitHeaders } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
 
 interface MeterSettings {
-  /** Maximum number of requests with one credential. */
+  /** Maximum number of requests per minute with one credential of a person or program. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number | undefined;
-  /** Maximum number of requests with one credential of a runtime, and also of all runtimes of an organization together. */
+  /**
+   * Maximum number of requests per minute with one credential of a runtime. The same number is the maximum for all runtimes of an
+   * organization together. Heartbeats are counted separately, with the same two maximums.
+   */
   requestsPerMinuteRuntime?: number | undefined;
 }
 
@@ -49,8 +53,8 @@ interface Rate {
 }
 
 /**
- * The rates of a credential and of its organization. `description` is the text of the problem when the rate of the organization is
- * exceeded.
+ * Creates the rate limit of each credential and the rate limit of each organization. `description` is the text of the problem when an
+ * organization exceeds its limit.
  */
 const createRates = (credential: Rate, organization: Rate, description: string) => ({
   ofCredential: createThrottle(credential.name, credential.perMinute, 60),

@@ -22,7 +22,10 @@ type Holder = Pick<Caller, 'credentialId' | 'userId' | 'orgId'>;
 export function createSlotLimiter({ perCredential, perPerson, perOrganization, perProcess }: SlotLimits) {
   const slotsInUse = new Map<string, number>();
 
-  /** The keys under which the caller is counted, with their bounds and error texts. */
+  /**
+   * The keys for which the caller's open subscriptions are counted. Each key has a maximum number, and an error text for a subscription
+   * beyond it.
+   */
   const boundsOf = ({ credentialId, userId, orgId }: Holder): [key: string | null, most: number, error: string][] => [
     [`credential ${credentialId}`, perCredential, `A credential may have ${perCredential} subscriptions open at once.`],
     [userId && `person ${userId}`, perPerson, `A person may have ${perPerson} subscriptions open at once.`],

@@ -163,7 +163,7 @@ export const commands: Record<string, Command> = {
   ...organizationFileCommands,
 };
 
-/** The person's caller in the console. */
+/** Returns a caller with the rights that the person has in the console, so that a command can act for this person. */
 async function memberOf(org: string, email: string): Promise<Caller> {
   const [{ id: orgId }, person] = [await organizationOf(org), await findPersonByAddress(email)];
   const membership = person && (await findMembership(orgId, person.id));

@@ -136,7 +136,9 @@ async function openScheduled(from: string, to: string, { backupUrl, secretKey }:
 async function restoreFolder(from: string, place: Place): Promise<{ data: string }> {
   const { contentsFolder } = place;
   if (!contentsFolder && existsSync(contentsIn(from)))
-    throw new Error('this backup contains contents of artifacts as files: unset STORAGE_URL, which names a bucket');
+    throw new Error(
+      'this backup contains artifacts as files, but STORAGE_URL names a bucket: unset STORAGE_URL to restore them',
+    );
   const key = await keyToRestore(from, place);
   return restore(from, place.databaseHome, {
     check: checkManifest,

@@ -62,7 +62,8 @@ export async function startLocalRunner(
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
-      // The shutdown does not wait for a long upload: the lease then expires.
+      // The shutdown waits no longer than ten seconds, for example for a long upload. After SIGKILL the lease on the runner's mission
+      // expires, and the mission can be claimed again.
       const late = setTimeout(() => child.kill('SIGKILL'), seconds(10));
       await gone;
       clearTimeout(late);
@@ -86,7 +87,7 @@ function spawnRunner(environment: { PATH: string }, program: readonly string[], 
   // The token is passed on standard input: other processes of the same user can read the environment.
   started.stdin.on('error', () => {}).write(`${token}\n`);
   createInterface({ input: started.stdout }).on('line', (line) => log.info({ runner: started.pid }, line));
-  // The runner writes what an operator has to know about to standard error, such as an isolation that does not work.
+  // The runner writes to standard error what an operator has to know, for example that an isolation does not work.
   createInterface({ input: started.stderr }).on('line', (line) => log.warn({ runner: started.pid }, line));
   started.on('error', (error) => log.error({ err: error }, 'the local runner did not start'));
   return started;

@@ -1,4 +1,4 @@
-// Figures of all organizations for Prometheus: missions, their queue, runtimes and model connectors. Labels are statuses.
+// Metrics about all organizations for Prometheus, for example about missions, their queue, runtimes and model connectors.
 import { Gauge } from 'prom-client';
 import { readBackups } from '#domain/lifecycle/backups/state.ts';
 import { countChanges } from '#domain/organization/audit-changes/changes.ts';
@@ -61,7 +61,7 @@ function gauge<Label extends string>(
     async collect() {
       this.reset();
       const figures = await readFigures();
-      // `reset` sets a gauge without labels to 0, so it is removed when the figures are unavailable.
+      // `reset` has set a gauge without labels to 0. While the figures are unavailable, 0 would be wrong, so the gauge is removed.
       if (!figures) return labelNames.length === 0 ? this.remove() : undefined;
       const value = select(figures);
       if (value === null) return this.remove();

@@ -89,7 +89,10 @@ async function inTime<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Names of headers that proxies add. A request through a proxy on this machine also comes from loopback. */
+/**
+ * Names of headers that proxies add. A request with such a header is not local, even if it comes from loopback, because a proxy on this
+ * machine passed it on.
+ */
 const proxyHeader = /^(x-forwarded-.*|x-real-ip|forwarded|via)$/;
 
 /** Whether the request comes from this machine: from a loopback address, to a loopback host name, and without headers of a proxy. */

@@ -1,5 +1,5 @@
-// The API reference as a page, written from the OpenAPI document: per operation its text, parameters and body beside an example to copy.
-// GET operations can be tried with the session of the console or a token.
+// The API reference as a page, written from the OpenAPI document. The page shows the description, parameters and body of each operation,
+// beside an example to copy. GET operations can be tried in the page, with the session of the console or with a token.
 
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Html, html } from '#foundation/http/html.ts';

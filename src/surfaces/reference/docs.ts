@@ -27,7 +27,7 @@ export function readDocs(): DocsPage[] {
 export const linksOf = (pages: readonly DocsPage[], base: string): string =>
   pages.map(({ name, title }) => `- [${title}](${base}/${name})\n`).join('');
 
-/** Whether the page is not a decision record. Decision records are listed separately. */
+/** True for every page except decision records, which have a folder in their name and are listed separately. */
 export const isTask = ({ name }: DocsPage): boolean => !name.includes('/');
 
 export const docsIndex = (pages: readonly DocsPage[]): string =>

@@ -52,7 +52,10 @@ function refuseBrokenEncoding(search: string): void {
   }
 }
 
-/** The body, validated against the zod object of its record before GraphQL, whose coercion would convert `"x"` to `["x"]`. */
+/**
+ * Reads the body and validates it with the zod object of the route's record. This happens before GraphQL, because GraphQL would accept
+ * `"x"` for a list and convert it to `["x"]`.
+ */
 async function readInput(exchange: Exchange, record: NonNullable<RestRoute['body']>): Promise<object | undefined> {
   const body = await readJson(exchange, bytes.jsonBody);
   if (body === undefined) {

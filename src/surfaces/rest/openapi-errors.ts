@@ -82,7 +82,10 @@ export const problemDetailsSchema: Json = {
   },
 };
 
-/** Each status with an example, created like a real problem. */
+/**
+ * The error responses of the OpenAPI document, by status. Each example is created by the function that also creates the errors of the
+ * service.
+ */
 const errors: Record<number, [name: string, description: string, example: ErrorBody, headers?: string[]]> = {
   400: [
     'BadRequest',

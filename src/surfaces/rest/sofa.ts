@@ -30,7 +30,10 @@ interface Call {
   outcome?: Outcome;
 }
 
-/** The part of a fetch Request that a sofa handler reads: it takes `params` first, so that no whole Request is needed. */
+/**
+ * The part of a fetch Request that a sofa handler reads. The handler looks for its arguments in `params` first, so that it needs no
+ * complete Request.
+ */
 interface SofaRequest {
   url: '';
   method: string;
@@ -49,8 +52,9 @@ interface Execution {
 const withoutResponse = { errors: [] };
 
 /**
- * Gives the type an empty syntax node. Sofa reads descriptions from syntax nodes, and prints and parses a type without one again for each
- * argument of each route, which takes a third of the start time. Its descriptions are not used: the OpenAPI document has its own.
+ * Gives the type an empty syntax node. Sofa looks for descriptions in the syntax node of the type. If there is none, sofa prints and parses
+ * the whole type for each argument of each route, which takes a third of the start time. Sofa's descriptions are not used, because the
+ * OpenAPI document has its own.
  */
 function withoutDescriptions(type: GraphQLObjectType): void {
   type.astNode = { kind: Kind.OBJECT_TYPE_DEFINITION, name: { kind: Kind.NAME, value: type.name }, fields: [] };

@@ -1,4 +1,5 @@
-// The graph as /v1. For each route: routing, caller, arguments, execution (sofa.ts), response.
+// Serves the fields of the GraphQL schema as REST routes under /v1. Each request is routed, its caller is identified, its arguments are
+// read, its operation is executed (sofa.ts), and the response is written.
 import type { GraphQLSchema } from 'graphql';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -50,7 +51,7 @@ export function createRest(settings: RestSettings) {
     })),
   );
   let text: string | undefined;
-  /** The OpenAPI document, written at the first request, which makes the start faster. */
+  /** Returns the OpenAPI document. The document is written at the first request for it, so that the service starts faster. */
   const document = (): string => {
     text ??= JSON.stringify(openApiDocument({ skeleton: sofa.skeleton, routes, version, beside }));
     return text;

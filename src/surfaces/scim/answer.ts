@@ -1,4 +1,4 @@
-// Sends the documents of SCIM with their media type (RFC 7644, section 3.1).
+// Sends SCIM documents with their media type (RFC 7644, section 3.1).
 import { answer, type Exchange, type Headers } from '#foundation/http/http.ts';
 
 export const answerScim = (exchange: Exchange, status: number, body: object, headers: Headers = {}): void =>

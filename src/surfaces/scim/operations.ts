@@ -7,7 +7,7 @@ import { type Path, parsePath } from './path.ts';
 export interface PatchOperation extends Path {
   op: 'add' | 'replace' | 'remove';
   value: unknown;
-  /** Whether the request names the attribute by a path; an unknown member of a value is ignored. */
+  /** Whether the request names the attribute in `path`. An unknown attribute is refused there, but it is ignored as a key in `value`. */
   isNamed: boolean;
 }
 
@@ -22,13 +22,13 @@ export const readMember = (object: JsonObject, name: string): unknown =>
 
 const wrong = (detail: string) => new ScimError(400, detail, 'invalidSyntax');
 
-/** The members of a resource as operations that set them. */
+/** Converts the body of a resource into operations, each of which sets one attribute. */
 export const operationsOfBody = (body: unknown): PatchOperation[] => {
   if (!isObject(body)) throw wrong('The body must be a JSON object.');
   return Object.entries(body).flatMap(([key, value]) => memberOperation('replace', key, value));
 };
 
-/** A member whose name is not a path, such as that of an extension, is left out. */
+/** Converts a key of a JSON object and its value into an operation. A key that cannot be the path of an attribute yields no operation. */
 function memberOperation(op: PatchOperation['op'], key: string, value: unknown): PatchOperation[] {
   const isPath = /^(urn:|[a-z$])/i.test(key) && key.length <= scimBounds.filter;
   return isPath ? [{ op, ...parsePath(key), value, isNamed: false }] : [];
@@ -50,7 +50,7 @@ function operationsOf(one: unknown, name: string): PatchOperation[] {
   const [path, value] = [readMember(one, 'path'), readMember(one, 'value')];
   if (path !== undefined && typeof path !== 'string') throw wrong(`${name}.path: must be a string.`);
   if (path) return [{ op, ...parsePath(path), value, isNamed: true }];
-  if (op === 'remove') throw new ScimError(400, `${name}.path: is required to remove something.`, 'noTarget');
+  if (op === 'remove') throw new ScimError(400, `${name}.path: is required if op is "remove".`, 'noTarget');
   if (!isObject(value))
     throw new ScimError(400, `${name}.value: must be an object if there is no path.`, 'invalidValue');
   return Object.entries(value).flatMap(([key, member]) => memberOperation(op, key, member));
@@ -73,7 +73,10 @@ const ignored: ReadonlySet<string> = new Set([
   ...['ims', 'photos', 'addresses', 'entitlements', 'roles', 'x509certificates', ''],
 ]);
 
-/** Handles an operation on an attribute that is not stored. @throws 400 for an attribute that is read-only, or that is unknown and named by a path */
+/**
+ * Handles an operation on an attribute that the service does not store: the operation is ignored if RFC 7643 defines the attribute, or if
+ * the request names the attribute only as a key in `value`. @throws 400 if `path` names an attribute that is read-only or unknown
+ */
 export function refuseUnknown({ attribute, isNamed }: PatchOperation): void {
   if (!isNamed || ignored.has(attribute)) return;
   if (readOnly.has(attribute)) throw new ScimError(400, `path: ${attribute} is read-only.`, 'mutability');

@@ -5,7 +5,9 @@ import { attributeName, type Filter, parseFilter } from '#domain/organization/di
 import { ScimError } from './errors.ts';
 
 export interface Path {
-  /** Attribute and sub-attribute in lower case. The attribute of an extension, which is not stored, is empty. */
+  /**
+   * Name of the attribute in lower case. It is empty for an attribute of a schema extension, because the service stores no such attributes.
+   */
   attribute: string;
   filter?: Filter | undefined;
   sub?: string | undefined;

@@ -215,7 +215,7 @@ export async function answerSearchOfAll(exchange: Exchange, caller: Caller, quer
   answerScim(exchange, 200, listOf(request, { total: ofUsers.total + ofGroups.total, rows }));
 }
 
-/** Returns no records, and the problem, for a filter that the kind does not support. */
+/** If the kind of resource does not support the filter, returns the problem and no records. */
 async function orNone(listed: Promise<Listed<JsonObject>>): Promise<Listed<JsonObject> & { problem?: Problem }> {
   try {
     return await listed;

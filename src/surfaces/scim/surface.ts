@@ -85,7 +85,7 @@ const discovery: Readonly<Record<string, () => object | { id: string }[]>> = {
   ResourceTypes: resourceTypes,
 };
 
-/** A filter of these lists is refused (RFC 7644, section 4). */
+/** Sends the discovery documents, or one of them. A request that filters such a list is refused (RFC 7644, section 4). */
 function answerDiscovery(exchange: Exchange, documents: () => object | { id: string }[], id: string | undefined): void {
   allowMethods(exchange, 'GET', 'HEAD');
   const all = documents();

@@ -1,4 +1,4 @@
-// Users as resources of SCIM (RFC 7643, section 4.1): read from bodies and operations, and written.
+// Reads SCIM users from request bodies and from PATCH operations, and writes users as SCIM resources (RFC 7643, section 4.1).
 import { z } from 'zod';
 import type { UserInput } from '#domain/lifecycle/provisioning/users.ts';
 import { directoryText } from '#domain/organization/directory/bounds.ts';
@@ -92,7 +92,7 @@ function chosen(value: unknown, isAddition: boolean): string | null | undefined 
   return readTextValue('emails.value', readMember(one, 'value'));
 }
 
-/** Whether an address satisfies the filter of a path. */
+/** Whether an email address satisfies the filter in a path, for example in `emails[type eq "work"]`. */
 function holds(filter: Filter, address: Readonly<Record<string, FilterValue>>): boolean {
   if (filter.kind === 'not') return !holds(filter.of, address);
   if (filter.kind === 'value') return false;

@@ -104,7 +104,7 @@ it('a backup leaves artifact contents in their bucket; a backup with contents as
   await expect(readdir(path.join(home, 'without', 'artifacts'))).rejects.toThrow('ENOENT');
   expect([restored.code, restored.stderr.trimEnd()]).toEqual([
     1,
-    'this backup contains contents of artifacts as files: unset STORAGE_URL, which names a bucket',
+    'this backup contains artifacts as files, but STORAGE_URL names a bucket: unset STORAGE_URL to restore them',
   ]);
 });
 
