@@ -257,7 +257,7 @@ describe('servesOnlyThisMachine', () => {
     ['MCP_URL', 'https://mcp.example'],
     ['A2A_URL', 'https://a2a.example/agents'],
     ['HOST', '0.0.0.0'],
-  ])('is false when %s is not an address on loopback', (name, value) => {
+  ])('is false when %s is not a loopback address', (name, value) => {
     const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
     expect(servesOnlyThisMachine(readConfig({ ...loopback, SECRET_KEY, [name]: value }))).toBe(false);
   });

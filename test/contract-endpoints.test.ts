@@ -68,7 +68,7 @@ describe('an endpoint of the contract', () => {
     restore = await keepRows(world.knex);
   });
   it.each(endpoints.map((one) => [one.id, one] as const))(
-    '%s · returns its record with every member of the contract',
+    '%s · returns its record with every field that the contract lists',
     async (_, endpoint) => {
       const root = routeOf(endpoint);
       if (!root) throw new Error(`${endpoint.id} is not served.`);
@@ -142,7 +142,7 @@ describe('a record of the contract', () => {
     },
   );
 
-  it('DuplicateProjectError · has every member that the contract lists, and names the project that has the repository', async () => {
+  it('DuplicateProjectError · has every field that the contract lists, and names the project that has the repository', async () => {
     const session = await world.session(acme.owner, acme.organization.id);
     const body = { name: 'Twice', repoFullName: 'twice/over' };
     const first = await world.rest('POST', '/projects', { session, body });
@@ -152,12 +152,9 @@ describe('a record of the contract', () => {
     expect(second.body.conflictingProjectId).toBe(first.body.id);
   });
 
-  it.each(Object.entries(spec.gaps.words))(
-    '%s · has exactly the values that docs/contract.md leaves to the service',
-    (name, words) => {
-      expect(nonNullSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
-    },
-  );
+  it.each(Object.entries(spec.gaps.words))('%s · has exactly the values that spec.json lists for it', (name, words) => {
+    expect(nonNullSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
+  });
 });
 
 describe('a path outside of the contract', () => {

@@ -1,4 +1,5 @@
-// Files of deploy/ and the versions of a release: the chart, the manifests that are rendered from it, and rules of Kubernetes for both.
+// Checks the versions of a release, the Helm chart in deploy/, and the manifests that are rendered from the chart: they are valid in
+// Kubernetes and restrict what their pods may do.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -124,7 +125,7 @@ describe('The manifests of the runner', () => {
   const pod = spec.template.spec;
   const [container] = pod.containers;
 
-  it('contain the valid objects of a runner with its relay, and rights and policies in the namespace of missions', () => {
+  it('contain a runner, the service of its relay, and its rights and network policies, all valid for Kubernetes and in the right namespace', () => {
     expect([...objects.keys()].sort()).toEqual([
       ...[
         'Deployment/aep-runner',
@@ -176,7 +177,7 @@ describe('The manifests of the runner', () => {
     expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(5_000 + Number(settings.KUBERNETES_DRAIN_MS));
   });
 
-  it('let missions reach the relay and nothing else, and nothing else reach the relay', () => {
+  it('let missions reach only the relay, and let only missions reach the relay', () => {
     const service = objects.get('Service/aep-runner')!;
     const { labels } = spec.template.metadata;
     const [{ containerPort, name }] = container.ports;

@@ -1,4 +1,4 @@
-// The scope catalog compared with the fields that require its scopes, and its presets with the maximum number of scopes per token.
+// Compares the scope catalog with the scopes that root fields require, and the scope presets with the maximum number of scopes per token.
 import { expect, it } from 'vitest';
 import { orgRoles } from '#access/roles.ts';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
@@ -19,7 +19,7 @@ it.each(orgRoles)('every preset for the role %s fits into one token and contains
   }
 });
 
-it('each scope preset contains the scopes that its name announces', () => {
+it('the scope presets `all`, `docs`, `read` and `missions` contain the scopes that their names suggest', () => {
   const owned = scopesOfRole('owner');
   const all = catalog.map(({ scope }) => scope);
   expect(presetScopes('all', owned)).toEqual(

@@ -169,14 +169,14 @@ describe('errors of the client', () => {
     expect(error.message).toBe(`${error.title}: ${error.description}`);
   });
 
-  it('are the same for operations over GraphQL', async () => {
+  it('have the same class and code over GraphQL as over REST', async () => {
     const error = await failure(client().mcpToolReview({ projectId: 'prj_none', serverName: 'issues' }));
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: null, code: 'not_found', description: 'No such project.', retryable: false });
     expect(await failure(client().graphql('{ nothing }'))).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('401 · contain the response body of the service over GraphQL as well', async () => {
+  it('401 · also contain the response body of the service when the operation uses GraphQL', async () => {
     const error = await failure(client({ token: 'pat_wrong' }).runtimes());
     expect(error).toBeInstanceOf(UnauthenticatedError);
     expect(error).toMatchObject({ status: 401, code: 'unauthenticated' });

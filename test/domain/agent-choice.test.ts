@@ -107,7 +107,7 @@ const look = (runId: string): Promise<Json> =>
       way reason askedAt model agentIds inputTokens cachedInputTokens outputTokens costUsd } } }`,
     { runId },
   );
-/** The first claim asks the model, a later one uses the answer. */
+/** Claims a run twice: after the first claim the model is asked, and the second claim uses the model's answer. */
 const claimed = async () => {
   expect(await claim()).toBeNull();
   await answersSettled();

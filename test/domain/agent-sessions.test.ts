@@ -369,7 +369,7 @@ describe('events of agent sessions', () => {
     expect(await world.knex('inboundDeliveries')).toEqual([]);
   });
 
-  it('the delivery of a session event says why Linear accepted no activity: a rate limit or a rejected token', async () => {
+  it('the delivery of a session event shows why Linear accepted no activity: a rate limit or a rejected token', async () => {
     const own = session();
     linear.disturb('UpdateSession', rateLimited({ 'retry-after': '120' }));
     const delivery = await heard(created(own));

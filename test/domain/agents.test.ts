@@ -350,7 +350,7 @@ describe('which runtimes can execute an agent', () => {
     expect(found).toEqual(agents.map((agent) => ({ ...agent, vendor: providerNeeded(agent) })));
   });
 
-  it('a runtime can execute an agent when it has its harness, and it or the organization has a key of the model’s vendor', async () => {
+  it('a runtime can execute an agent when the runtime has the agent’s harness, and the runtime or the organization has a key of the model’s vendor', async () => {
     const orgId = owner.organization.id;
     for (const harness of ['claude-code', 'codex', 'opencode', 'shell'] as const) {
       for (const modelVendors of [null, [], ['openai'], ['anthropic']] as const) {

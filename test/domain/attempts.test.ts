@@ -151,7 +151,7 @@ it('attempts with different agents, models and prompts share one issue, and a co
   await finish(claimed.find(({ runId }) => runId !== one.runId && runId !== two.runId));
   const waits = { id: `attempts-${groupId}`, kind: 'attempts', runId: one.runId, detail: '2 of 3 attempts completed' };
   expect(await inbox()).toMatchObject([waits]);
-  // No vendor learns of an attempt before the choice.
+  // No vendor learns of an attempt before a person has chosen one.
   const { pulls, statuses, checks, issues } = repository();
   expect([pulls, statuses, checks, issues[0]!.comments, issues[0]!.state]).toEqual([[], [], [], [], 'open']);
   expect((await choose(two.runId)).description).toBe(
@@ -233,7 +233,7 @@ it('one of two people who choose an attempt at the same time gets a conflict', a
   expect([state, attempts.map((each: Json) => each.state).sort()]).toEqual(['chosen', ['chosen', 'closed']]);
 });
 
-it('failed calls to the source host after a choice of an attempt are retried until each has taken effect once', async () => {
+it('after an attempt is chosen, failed calls to the source host are retried until each has taken effect once', async () => {
   const { groupId, held } = await startHeld(3);
   const [one, two, three] = held as [Held, Held, Held];
   for (const each of held) await push(each, first);
@@ -361,7 +361,7 @@ it('attempts do not start with too few credits, and are hidden from other organi
   for (let i = 0; i < 12; i++) expect((await world.field(asked, { token: poor.token })).id).toBeTruthy();
   expect((await world.field(asked, { token: poor.token })).code).toBe('credits_exhausted');
   expect(await world.knex('attempt_groups').select('id')).toHaveLength(12);
-  // Attempts are not found by another organization.
+  // Another organization cannot find the attempts.
   const { groupId, held } = await startHeld(2);
   expect((await compare(groupId, poor.token)).code).toBe('not_found');
   expect((await choose(held[0]!.runId, poor.token)).code).toBe('not_found');

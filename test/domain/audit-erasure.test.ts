@@ -129,7 +129,7 @@ describe('erasure of a former member’s personal values', () => {
       })
     ).data as { number: number; entry: string; leafHash: string }[];
 
-  it('before the erasure, the audit log shows personal values, but its tree and tables contain them only sealed', async () => {
+  it('before the erasure, the audit log shows personal values, but the Merkle tree and the tables contain these values only encrypted', async () => {
     openOutbound({ allowLoopback: true });
     await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
     const address = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/audit`;
@@ -243,7 +243,8 @@ describe('erasure of a former member’s personal values', () => {
     expect(await rowsWith(['bobbington'])).toEqual([]);
     expect(await world.knex('person_keys').where({ orgId: acme.id, subject: bob.id })).toEqual([]);
     expect(await world.knex('recording_parts').whereIn('runId', [runId, fork.runId])).toEqual([]);
-    // A copy of the storage cannot be read: the parts of the run and of its fork were also encrypted with Bob's key, which is deleted.
+    // A copy of the storage can no longer be decrypted: the parts of the run and of its fork need the keys of all people of the recording,
+    // and Bob's key is deleted.
     expect((await keys()).key).toBeNull();
     const part = `mutation { openRecordingPart(input: { runId: "${runId}", leaseId: "${ids.leaseId}", part: "late" }) { keyId } }`;
     expect(await world.field(part, { token: serviceToken })).toMatchObject({ code: 'conflict' });
@@ -303,7 +304,7 @@ describe('erasure of a former member’s personal values', () => {
     expect((await ofBob()).every(({ personalValues }) => personalValues === 'erased')).toBe(true);
   });
 
-  it('a change that commits after the erasure, or is numbered during it, creates no new key for the person', async () => {
+  it('a change creates no new key for the person if it commits after the erasure, or gets its number in the audit log during the erasure', async () => {
     const late = await world.knex.transaction();
     const origin = { actorType: 'person', actorId: bob.id, surface: 'rest', address: '198.51.100.7' };
     const change = (n: number) => ({

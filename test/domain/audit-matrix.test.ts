@@ -29,7 +29,10 @@ const report = 'a report of a runtime about a run';
 const transfer = 'reserves an address for a file, which changes nothing yet';
 const typed = 'what is typed and shown in a terminal, whose opening and end are events';
 
-/** The actions of the events that each mutation leaves with the arguments of the sample, or the reason why it leaves none. */
+/**
+ * For each mutation, the actions of the events that the audit log records when the mutation is called with the arguments of the sample
+ * organization. If it records no event, a text says why.
+ */
 const expected: Record<string, readonly string[] | string> = {
   createMembership: ['member.added'],
   createOrganization: ['organization.created', 'member.added'],
@@ -249,8 +252,9 @@ const expected: Record<string, readonly string[] | string> = {
 };
 
 /**
- * Events that may be absent. A deletion does not cancel a claimed run, and the sample claims the run of either the task or the automation.
- * The shared MCP server requires authorization only if an earlier test has turned that on.
+ * Events that may be absent. Deleting a task or automation cancels no run that a runtime has claimed, and in the sample organization the
+ * run of either the task or the automation is claimed. The shared MCP server requires authorization only if an earlier test has turned that
+ * on.
  */
 const varying: Readonly<Record<string, string>> = {
   deleteScheduledTask: 'run.canceled',
@@ -258,7 +262,7 @@ const varying: Readonly<Record<string, string>> = {
   refreshMcpTools: 'mcp_server.updated',
 };
 
-/** Arguments with which a field changes something, if the arguments of the sample change nothing. */
+/** Other arguments for mutations that would change nothing with the arguments of the sample organization. */
 const changing: Record<string, (args: Arguments) => Arguments> = {
   setProjectEffectPolicy: (args) => ({ ...args, policy: { waits: ['comment'] } }),
   startAgentTrial: (args) => ({ ...args, input: { percent: 30, number: 2 } }),

@@ -58,7 +58,7 @@ it('the audit log records each call that lacks the required scope, and names the
   });
 });
 
-it('the audit log records a query that is refused to a project-bound token, over REST and GraphQL', async () => {
+it('the audit log records a query that a project-bound token may not execute, over REST and GraphQL', async () => {
   const body = { name: 'Bound', repoFullName: 'acme/bound' };
   const { body: project } = await world.rest('POST', '/projects', { token: await world.token(alice, acme), body });
   const token = await world.token(alice, acme, { scopes: ['audit:read'], projectId: project.id });

@@ -1,5 +1,5 @@
-// The audit log at a destination of its organization: it arrives completely in the end, whatever the destination does, and is never sent to
-// an address in the network of the service.
+// The audit log is sent to a destination of its organization. In the end every event has arrived, whatever the destination does in between,
+// and nothing is ever sent to an address in the network of the service.
 
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -178,7 +178,7 @@ describe('collectors of audit events', () => {
     expect(await notices()).toEqual([]);
   });
 
-  it('a batch of audit events whose acceptance was not stored is sent again with the same bytes', async () => {
+  it('a batch of audit events is sent again with the same bytes if the service has not stored that the collector accepted the batch', async () => {
     const collector = await openCollector();
     await choose({ address: collector.address });
     await act(20);
@@ -294,7 +294,7 @@ it('a bucket gets one object per batch, named by the numbers of its events', asy
     await act(600);
     await deliver();
     expect((await health()).lastError).toBe('It answered 403.');
-    // Settings of the operator for another storage server do not apply to the bucket of an organization.
+    // The operator has set another storage server in the environment. This setting does not apply to the bucket of an organization.
     process.env.AWS_ENDPOINT_URL_S3 = 'http://127.0.0.1:9';
     process.env.AWS_USE_FIPS_ENDPOINT = 'true';
     await choose({ address, ...keys });

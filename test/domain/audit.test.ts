@@ -1,4 +1,5 @@
-// The audit log: its numbers under concurrent writers, its origins on each surface, and who may read it.
+// The audit log: concurrent writers get numbers without gaps, an event names the interface that caused it, and only some callers may read
+// the log.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueAccessToken } from '#domain/identity/oauth/access-tokens.ts';
 import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
@@ -220,7 +221,7 @@ describe('numbering of the audit log', () => {
       world.rest('POST', '/invites', { session, body: { email: `many-${i}@example.com`, role: 'viewer' } }),
     );
     const readers = Array.from({ length: 6 }, async () => {
-      // Each reading is complete up to its largest number.
+      // Each reader sees all numbers up to the largest number that it reads.
       const numbers = await numbersFrom(start);
       expect(numbers).toEqual(numbers.map((_, i) => start + 1 + i));
       for (const number of numbers) seen.add(number);
@@ -332,7 +333,7 @@ describe('reading and retention of the audit log', () => {
     expect(left.map(({ changes }: Body) => changes[0]?.after)).toContain('Kept');
   });
 
-  it('the audit log gets the partition of the next quarter ahead of time, and drops partitions older than every retention', async () => {
+  it('the audit log creates the partition of the next quarter ahead of time, and drops partitions that are older than the longest retention period', async () => {
     const names = async (query: string) => (await world.knex.raw(query)).rows.map(({ name }: Body) => name);
     const partitions = () =>
       names(`select inhrelid::regclass::text as name from pg_inherits

@@ -1,4 +1,5 @@
-// Billing: an organization reads offers, buys with test money, uses a plan and withdraws. Every event counts only once. The clock begins on Monday 23 November 2026, 09:00 UTC.
+// Billing: an organization reads offers, buys with test money, uses a plan and withdraws from a purchase. Every payment event counts only
+// once. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { type PaymentEvent, signEvent } from '#domain/money/billing/provider.ts';
@@ -28,7 +29,7 @@ beforeEach(async () => {
   acme = await world.found(owner, `Acme ${founded}`);
   session = await world.session(owner, acme.id);
 });
-/** Moves the clock, and signs the owner in again: a session lasts no longer than the withdrawal window. */
+/** Moves the clock and signs the owner in again, because the owner's session may have expired by then. */
 async function later(milliseconds: number): Promise<void> {
   world.clock.turn(milliseconds);
   session = await world.session(owner, acme.id);
@@ -215,7 +216,7 @@ describe('packs of credits', () => {
     },
   );
 
-  it('400 · a checkout of credits is refused when members are missing or belong to another offer; 404 for another organization', async () => {
+  it('400 · a checkout is refused when a required field is missing or a field belongs to another offer; 404 for another organization', async () => {
     expect((await post('/checkout-sessions', { offer: 'pack', teamPlan: 'team-5' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'team' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'pack', orgId: 'org_other' })).status).toBe(404);
@@ -365,7 +366,7 @@ describe('orders over GraphQL', () => {
     expect((await orders())[0].withdrawal).toBeNull();
   });
 
-  it('403 · an admin can read orders, but not withdraw them or change the subscription and settings', async () => {
+  it('403 · an admin can read orders, but can neither withdraw from an order nor change the subscription and settings', async () => {
     const id = await buy();
     const admin = await world.person(`Admin-${founded}`);
     await world.join(acme, admin, 'admin');

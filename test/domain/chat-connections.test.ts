@@ -77,7 +77,7 @@ describe('connections to Slack', () => {
     expect(await newest()).toBeUndefined();
   });
 
-  it('a Slack connection refuses its earlier signing secret after the rotation, and a token of another workspace', async () => {
+  it('a Slack connection refuses its earlier signing secret after the rotation, and refuses a token of another workspace', async () => {
     const rotate = (input: object) =>
       world.field(
         'mutation ($id: String!, $input: RotateChatRequest!) { rotateChat(chatId: $id, input: $input) { workspaceId } }',
@@ -177,7 +177,7 @@ describe('errors from Slack', () => {
   };
 
   it.each(['invalid_auth', 'account_inactive'])(
-    'the error %s from Slack is shown by the connection until the token is replaced',
+    'the error %s from Slack is shown on the connection until the token is replaced',
     async (error) => {
       await bind('C0DEV', shop);
       await heard(mention('mend it'));

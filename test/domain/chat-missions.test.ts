@@ -1,4 +1,5 @@
-// Missions in a chat: a mention or a command starts a mission, its thread shows and steers it, and buttons decide about it. Only members can do this.
+// Missions in a chat: a mention or a command starts a mission. People follow and steer the mission in its thread, and answer its questions
+// with buttons. Only members of the organization can do this.
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { minutes } from '#foundation/clock.ts';

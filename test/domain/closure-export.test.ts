@@ -150,7 +150,7 @@ describe('archives of closed organizations', () => {
       expect(everything.includes(text)).toBe(false);
   });
 
-  /** Values of all columns whose names mark them as secret, of all organizations. */
+  /** All values, in every organization, of the columns whose names mark them as secret. */
   async function secretsInDatabase(): Promise<string[]> {
     const { rows } = await world.knex.raw(
       `select table_name as t, column_name as c from information_schema.columns

@@ -41,7 +41,7 @@ const sendAllRefunds = async () => {
   while ((await world.knex('billing_orders').where({ status: 'withdrawn', refundedAt: null })).length > 0)
     await sendRefunds();
 };
-/** The header that names the organization: after the closure no session selects it by default. */
+/** The header that selects the organization. It is necessary because a session no longer selects a closed organization by itself. */
 const named = () => ({ 'x-org-id': org.id });
 
 describe('POST /organizations/{orgId}/closure', () => {
@@ -95,7 +95,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(await world.knex('billing_subscriptions').where({ orgId: org.id }).whereNot({ status: 'canceled' })).toEqual(
       [],
     );
-    // The closure refunds the sample's orders, because they are new. Its trial credits expire.
+    // The closure refunds the orders of the sample organization, because their withdrawal period has not ended. The trial credits expire.
     const orders = await world.knex('billing_orders').where({ orgId: org.id });
     const refunded = orders.reduce((sum, { refundCents }) => sum + refundCents, 0);
     expect(refunded).toBeGreaterThan(0);

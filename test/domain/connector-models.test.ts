@@ -1,4 +1,5 @@
-// Models that connectors name with their own prices: who may name them, which agents choose them, and what their calls cost.
+// A model connector can list models and set their prices. The tests show who may list models, which agents can choose them, and what calls
+// of these models cost.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -179,7 +180,7 @@ describe('missions with models of a connector', () => {
   const agentWith = async (model = qwen.id, harness = 'opencode') =>
     (await createAgent(harness, model)).body.id as string;
 
-  it('a mission uses the connector that lists its model, with the API of that server', async () => {
+  it('a mission uses the connector that lists its model, and the API of the connector’s server', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith());
     expect(await claim({ harnesses: ['claude-code'] })).toBeNull();
@@ -213,7 +214,7 @@ describe('missions with models of a connector', () => {
     expect(await reserve(held, 'a', 100_000, 50_000)).toEqual({ outputTokens: 50_000, reason: null });
     await name(compatible, [{ ...qwen, prices: { input: 8, output: 40 } }]);
     expect(await settle(held, 'a', 100_000)).toBeCloseTo(0.2, 6);
-    // 0.8 USD are left, which is what the input costs at the new price.
+    // 0.8 USD is left, which is what the input costs at the new price.
     expect(await reserve(held, 'b', 100_000, 50_000)).toMatchObject({ outputTokens: 0 });
     expect(await reserve(held, 'c', 50_000, 50_000)).toEqual({ outputTokens: 10_000, reason: null });
     expect(await settle(held, 'c', 50_000)).toBeCloseTo(0.6, 6);

@@ -151,7 +151,7 @@ describe('model connectors', () => {
 });
 
 describe('usability of the orchestrator’s credentials', () => {
-  it('the orchestrator’s credentials are checked at the vendor, and the result is cached: success for five minutes, failure for one minute', async () => {
+  it('the orchestrator’s credentials are checked with the vendor, and the result is cached: success for five minutes, failure for one minute', async () => {
     const { id } = await connect();
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(true);
     models.settings.key = 'sk-other';

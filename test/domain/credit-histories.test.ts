@@ -35,7 +35,7 @@ describe('concurrent spending of credits', () => {
     expect(started.filter(Boolean)).toHaveLength(100);
     expect(await accounts(orgId)).toMatchObject({ available: 0, reserved: 100 * credit });
     await checkBooks(orgId);
-    // Each mission costs twice its reservation: together they cost four times the available credits.
+    // Each of the 200 missions costs two credits, twice its reservation. Together they cost 400 credits, but only 100 were available.
     await atOnce(runs, (id) => book(orgId, id, 2 * credit, true));
     expect(await accounts(orgId)).toMatchObject({ available: 0, reserved: 0, spent: 100 * credit });
     const [{ uncovered }] = (

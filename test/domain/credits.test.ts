@@ -24,7 +24,7 @@ describe('trial credits', () => {
     await checkBooks(orgId);
   });
 
-  it('a person gets trial credits in only one organization, even if several request them at once, or that one is deleted', async () => {
+  it('a person who founds several organizations gets trial credits in only one of them, and none in a new one after these organizations are deleted', async () => {
     const founder = await world.person('Founder-of-many');
     const orgs: string[] = [];
     for (let n = 1; n <= 3; n++) orgs.push((await world.found(founder, `Many ${n}`)).id);
@@ -57,7 +57,7 @@ describe('trial credits', () => {
 
 const startable = (orgId: string) => transaction((trx) => startableMissions(trx, orgId));
 
-describe('refusals of the credit ledger’s database', () => {
+describe('invalid entries of the credit ledger', () => {
   const refused = (statement: string, orgId: string) => world.knex.raw(statement, { orgId });
 
   it('the database refuses to change or delete entries of the ledger', async () => {
@@ -76,7 +76,7 @@ describe('refusals of the credit ledger’s database', () => {
     await checkBooks(orgId);
   });
 
-  it('the database refuses ledger entries that do not balance, overdraw an account, or are added to an earlier transfer', async () => {
+  it('the database refuses ledger entries that overdraw an account, that do not balance, or that are added to an earlier transfer', async () => {
     const orgId = await organization();
     await open(orgId);
     const [lot] = await readLots(orgId);
@@ -145,7 +145,7 @@ describe('credits of missions', () => {
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
   });
 
-  it('a mission cost above the balance of credits is paid only in part, and later credits do not pay the rest', async () => {
+  it('a mission that costs more than the available credits is paid only in part, and later credits do not pay the rest', async () => {
     const orgId = await organization();
     await start(orgId, 'run_dear');
     await book(orgId, 'run_dear', 120 * credit, true);
@@ -184,7 +184,7 @@ describe('credits of missions', () => {
   });
 });
 
-describe('the credit ledger at any length', () => {
+describe('a credit ledger with many entries', () => {
   it('queries for credit balances, refunds and the usage of a period use indexes', async () => {
     const reads = [
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Scan Backward using credit_entries_pkey'],

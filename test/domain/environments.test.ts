@@ -102,7 +102,7 @@ describe('GET /environments', () => {
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('200 · environments are listed with the smallest and the largest limit, and with the longest issue id', async () => {
+  it('200 · the list of environments accepts the smallest and the largest limit, and the longest issue id', async () => {
     for (const query of ['limit=1', 'limit=500', `issueId=${'i'.repeat(200)}`]) {
       expect((await get(`?${query}`)).status).toBe(200);
     }
@@ -167,7 +167,7 @@ it('the status of an environment changes only along the allowed transitions', ()
   });
 });
 
-it('GraphQL links a project to its newest 20 environments and back; a project-bound token gets those of its project only', async () => {
+it('GraphQL returns the newest 20 environments of a project and the project of an environment; a project-bound token sees only its own project’s environments', async () => {
   for (let i = 0; i < 21; i++) await openEnvironment(other);
   const query = '{ projects { data { id environments { environmentId project { id } } } } }';
   const of = async (token: string) => {

@@ -101,7 +101,7 @@ describe('GitLab connectors', () => {
       { token: owner.token, variables: { credentials: token, ...more } },
     );
 
-  it('a GitLab connector is created with a token of the scope api, and shows its account', async () => {
+  it('a GitLab connector is created with a token that has the scope api, and shows its account', async () => {
     const { data } = (await connect()).body;
     expect(data.connectIntegration).toMatchObject({ externalOrgId: 'project_7_bot_a1', checkFailure: null });
     await world.knex('integrations').where({ id: data.connectIntegration.id }).delete();
@@ -355,7 +355,7 @@ describe('GitLab events', () => {
     expect(JSON.stringify(stored)).not.toContain(hook.secret);
   });
 
-  it('an issue opened with the label of a rule starts a mission; a removed label or an issue written by a token does not', async () => {
+  it('an issue opened with the label of a rule starts a mission; the removal of the label and an issue that a program opens start none', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const labels = [{ title: 'agent' }];
@@ -380,7 +380,7 @@ describe('GitLab events', () => {
     await world.knex('projects').update({ tracker: 'gitlab' });
   });
 
-  it('a GitLab event affects only projects of its own server, even if another server has a project of the same path', async () => {
+  it('a GitLab event affects only projects on its own server, even if a project on another server has the same path', async () => {
     await automation([{ kind: 'issue' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const { hasCredentials: _, ...connector } = await world.knex('integrations').where({ vendorKind: 'scm' }).first();

@@ -112,7 +112,7 @@ describe('the signature of an assertion', () => {
     world.provider.keys.pop();
   });
 
-  it('401 · assertions signed with RS256, PS256, ES384 and EdDSA are accepted with interaction_required', async () => {
+  it('401 · assertions signed with RS256, PS256, ES384 and EdDSA are valid, and are answered with interaction_required', async () => {
     for (const alg of ['RS256', 'PS256', 'ES384', 'EdDSA']) {
       const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
       world.provider.keys.push({ ...(await exportJWK(publicKey)), kid: alg });

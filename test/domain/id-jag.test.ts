@@ -137,7 +137,7 @@ describe('the first assertion of a provider’s user', () => {
     expect((await world.exchange(identity_assertion)).body).toEqual(oauthError('invalid_grant'));
   });
 
-  it('200 · an assertion expires with the delegation at the latest, and has only scopes that the current role includes', async () => {
+  it('200 · an assertion expires no later than its delegation, and has only scopes that the current role includes', async () => {
     const alice = await world.human(undefined, 'member');
     const { subject } = await world.linked(alice, {}, { days: 1, scopes: ['missions:read', 'missions:run'] });
     world.clock.turn(hours(24) - minutes(10));
@@ -257,7 +257,7 @@ describe('provider keys', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('400 · assertions with unknown kids cause at most one fetch of the keys in thirty seconds', async () => {
+  it('400 · assertions that name unknown keys cause at most one fetch of the provider’s keys in thirty seconds', async () => {
     await world.outcome();
     world.clock.turn(seconds(30));
     const before = world.provider.asked.length;

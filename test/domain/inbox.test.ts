@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 let made = 0;
-/** A run in the state that its runtime left, created a minute after the previous run. */
+/** Inserts a run as its runtime would have left it. The run is created a minute after the previous run. */
 async function run(missionTitle: string, more: object): Promise<`run_${string}`> {
   const id = newId('run');
   const at = present() + ++made * minutes(1) - hours(20);
@@ -173,7 +173,7 @@ it('only the newest run of a task, an issue or a branch is in the inbox, until s
   await run('Monday', { ...ended('failed'), recurringId });
   await run('Tuesday', { ...ended('failed'), recurringId });
   await run('Wednesday', { ...ended('skipped'), recurringId });
-  // Two runs of one task are different subjects when an event started one of them.
+  // The inbox shows the runs of a task as one item. A run of the task that an event started is an item of its own.
   await run('Event', { ...ended('failed'), recurringId, originDeliveryId: 'dlv_1' });
   await run('Broke', { ...ended('failed'), issueId: 'iss_1' });
   await run('Continued', { ...ended('completed'), issueId: 'iss_1' });

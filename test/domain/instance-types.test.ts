@@ -1,4 +1,5 @@
-// Instance types of missions: chosen by the start, else by the sandbox template; claimed only by runtimes that have room.
+// A mission gets the instance type that the request to start it names, or else the instance type of its sandbox template. Only a runtime
+// with enough room claims the mission.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
@@ -81,7 +82,7 @@ it('a mission is claimed only by a runtime with room for its instance type, and 
   expect(await claim(roomy)).toMatchObject({ runId: id });
 });
 
-it('a mission whose template needs more than the first runtime has is claimed by another runtime', async () => {
+it('a mission is claimed by another runtime if its template needs more than the first runtime has', async () => {
   await useTemplate({ instanceType: 'standard-4' });
   const { id } = await start();
   expect(await claim({ ...roomy, cpus: 2 })).toBeNull();

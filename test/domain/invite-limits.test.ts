@@ -1,4 +1,5 @@
-// Daily limits of invites for an organization, a person and a recipient, and the organization's name in the email.
+// The number of invites per day is limited for an organization, for the person who invites, and for the recipient. The email of an invite
+// quotes the name of the organization safely.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -93,7 +94,7 @@ describe('mails of invites', () => {
     ['Pay at https://evil.example/now', '"Pay at https[:]//evil[.]example/now"'],
     ['www.evil.example "Support"', `"www[.]evil[.]example 'Support'"`],
     ['Sons, Inc. of Bern', '"Sons, Inc. of Bern"'],
-  ])('the mail of an invite writes the organization name %j as %j', async (name, quoted) => {
+  ])('the mail of an invite shows the organization name %j as %j', async (name, quoted) => {
     const owner = await sender();
     const session = await world.session(await world.person(`Sender${count}`), owner.org.id);
     const renamed = await world.rest('PATCH', `/organizations/${owner.org.id}`, { session, body: { name } });

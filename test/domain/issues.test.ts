@@ -387,7 +387,7 @@ describe('rules for issues of the built-in tracker', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('a rule applies to its own project only, and not while the hook is disabled or starting missions by events is off', async () => {
+  it('a rule applies only to its own project, and does not apply while the hook is disabled or events may not start missions', async () => {
     await rule({ kind: 'issue' });
     const other = await createProject(world, owner, 'Other');
     const session = await world.session(owner.person, owner.organization.id);

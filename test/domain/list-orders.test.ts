@@ -53,7 +53,7 @@ it('projects are filtered by status and by literal text in their name, in GraphQ
   expect(await ids('/projects?status=archived&order=oldest')).toEqual([old, mobile, shop]);
 });
 
-it('artifacts are filtered by kind, using an index, and agents by role', async () => {
+it('artifacts are filtered by kind, using an index; agents are filtered by role', async () => {
   expect((await rows('/artifacts?kind=log')).map(({ kind }) => kind)).toEqual(['log', 'log', 'log']);
   expect(await ids(`/artifacts?kind=video&projectId=${projects[0]}`)).toEqual([]);
   expect(new Set((await rows('/agents?role=planner')).map(({ role }) => role))).toEqual(new Set(['planner']));

@@ -16,7 +16,7 @@ const wrong = (text: string): string => {
 const wrongServer = (server: unknown): string => wrong(JSON.stringify({ mcpServers: { a: server } }));
 
 describe('servers in the file of MCP servers', () => {
-  it('YAML and JSON are read alike; a server’s URL is split, and only the names of its headers are shown', () => {
+  it('YAML and JSON are read alike; a server’s URL is split into origin and path, and only the names of its headers are shown', () => {
     const { servers, warnings } = parseConfig(
       `mcpServers:\n  issues:\n    type: http\n    url: https://mcp.example.com:8443/v1/mcp\n    headers: { X-Tenant: "${secret('TENANT')}" }\n`,
     );

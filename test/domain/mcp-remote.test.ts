@@ -1,4 +1,4 @@
-// Hostile remote servers, and data that is never sent to them: each results in a clear status and leaves other bindings unchanged.
+// A hostile remote MCP server gets a clear status, changes no other binding, and never receives data that is not meant for it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Disturb, openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
@@ -226,7 +226,7 @@ describe('credentials for MCP servers', () => {
   const key = 'key-of-acme-and-nobody-else';
   const headers = { Authorization: `Bearer ${secret('API_KEY')}`, 'X-Tenant': secret('TENANT') };
 
-  it('nothing is sent to an MCP server without its credentials, which are stored sealed and never returned', async () => {
+  it('an MCP server receives nothing while its credentials are missing; credentials are stored encrypted and never returned', async () => {
     const project = await bound(remote.url, headers, { credentials: { TENANT: 'acme-tenant' } });
     const missing = (await project.refresh('issues')).body;
     expect([missing.status, missing.statusDetail]).toEqual(['needs_auth', 'Credentials are missing: API_KEY.']);

@@ -120,7 +120,7 @@ it.each([
   },
 );
 
-it('400, 404 · a report of tools is refused when it is not a list, or when the server is for another role', async () => {
+it('400, 404 · a report of tools is refused when it is not a list, or when the MCP server is bound to another role', async () => {
   const { report, bind } = await open();
   expect(await report('{}')).toMatchObject({ code: 'invalid_request' });
   expect(await report('nothing')).toMatchObject({ code: 'invalid_request' });

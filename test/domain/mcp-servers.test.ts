@@ -24,7 +24,7 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
 }
 
 describe('MCP servers of a project', () => {
-  it('200 · the list of MCP servers shows declaration and binding of each, and includes servers that are only declared or only bound', async () => {
+  it('200 · the list of MCP servers shows the declaration and the binding of each server, and includes servers that are only declared or only bound', async () => {
     const project = await bound();
     await project.declare({
       docs: { type: 'http', url: 'https://docs.example/mcp' },
@@ -152,7 +152,7 @@ describe('MCP tools', () => {
     ['a changed schema', [tool('search', { inputSchema: { type: 'object' } }), tool('write')], 'search', 1],
     ['changed hints', [tool('search', { annotations: { readOnlyHint: true } }), tool('write')], 'search', 1],
   ])(
-    '200 · an MCP server with %s needs a review, and the tool is not offered until then',
+    '200 · an MCP server with %s needs a review, and the agent does not get the new or changed tool until then',
     async (_, tools, named, count) => {
       remote.settings.tools = [tool('search'), tool('write')];
       const project = await bound();
@@ -178,7 +178,7 @@ describe('MCP tools', () => {
     return body.data?.mcpToolReview ?? body.errors[0].extensions.problem;
   }
 
-  it('200 · tools of an MCP server are compared with the approved ones as new, changed or removed; selected ones are returned with definitions', async () => {
+  it('200 · the review says for each tool of an MCP server whether it is new, changed or removed since the approval, and returns the definitions of selected tools', async () => {
     const project = await bound();
     await project.refresh('issues');
     expect((await review(project)).tools).toMatchObject([

@@ -67,7 +67,7 @@ describe('GET /me', () => {
   });
 
   it.each(orgRoles)(
-    '200 · a token that a person who is %s created with the preset `all` can do everything except manage tokens and billing',
+    '200 · a person who is %s creates a token with the preset `all`, which permits everything that the person can do except managing tokens and billing',
     async (role) => {
       const { person, token } = people[role];
       expect((await world.rest('GET', '/me', { token })).body).toEqual({

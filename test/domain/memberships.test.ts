@@ -1,4 +1,4 @@
-// Memberships over REST and in the graph (docs/contract.md#members).
+// Memberships over REST and GraphQL (docs/contract.md#members).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import { addMember } from '#domain/organization/memberships/operations.ts';

@@ -1,5 +1,5 @@
-// Missions and credits: a mission reserves credits at its start, is settled by its cost at its end, and does not start, or
-// is stopped, without credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
+// Missions and credits: a mission reserves credits at its start, and is settled by its cost at its end. When the credits are used up, no
+// mission starts, and running missions are stopped. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { credit } from '#domain/money/credits/amounts.ts';
@@ -148,7 +148,7 @@ describe('missions without credits', () => {
     expect(await position()).toEqual([5, 5]);
   });
 
-  it('ten of 20 concurrent starts succeed with ten credits', async () => {
+  it('when ten credits are left, ten of 20 concurrent starts succeed', async () => {
     await runNow();
     const held = await runtime.claim();
     await cost(held, 90);

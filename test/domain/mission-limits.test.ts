@@ -185,7 +185,7 @@ describe('minutes of a sandbox', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('a script that reaches its limit on minutes is canceled, because it cannot be continued', async () => {
+  it('a script that reaches its limit of minutes is canceled, because a script cannot be continued', async () => {
     const { id } = (await start({ agentId: 'agn_builtin_shell', prompt: 'sleep 600', maxMinutes: 1 })).body;
     const held = (await claim({ harnesses: ['shell'] }))!;
     expect(await beatFor(held, minutes(2))).toBe('stop');
@@ -318,7 +318,7 @@ describe('limits of a mission', () => {
     expect(await reserve(held, 'd')).toMatchObject({ outputTokens: 1_000 });
   });
 
-  it('a limit comes from the start of the mission, else from its sandbox template, and cannot exceed the maximum of the installation', async () => {
+  it('a limit is set by the request that starts the mission, or else by its sandbox template; no limit exceeds the maximum of the installation', async () => {
     const body = { name: 'Short', maxMinutes: 30, maxModelCalls: 40, maxTokens: 50_000 };
     const template = await world.rest('POST', '/sandbox-templates', { token: owner.token, body });
     expect([template.status, template.body]).toMatchObject([201, body]);

@@ -1,4 +1,5 @@
-// Messages, answers and decisions between a person and the agent of a mission, its interruption, and the usage that it reports.
+// Messages, answers and decisions that a person and the agent of a mission exchange. Other tests interrupt an agent, and check how the
+// reported usage of a model is charged.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { harnesses, modelsByVendor } from '#domain/projects/agents/catalog.ts';
 import { tokenPrices } from '#domain/work/mission-costs/prices.ts';
@@ -150,7 +151,7 @@ describe('messages to an agent', () => {
     };
     const call = { action: 'ci.deploy', parameter: '{"to":"live"}' };
     await show({ kind: 'elicitation', body: 'May I call deploy?', toolUseId: 'q1', ...call });
-    // Thoughts of the harness and a message of the person do not decide about the call.
+    // Neither a thought of the harness nor a message of the person decides whether the agent may make the call.
     await show({ kind: 'thought', body: 'Hm.' });
     await say(runId, 'Careful');
     const asked = async () =>
@@ -220,7 +221,7 @@ describe('messages to an agent', () => {
     expect(words(await decide({ approve: false }))).toEqual(several);
     const end = { kind: 'action', t: 10, action: 'ask_person', toolUseId: 'd', result: 'A' };
     await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 4, fragments: [end] }, '{ nextSeq }');
-    // The newer questions are already decided, so this decision is about the oldest one.
+    // The newer questions are already answered, so this decision is about the oldest question.
     expect(await decide({ approve: false })).toEqual({ fragmentSeq: 0, approved: false });
   });
 

@@ -1,5 +1,5 @@
-// Guarantees of the database for the rows of a mission's start, which is written with as few keys, indexes and triggers as suffice
-// (migrations/20261215_24_batched_starts.sql to 27).
+// The database guarantees that the rows that start a mission are consistent, although they are written with as few keys, indexes and
+// triggers as suffice (migrations 20261215_24_batched_starts.sql to 20261215_27_keys_of_starts.sql).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { grantCredits } from '#domain/money/credits/grants.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
@@ -112,7 +112,7 @@ it('one statement that inserts several runs and issues writes the audit event, t
   expect(reasons).toEqual([{ reason: expect.stringMatching(/model|harness/) }]);
 });
 
-it('an account of the ledger has only one first entry: its balance equals its amount, and its lot belongs to the organization', async () => {
+it('a ledger account accepts a first entry only once, only with a balance that equals the amount of the entry, and only from a lot of the organization', async () => {
   const write = (entries: object[]) =>
     world.knex.transaction(async (trx) => {
       const id = newId('creditTransfer');

@@ -1,5 +1,5 @@
-// Missions of several roles, from the view of a runtime and a person: planner, builder, reviewer and QA one after the other, invalid
-// output, other harnesses, lost runtimes, and the approval of plans.
+// Missions with several roles, as a runtime and a person see them: planner, builder, reviewer and QA work one after the other. Other tests
+// return invalid output, use other harnesses, lose a runtime, or approve a plan.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { explainWaits, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
@@ -82,7 +82,7 @@ describe('steps of a mission', () => {
     expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
-  it('a mission has only one step when the team has no planner, reviewer and QA, when the mission names an agent, and when it is a script', async () => {
+  it('a mission has only one step when the team has no planner, reviewer or QA, when the mission names an agent, or when it is a script', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });
@@ -261,7 +261,7 @@ describe('runtimes of an organization', () => {
     expect(await connected(mallory.token)).toEqual([]);
   });
 
-  it('a runtime reports why a harness is not ready, and the runs that wait for it show the reason', async () => {
+  it('a runtime reports why a harness is not ready, and the runs that wait for this harness show the reason', async () => {
     await team('builder');
     const notice = 'Installing OpenCode 1.18.33 (45 %).';
     const scripts = { runtime: 'Runtime 1', harnesses: ['shell'], modelVendors: ['anthropic'] };
@@ -347,7 +347,7 @@ describe('approval of the plan', () => {
     ]);
   });
 
-  it('a plan cannot be approved once the run is canceled, nor for a run without a plan', async () => {
+  it('a plan cannot be approved once its run is canceled, and a run without a plan cannot be approved', async () => {
     const one = await waiting();
     const [approved] = await Promise.all([steer('approvePlan', one.runId), steer('cancelRun', one.runId)]);
     expect([undefined, 'conflict']).toContain(words(approved)[0]);

@@ -1,4 +1,5 @@
-// Missions without a schedule: the same rules apply as to a manual start, and the agent that the mission names works on it.
+// A person can start a mission that has no schedule. Such a start follows the same rules as a manual start of a recurring mission, and the
+// agent that the person names works on the mission.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
@@ -136,7 +137,7 @@ describe('missions without a schedule', () => {
     expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
   });
 
-  it('another process creates the issue of a mission when the first process died before it', async () => {
+  it('another process creates the issue of a mission when the first process died before it created the issue', async () => {
     const { run } = await start();
     await world.knex('issues').where({ id: run.issueId }).delete();
     await world.knex('runs').where({ id: run.id }).update({ issueId: null, issueUrl: null, leaseUntil: 0 });

@@ -80,7 +80,7 @@ const setBudget = (runId: string, budgetUsd: number) =>
   world.rest('PUT', `/runs/${runId}/budget`, { token: alice, body: { budgetUsd } });
 
 describe('model calls', () => {
-  it('model calls and the claim of a run have the same ceiling: the budget, or the maximum of the organization’s plan', async () => {
+  it('a claim returns the ceiling for the model calls of the run: the mission’s budget or the maximum of the organization’s plan, whichever is lower', async () => {
     // The plan of a new organization lets a mission cost 250 USD.
     const query = `mutation { startMission(projectId: "${projectId}", prompt: "Fix it", budgetUsd: 9000) { id } }`;
     await world.graphql(query, { token: alice });
@@ -96,7 +96,7 @@ describe('model calls', () => {
     const held = await startMission(0.1);
     // The call costs at most 0.0125 + 0.05 USD.
     expect(await reserve(held, 'a', 10_000, 10_000)).toEqual({ outputTokens: 10_000, reason: null });
-    // 0.0375 USD are left, of which the input takes 0.0125.
+    // 0.0375 USD is left, of which the input takes 0.0125.
     expect(await reserve(held, 'b', 10_000, 10_000)).toEqual({ outputTokens: 5_000, reason: null });
     expect((await look(held.runId)).needs).toBe(null);
   });
@@ -192,7 +192,7 @@ describe('model calls', () => {
       `0.05 of the daily budget of 0.05 USD of Alice-${founded}.`,
     );
     const start = 'mutation ($projectId: String!) { startMission(projectId: $projectId, prompt: "Next") { id } }';
-    // 0.046 of 0.05 USD are spent: a mission may still start.
+    // 0.046 of 0.05 USD is spent, so a mission may still start.
     expect((await world.graphql(start, { token: alice, variables: { projectId } })).body.errors).toBeUndefined();
     const rows = await budgetsOf();
     rows.sort((a: Json, b: Json) => a.spentUsd - b.spentUsd || a.subject.localeCompare(b.subject));
@@ -282,14 +282,17 @@ describe('the sum that vendors are paid', () => {
   const histories = Number(process.env.HISTORIES ?? 3);
   const price = (input: number, output: number) => Math.ceil(input * 1.25) + output * 5;
 
-  /** Like a gateway, sends a call again if the service refuses it because its organization has too many calls at once. */
+  /** Sends a call again, as a gateway does, if the service refuses it because the organization has too many calls at once. */
   const again = <T>(send: () => Promise<T>): Promise<T> =>
     send().catch((error) => {
       if (!error.message.includes('too_busy')) throw error;
       return new Promise((resolve) => setTimeout(resolve, 20)).then(() => again(send));
     });
 
-  /** Concurrent calls of these missions with lost, repeated and late reports. Returns what was reported, in millionths. */
+  /**
+   * Makes concurrent model calls of these missions, with lost, repeated and late reports. Returns the cost of all reported calls in
+   * millionths of a US dollar.
+   */
   async function play(
     missions: Held[],
     next: () => number,
@@ -301,7 +304,8 @@ describe('the sum that vendors are paid', () => {
       const { outputTokens } = await again(() => reserve(held, callId, input, output));
       if (outputTokens === 0) return;
       const answered = Math.floor(outputTokens * fate);
-      // The vendor is paid before the report, at the highest price of input.
+      // The vendor charges the call before the runner reports it. All input is charged at the price of a cache write, which is the highest
+      // price for input.
       pay(price(input, answered));
       // A fifth of the reports is lost with its runner; other reports are sent twice.
       if (fate < 0.2) return;
@@ -361,7 +365,8 @@ describe('the sum that vendors are paid', () => {
     for (let seed = 1; seed <= histories; seed++) {
       const next = random(seed);
       const missions = [await startMission(null), await startMission(null)];
-      // One of the six budgets is set below the other budgets. The reservation of a call whose report is lost lasts until its run ends.
+      // One of the six budgets is set below the other budgets. If the report of a call is lost, the call keeps its reservation until its
+      // run ends.
       const amountUsd = Math.ceil((paid / 1_000_000 + 0.1 + next()) * 100) / 100;
       const { id } = rows[Math.floor(next() * rows.length)];
       const change = (usd: number) => world.rest('PATCH', `/budgets/${id}`, { token: alice, body: { amountUsd: usd } });

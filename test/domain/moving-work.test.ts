@@ -74,7 +74,7 @@ async function insertRuns({ orgId, projectId }: Place, ids: string[], more: obje
     .insert(ids.map((id) => ({ id, ...row, leaseId: 'leaseUntil' in more ? id : null, issueId: 'ACME-1' })));
 }
 
-it('due missions of other organizations start, however many are due in one that is moving', async () => {
+it('due missions of other organizations start, however many missions are due in an organization that is moving', async () => {
   await world.knex.raw(
     `insert into recurring_missions select (jsonb_populate_record(m, jsonb_build_object('id', 'sch_' || md5(n::text)))).*
      from recurring_missions m, generate_series(1, ?) n where m.id = ?`,
@@ -87,7 +87,7 @@ it('due missions of other organizations start, however many are due in one that 
   expect([(await runsOf(acme)).length, (await runsOf(globex)).length]).toEqual([0, 1]);
 });
 
-it('runs of other organizations whose runtimes are silent wait for another runtime while one organization is moving', async () => {
+it('silent runs of other organizations are released, however many silent runs a moving organization has', async () => {
   const ids = Array.from({ length: 100 }, () => newId('run'));
   await insertRuns(acme, ids, { status: 'running', leaseUntil: 1 });
   const own = newId('run');
@@ -152,8 +152,8 @@ it('periodic work leaves out rows of an organization that is moving; background 
 });
 
 /**
- * Files with a statement that takes a limited number of rows: rows of one organization, rows of no organization, or fair shares of the rows
- * of all.
+ * Files with a statement that takes a limited number of rows and need not skip moving organizations. The statement takes rows of one
+ * organization, rows without an organization, or a fair share of rows from each organization.
  */
 const ofOneOrganization = [
   'src/domain/lifecycle/audit/stream/delivery.ts',

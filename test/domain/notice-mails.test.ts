@@ -34,7 +34,10 @@ beforeEach(async () => {
 });
 
 const capReached = () => spend({ orgId: acme.id, projectId }, 100);
-/** Emails about this organization after another hour, or after another time in milliseconds: recipient and subject. */
+/**
+ * Moves the clock by an hour, or by another time in milliseconds, and sends the mails of notices. Returns the recipient and subject of each
+ * new email about this organization.
+ */
 async function mailed(processes = 1, later = hours(1)): Promise<string[]> {
   world.clock.turn(later);
   const before = developmentMailbox()!.length;
@@ -56,7 +59,7 @@ const choose = async (input: object, by: Session) =>
   ).body;
 
 describe('mails of notices', () => {
-  it('the notice of a reached cost cap is mailed once to owners and admins, by any number of processes', async () => {
+  it('the notice of a reached cost cap is mailed once to owners and admins, however many processes send mails', async () => {
     expect(await mailed()).toEqual([]);
     await capReached();
     const title = 'The daily cost cap is reached';
@@ -135,7 +138,7 @@ describe('mails of notices', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('no notice is mailed to disabled accounts, nor after the organization is closed', async () => {
+  it('no notice is mailed to a disabled account or after the organization is closed', async () => {
     await capReached();
     await world.knex('people').where({ id: admin.id }).update({ disabledAt: 1 });
     await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body: { confirmSlug: acme.slug } });

@@ -1,4 +1,5 @@
-// Notices: each exists while its cause does, is dismissed for one person, and returns only for a new cause.
+// Notices: each notice exists as long as its cause, can be dismissed by one person without effect for others, and returns only for a new
+// cause.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -151,7 +152,7 @@ describe('causes of notices', () => {
     expect(await ids({ session: await world.session(member, acme.organization.id) })).toEqual([]);
   });
 
-  it('a recurring mission causes a notice after three failures in a row, until it completes or is disabled', async () => {
+  it('a recurring mission causes a notice after three failures in a row; the notice ends when a run completes or the mission is disabled', async () => {
     const acme = await found();
     const id = await task(acme);
     const end = (status: string, more: object = {}) =>
@@ -245,7 +246,7 @@ describe('notices about sign-in', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('the last certificate of a tested SAML provider causes a notice 30 and 7 days before its expiry, and after it', async () => {
+  it('of the certificates of a tested SAML provider, the one that expires last causes a notice 30 and 7 days before its expiry, and after it', async () => {
     const acme = await found();
     const [id, at] = [newId('identityProvider'), present()];
     const expiresAt = Math.floor(at / 1_000) * 1_000 + days(31);

@@ -154,7 +154,7 @@ describe('removing a member', () => {
     expect(await working(there)).toEqual(everything);
   });
 
-  it('200 · the agent of a provider’s user must be claimed again after the user was removed and added', async () => {
+  it('200 · the agent of a provider’s user must be claimed again after the user is removed and added again', async () => {
     const at = await place();
     const person = await member(at);
     const session = await world.session(person, at.org.id);
@@ -166,7 +166,7 @@ describe('removing a member', () => {
     expect(body).toMatchObject({ error: 'interaction_required' });
   });
 
-  it('200 · the removal of a member disables the recurring missions that they set, and no others', async () => {
+  it('200 · the removal of a member disables the recurring missions that the member set up, and no others', async () => {
     const at = await place();
     const person = await member(at);
     const [theirs, owners] = [await world.session(person, at.org.id), await world.session(at.owner, at.org.id)];

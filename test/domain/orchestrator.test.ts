@@ -69,7 +69,7 @@ describe('GET /orchestrator', () => {
     expect(await world.knex('orchestrators').where({ orgId: organization.id })).toEqual([]);
   });
 
-  it('403 · the orchestrator is refused to a project-bound token, because it belongs to the whole organization', async () => {
+  it('403 · a project-bound token can neither read nor change the orchestrator, which belongs to the whole organization', async () => {
     const { organization, place } = await found();
     const bound = await world.token(owner, organization, { projectId: place.projectId });
     expect((await world.rest('GET', '/orchestrator', { token: bound })).status).toBe(403);
@@ -78,7 +78,7 @@ describe('GET /orchestrator', () => {
 });
 
 describe('PATCH /orchestrator', () => {
-  it('200 · an update sets the given members of the orchestrator, keeps the others, and restores defaults for null', async () => {
+  it('200 · an update sets the given fields of the orchestrator, keeps the others, and restores defaults for null', async () => {
     const { organization, change, read } = await found();
     const changes = { name: 'Conductor', blurb: 'Keeps time.', model: 'gpt-5.1', inferenceEnabled: false };
     const { status, body } = await change({ ...changes, dailyCostCapUsd: 12.5 });
@@ -106,7 +106,7 @@ describe('PATCH /orchestrator', () => {
     expect(await read()).toMatchObject({ isBuiltin: true });
   });
 
-  it('200 · a vendor without a model selects its first model; a model of another vendor is refused', async () => {
+  it('200 · an update with only a vendor selects the vendor’s first model; a model of another vendor is refused', async () => {
     const { change } = await found();
     expect((await change({ vendor: 'openai' })).body).toMatchObject({ model: 'gpt-5.5', vendor: 'openai' });
     expect((await change({ vendor: 'openai', model: 'gpt-5-mini' })).body).toMatchObject({ model: 'gpt-5-mini' });

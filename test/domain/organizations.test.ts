@@ -77,7 +77,7 @@ it('200 · X-Org-Id applies to one request: the next request of the session uses
 
 describe('creating organizations', () => {
   it.each(['viewer', 'member', 'admin'] as const)(
-    '201 · a person who is %s elsewhere creates an organization by session and by token, and owns it',
+    '201 · a person who is %s elsewhere creates an organization with a session or a token, and owns it',
     async (role) => {
       const person = await newcomer();
       const host = await world.found(await newcomer(), 'Host');
@@ -137,7 +137,7 @@ describe('creating organizations', () => {
     expect(body.data).toEqual({ createOrganization: { consoleUrl: `${world.url}/console/o/seen` } });
   });
 
-  it('409 · a person can create a limited number of organizations, even concurrently; closed ones do not count', async () => {
+  it('409 · a person can create a limited number of organizations, even with concurrent requests; closed ones do not count', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Bounded');
     const token = await world.token(person, own);

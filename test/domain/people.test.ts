@@ -167,7 +167,7 @@ describe('console sessions', () => {
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('a console session works in the organization of the request header, else in the chosen one; 404 unless the person is a member', async () => {
+  it('a console session works in the organization that the request header names, or else in the one that the person chose; 404 unless the person is a member', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });

@@ -1,4 +1,4 @@
-// Projects: Alice's organization and its repository, and callers without access to it.
+// Projects: Alice creates and changes projects of her organization, and callers of other organizations have no access to these projects.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { type Account, createCallers, createOwner } from '../support/callers.ts';
@@ -162,7 +162,7 @@ describe('GET /projects/{projectId}', () => {
 });
 
 describe('PATCH /projects/{projectId}', () => {
-  it('200 · an update of a project clears members that are null, and keeps absent ones', async () => {
+  it('200 · an update of a project clears fields that are null, and keeps fields that are absent', async () => {
     const { body: project } = await another();
     const set = await world.rest('PATCH', `/projects/${project.id}`, {
       token: owner.token,
@@ -202,7 +202,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect([status, body]).toEqual([200, { ...project, autoMerge: true }]);
   });
 
-  it('400 · null is refused for a member of a project that cannot be empty', async () => {
+  it('400 · an update of a project is refused when it sets a required field to null', async () => {
     const { body: project } = await another();
     const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: owner.token, body: { name: null } });
     expect([answer.status, answer.body.description]).toEqual([400, 'name: must be a string.']);
@@ -333,7 +333,7 @@ describe('Idempotency-Key of a new project', () => {
     expect((await create({ name: 'Day', repoFullName: 'acme/day-2' }, owner.token, key('day'))).status).toBe(201);
   });
 
-  it('the same Idempotency-Key of another caller creates another project', async () => {
+  it('the same Idempotency-Key from another caller creates another project', async () => {
     await create({ name: 'Mine', repoFullName: 'acme/mine' }, owner.token, key('shared'));
     const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, stranger.token, key('shared'));
     expect([theirs.status, theirs.body.name]).toEqual([201, 'Theirs']);
@@ -402,13 +402,13 @@ describe('settings of a project', () => {
     }
   });
 
-  it('OpenAPI documents which members of a project and an organization are not used yet', async () => {
+  it('OpenAPI documents which fields of a project and of an organization are not used yet', async () => {
     const { schemas } = (await world.request('GET', '/v1/openapi.json')).body.components;
     expect(schemas.Project.properties.trackerProjectId.description).toContain('Not used yet');
     expect(schemas.Organization.properties.namePending.description).toContain('Not used yet');
   });
 
-  it('a project whose tracker is not the built-in one reports that its tracker connector is missing', async () => {
+  it('a project with a vendor’s tracker reports that its tracker connector is missing, if the organization has none', async () => {
     const { body } = await create({ name: 'Linear', repoFullName: 'acme/linear', tracker: 'linear' });
     expect(body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
   });

@@ -1,4 +1,5 @@
-// Answers of missions at the source host: reactions, statuses of commits, comments where an event happened, and checks of a GitHub App.
+// Missions respond at the source host: with reactions, commit statuses, checks of a GitHub App, and comments at the place where an event
+// happened.
 import { generateKeyPairSync } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -127,7 +128,7 @@ describe('events that start a mission without an issue of the tracker', () => {
     await world.delivered();
   };
 
-  it('an event is answered where it happened by one comment, which is updated until the mission ends', async () => {
+  it('each event is answered by one comment at the place where it happened, and the comment is updated until the mission ends', async () => {
     expect(await asked()).toMatchObject({ status: 'started', answerProblems: [] });
     const held = await claim();
     const page = `${world.url}/console/o/acme/runs/${held.runId}`;
@@ -172,7 +173,7 @@ describe('events that start a mission without an issue of the tracker', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('an event starts its mission although the host refuses the comment or limits its rate; the delivery shows why', async () => {
+  it('an event starts its mission although the host refuses the comment or limits requests; the delivery shows why the comment is missing', async () => {
     github.disturb('issues/create-comment', { status: 403, body: { message: 'Resource not accessible' } });
     const { id, ...refused } = await asked();
     expect(refused).toMatchObject({
@@ -221,7 +222,7 @@ describe('rules with a sandbox template for outsiders', () => {
     automation([{ kind: 'issue', label: 'agent', from: 'anyone', outsiderTemplateId }]);
   const labeledBy = (by: string) => deliver(...labeled(github.open('acme/shop', { title: 'Dates are wrong' }), { by }));
 
-  it('missions of outsiders and their continuations run in the rule’s template, without secrets of project and organization', async () => {
+  it('missions that outsiders start, and continuations of these missions, run in the rule’s template, without secrets of project and organization', async () => {
     const narrow = {
       name: 'Narrow',
       agentNetwork: { mode: 'none', hosts: [] },
@@ -359,7 +360,7 @@ describe('GitHub Apps', () => {
     await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
   });
 
-  it('a suspended GitHub App is shown at its connector as soon as GitHub reports it', async () => {
+  it('a connector shows that its GitHub App is suspended as soon as GitHub reports the suspension', async () => {
     await become({ ...writes, checks: 'write' });
     github.settings.app!.isSuspended = true;
     const installation = { id: 7, account: { login: 'acme' } };
@@ -424,7 +425,7 @@ it('a mission follows its repository through renames while the agent works, and 
   github.rename('acme/store', 'globex/store');
   expect(await reviewIn('globex/store', 'Please use UTC.')).toMatchObject({ status: 'started' });
   expect(await projectName()).toBe('globex/store');
-  // An event with the name from before the renaming arrives late.
+  // An event arrives late and still has the old name of the repository.
   expect(await reviewIn('acme/shop', 'And the tests.')).toMatchObject({ status: 'started' });
   await pass();
   const next = await claim();

@@ -156,7 +156,7 @@ it('a comment on a pull request continues the mission only when it mentions the 
   expect(await runs()).toHaveLength(2);
 });
 
-it('a failed check of the newest commit continues the mission with the end of its log', async () => {
+it('a failed check of the newest commit continues the mission, and the prompt contains the end of the check’s log', async () => {
   const { branch } = await opened();
   expect(await failedCheck(branch, second)).toMatchObject({
     status: 'ignored',
@@ -188,7 +188,7 @@ describe('approvals of a pull request', () => {
   beforeEach(() => world.knex('projects').update({ autoMerge: true }));
   afterEach(() => world.knex('projects').update({ autoMerge: false }));
 
-  it('an approval by somebody who may write allows the merge of the newest commit, and closes the issue', async () => {
+  it('an approval by somebody who has write access allows the merge of the newest commit, and closes the issue', async () => {
     const { runId } = await opened();
     expect(await approve(second)).toMatchObject({ status: 'ignored' });
     expect(await approve(first, 'eve')).toMatchObject({ status: 'waiting' });
@@ -288,7 +288,7 @@ it('a label on an issue leads to a merged pull request, after a failed check and
   await world.knex('recurring_missions').delete();
 });
 
-it('a failed workflow continues the mission with the ends of the logs of its failed jobs', async () => {
+it('a failed workflow continues the mission, and the prompt contains the end of the log of each failed job', async () => {
   const { branch } = await opened();
   const asked: unknown[] = [];
   const storage = createServer((req, res) => {
@@ -345,7 +345,7 @@ it('a push to the base branch leads to a check for conflicts at once, even when 
   expect(await runs()).toHaveLength(2);
 });
 
-it('a conflict beyond the limits of the project is shown on the run once, and waits for a person to resolve it', async () => {
+it('a merge conflict after the time limit of the project is shown on the run once, and waits for a person to resolve it', async () => {
   await opened();
   await setLoop({ hours: 1 });
   repository().pulls[0]!.mergeable_state = 'dirty';

@@ -159,7 +159,7 @@ it.each([
   ['insertions', { insertions: 1e9 + 1 }, 'must be at most 1000000000'],
   ['headSha', { headSha: 'main' }, 'must be the id of a commit'],
   ['baseBranch', { baseBranch: '' }, 'must be at least 1 character'],
-])('400 · a report of a branch is refused with an invalid %s', async (name, more, words) => {
+])('400 · a report of a branch is refused if its field %s is invalid', async (name, more, words) => {
   const held = await heldRun();
   const { code, description } = await push(held, first, more);
   expect([code, description]).toEqual(['invalid_request', expect.stringContaining(`${name}: ${words}`)]);

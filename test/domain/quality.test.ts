@@ -21,7 +21,7 @@ beforeAll(async () => {
   smithId = (await world.rest('POST', '/agents', { token: owner.token, body })).body.id;
   const smith = (version: number) => [{ agentId: smithId, name: 'Smith', role: 'builder', version }];
   const team = [{ agentId: 'agn_plan', name: 'Planner', role: 'planner', version: 1 }, ...smith(2)];
-  // A merged mission: two runs on one branch, and one message of a person.
+  // A merged mission that consists of two runs on one branch, with one message from a person.
   await run({ branch: 'a', team: smith(1), at: hours(9), cost: 1 });
   await run(
     {
@@ -44,7 +44,7 @@ beforeAll(async () => {
     cost: 16,
     status: 'failed',
   });
-  // Runs outside of the figures: an open run, a run that no runtime has begun, and an old run.
+  // The figures leave out these three runs: an open run, a run that no runtime has begun, and a run that is too old.
   await run({ team, at: hours(1), status: 'dispatching' });
   await run({ team: null, at: hours(1), status: 'canceled' });
   await run({ team, at: days(40) });

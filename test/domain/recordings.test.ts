@@ -1,4 +1,5 @@
-// Parts of recordings as a runtime reports them: the size of the content, and the current key of the organization.
+// A runtime reports the parts of a recording. The service refuses a part that is larger than reported, or whose key is no longer the key of
+// the organization's recordings.
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

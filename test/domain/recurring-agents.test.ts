@@ -1,4 +1,5 @@
-// Scheduled tasks and automations that name their agent, in GraphQL and in the MCP tools; REST keeps the record of the contract.
+// Scheduled tasks and automations can name their agent in GraphQL and in the MCP tools, but not in REST, whose records keep the fields of
+// the contract.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
@@ -49,7 +50,7 @@ const agent = async ({ token } = owner): Promise<string> => {
 const runsOf = (id: string) =>
   ask(`query ($id: String!) { scheduledTask(id: $id) { nextRunAt runs { id status reason } } }`, { id });
 
-it('a recurring mission runs only with its agent, until the agent is cleared', async () => {
+it('a recurring mission runs with the agent that it names, until its agent is set to null', async () => {
   const id = await agent();
   const created = await create({ agentId: id });
   expect(created).toEqual({ id: created.id, agentId: id, agent: { name: `Agent ${count}` } });
@@ -112,7 +113,7 @@ it('the agentId of a recurring mission is in the MCP tools, not in REST', async 
   }
 });
 
-it('script missions of a release that did not name agents remain scripts after an upgrade', async () => {
+it('recurring missions that were scripts before they could name an agent remain scripts after an upgrade', async () => {
   const file = new URL('../../migrations/20261201_30_script_missions.sql', import.meta.url);
   const [, up] = readFileSync(file, 'utf8').split(/^-- (?:up|down)$/m);
   const ran = async (harness: string | null) => {

@@ -1,5 +1,5 @@
-// Reading a file of a project's repository at a ref: on GitHub, checked against its published API, and with git from a folder on this
-// machine, outside of which nothing is ever opened.
+// Reads a file of a project's repository at a ref. A repository on GitHub is read through a stand-in that checks each request against
+// GitHub's published API. A repository in a folder of this machine is read with git, and nothing outside that folder is ever opened.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -244,7 +244,8 @@ async function layRepositories(): Promise<void> {
     symlink(path.join(secret, '.git'), path.join(folder, 'root/acme/outside-bare.git')),
     mkdir(path.join(folder, 'root/acme/nothing')),
   ]);
-  // A repository around the folder: git must not climb up to it.
+  // The folder that encloses the repositories becomes a repository too. When git is asked to read a subfolder that is no repository, it
+  // must not read this one instead.
   git(folder, 'init', '-q');
 }
 
@@ -256,7 +257,7 @@ describe('repositories on the machine of the service', () => {
   const of = (scmRepo: string, scmOwner = 'acme') => Object.assign({}, project, { scmOwner, scmRepo });
   const contentOf = async (file: string, ref?: string) => (await readRepositoryFile(project, file, ref))?.content;
 
-  it('a local file is read as committed, on the default branch or at a branch, tag or commit', async () => {
+  it('a local file is read in its committed version, on the default branch or at a branch, tag or commit', async () => {
     expect(await readRepositoryFile(project, 'README.md')).toEqual({
       path: 'README.md',
       ref: 'HEAD',
@@ -279,7 +280,7 @@ describe('repositories on the machine of the service', () => {
     }
   });
 
-  it('a missing path, a missing ref and a folder yield no file of a local repository', async () => {
+  it('reading a file of a local repository returns null for a missing path, a missing ref and a folder', async () => {
     for (const [file, ref] of [['gone'], ['README.md/a'], ['docs'], ['README.md', 'gone'], ['empty', 'v1']] as const) {
       expect(await readRepositoryFile(project, file, ref)).toBe(null);
     }

@@ -269,7 +269,7 @@ describe('reviews at the source host', () => {
       },
     ]);
     expect(reviews[0].comments).toMatchObject([{ resolvedBy: 'ada' }, { resolvedBy: null }]);
-    // A person on the platform opens the comment again, and with it the thread at the host.
+    // When a person reopens the comment on the platform, the thread at the host is reopened too.
     await as(
       host.owner.token,
       'mutation ($id: String!) { resolveReviewComment(commentId: $id, isResolved: false) { id } }',
@@ -288,7 +288,7 @@ describe('reviews at the source host', () => {
     expect(github.violations).toEqual([]);
   });
 
-  it('a thread at the host is resolved and answered once, in the name of the person', async () => {
+  it('a thread at the host is resolved and answered once, on behalf of the person', async () => {
     const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
     const act = async (field: string, more: object, token = host.owner.token, key?: string) => {
       const types = 'isResolved' in more ? '$isResolved: Boolean!' : '$body: String!';
@@ -302,7 +302,8 @@ describe('reviews at the source host', () => {
     const [own, , theirs] = pull().threads as [Json, Json, Json];
     const said = { body: '*Yes*, it is. /close' };
     for (let i = 0; i < 2; i++) await act('answerHostThread', said, host.owner.token, 'answer-1');
-    // A repeated call after a lost response finds what it has written.
+    // The response to the first call was lost. The repeated call finds the comment that the first call has written, and writes no second
+    // one.
     const [, id] = /<!-- comment: (\w+) -->$/.exec(theirs.comments.at(-1).body)!;
     const project = await Project.get({ id: projectId });
     await pullRequests.answerThread(project, pull().number, theirs.id, { id: id!, body: 'Again.' });

@@ -133,7 +133,7 @@ describe('searching runs by words', () => {
     await indexRunTexts();
     expect(await found('torch')).toEqual([other]);
     expect(await found('equux lantern')).toEqual([other]);
-    // Search in transcripts requires the scope of sandboxes.
+    // A search in transcripts requires the scope sandboxes:read.
     const narrow = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
     expect(await found('torch', narrow)).toEqual([other]);
     expect(await found('equux', narrow)).toEqual([]);

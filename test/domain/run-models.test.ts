@@ -75,7 +75,7 @@ const reasonOf = async (id: string) => {
 };
 const noKey = 'The connected runtimes have no key for a model of Anthropic: connect one to the organization.';
 
-it('runtimes that install harnesses learn which harnesses the organizations they serve need', async () => {
+it('a runtime that installs harnesses learns which harnesses are needed by the organizations that it serves', async () => {
   const demand = ({ token }: { token: string }) => graphql('{ harnessDemand { modelVendors harnesses } }', {}, token);
   await agent('shell', 'none');
   expect(await demand(everywhere)).toEqual({ modelVendors: [], harnesses: [] });
@@ -181,7 +181,7 @@ describe('runtimes without a model key', () => {
     expect(await claim({ harnesses: ['codex'], modelVendors: undefined })).toMatchObject({ runId: next.id });
   });
 
-  it('a runtime gets only runs whose model is of its vendors, when a harness supports several vendors', async () => {
+  it('when a harness supports several vendors, a runtime gets only runs with models of the vendors that the runtime names', async () => {
     const claude = await agent('opencode', 'claude-sonnet-4-5');
     const first = await start(claude);
     expect(await claim({ harnesses: ['opencode'], modelVendors: ['openai'] })).toBeNull();

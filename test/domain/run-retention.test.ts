@@ -1,4 +1,5 @@
-// Runs lose their details some days after their end, and keep their result, cost and attestations; work that needs the details delays it.
+// The details of a run are deleted some days after the run has ended. Its result, cost and attestations are kept. The deletion waits while
+// other work needs the details.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { deleteAfterRetention } from '#domain/lifecycle/retention/delete.ts';
 import { detailTables, otherTables } from '#domain/lifecycle/retention/run-tables.ts';
@@ -47,7 +48,10 @@ async function condense(): Promise<void> {
   await deleteAfterRetention();
 }
 
-/** Tables with deleted or changed rows, and tables with added or changed rows. */
+/**
+ * Executes `work` and compares all tables before and after it. `gone` lists the tables in which rows were deleted or changed, `come` the
+ * tables in which rows were added or changed.
+ */
 async function tablesOf(work: () => Promise<unknown>) {
   const before = await rowsOf(world.knex);
   await work();
@@ -64,7 +68,7 @@ it('each table with run ids is listed: its rows are deleted with the details of 
   expect(found.sort()).toEqual([...detailTables, ...Object.keys(otherTables)].sort());
 });
 
-/** A mission of several agents with messages, a review, a fork's origin, calls, and other details of each kind. */
+/** Inserts a mission of several agents that has details of every kind, such as messages, a review, tool calls and the origin of a fork. */
 async function writeFullMission(place: Place, more: Json = {}): Promise<EndedMission> {
   const team = ['planner', 'builder', 'reviewer', 'qa'].map((role) => ({
     role,
@@ -177,7 +181,7 @@ it('two concurrent jobs delete the details of a run after the retention period, 
   expect(await tablesOf(job)).toEqual({ gone: [], come: [] });
 });
 
-it('archived logs are deleted with the details of their run; a run that is being archived keeps its details until a later attempt', async () => {
+it('archived logs are deleted with the details of their run; a run whose logs are being archived keeps its details until the archiving ends', async () => {
   const archived = await writeMission(world, shop);
   world.clock.turn(minutes(2));
   await indexRunTexts();
@@ -199,7 +203,7 @@ it('archived logs are deleted with the details of their run; a run that is being
   expect(await left(world, busy)).toEqual(nothing);
 });
 
-it('figures of quality, the comparison of attempts, costs and the search of titles survive the deletion of details', async () => {
+it('quality figures, the comparison of attempts, costs and the search by title still work after the details of runs are deleted', async () => {
   const groupId = newId('attemptGroup');
   const at = { createdAt: present(), updatedAt: present() };
   await world.knex('attempt_groups').insert({ id: groupId, ...shop, title: 'T', prompt: 'P', state: 'chosen', ...at });
@@ -373,7 +377,7 @@ it('organizations take turns when details are deleted, so that none waits for th
     }));
   await world.knex('runs').insert([...ended(first, 90), ...ended(second, 1)]);
   await condense();
-  // Organizations of the transactions, in the order of the writes.
+  // Returns one organization per transaction that deleted details, in the order of the transactions.
   const written = `select distinct org_id, xmin::text::bigint as id from runs where kept is not null order by 2`;
   const batches = async () => (await world.knex.raw(written)).rows.map(({ org_id: orgId }: Json) => orgId);
   expect(await batches()).toEqual([first.orgId, second.orgId, ...Array(4).fill(first.orgId)]);

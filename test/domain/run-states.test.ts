@@ -100,7 +100,7 @@ async function moveEach(next: RunState): Promise<string[]> {
 
 const folder = path.join(import.meta.dirname, '../../src/domain');
 
-/** Files of the domain, except states.ts, whose text matches the condition. */
+/** Files of the domain whose text matches the condition, without states.ts. */
 const filesWhere = (isSo: (text: string) => boolean): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== path.join('work', 'runs', 'states.ts'))

@@ -136,7 +136,7 @@ describe('claiming a run', () => {
     expect(rest.every(Boolean)).toBe(true);
   });
 
-  it('400 · a claim without a runtime name and harnesses is refused with both fields', async () => {
+  it('400 · a claim without a runtime name and without harnesses is refused, and the error names both fields', async () => {
     expect((await claim({ runtime: '', harnesses: [] })).description).toBe(
       'runtime: must be at least 1 character; harnesses: must be at least 1 entry.',
     );
@@ -266,7 +266,7 @@ describe('prompts and scripts', () => {
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('409 · no mission with a prompt starts without a model of a runtime or of the organization, by the API or on schedule', async () => {
+  it('409 · through the API or on schedule, no mission with a prompt starts while neither a runtime nor the organization has a model', async () => {
     await world.knex('runtime_harnesses').delete();
     await claim({ harnesses: ['shell'], modelVendors: [] });
     expect((await start()).problem).toMatchObject({ code: 'model_required', description: noModel });
@@ -281,7 +281,7 @@ describe('prompts and scripts', () => {
     await dispatchDue();
     const [skipped] = (await world.rest('GET', `/scheduled-tasks/${task}/runs`, { token: alice })).body.data;
     expect(skipped).toMatchObject({ status: 'skipped', reason: noModel });
-    // The harness may be installed later; a key of the runtime's own counts too.
+    // With a model of the organization, a mission may start although no runtime has its harness, because a harness can be installed later.
     const connector = { orgId: acme.id, vendor: 'anthropic', vendorKind: 'llm', displayName: 'Claude' } as const;
     const { id: integrationId } = await connectIntegration({ ...connector, credentials: 'sk-key' });
     const waits = (await start()).id;
@@ -296,7 +296,7 @@ describe('prompts and scripts', () => {
     await claim({ harnesses: ['shell'], modelVendors: [] });
     expect((await start()).problem).toMatchObject({ code: 'model_required' });
     world.clock.turn(seconds(30));
-    // Built-in agents run with models of any vendor.
+    // A runtime that has a key of its own also provides a model. Built-in agents run with models of any vendor.
     await claim({ harnesses: ['shell'], modelVendors: ['openai'] });
     expect((await start()).problem).toBeUndefined();
     await addKnownRuntime();
@@ -320,7 +320,7 @@ describe('prompts and scripts', () => {
   });
 });
 
-it('a claim contains the merge setting, and built-in agents work in the project’s default template', async () => {
+it('a claim contains the project’s merge setting and, for built-in agents, the project’s default sandbox template', async () => {
   const patch = (body: object) => world.rest('PATCH', `/projects/${projectId}`, { token: alice, body });
   const claimedOf = async () => {
     await runNow();

@@ -60,7 +60,7 @@ it('an organization’s missions on its own runtime do not reduce its share of s
   expect(await world.knex('runs').where({ status: 'running', isShared: true })).toHaveLength(6);
 });
 
-it('missions are distributed by the free slots of each runtime', async () => {
+it('a runtime with more free slots gets more missions', async () => {
   const places = { small: 2, middle: 4, large: 16 };
   const used: Record<string, number> = { small: 0, middle: 0, large: 0 };
   await copy(
@@ -70,7 +70,7 @@ it('missions are distributed by the free slots of each runtime', async () => {
       .first(),
     23,
   );
-  // The small runtime claims first, and each claims again after its own pause.
+  // The three runtimes claim in turn: the small one begins, and after each claim a runtime waits for a pause that depends on its load.
   const next = Object.keys(places).map((name, at) => ({ name: name as keyof typeof places, at }));
   const claimNext = async (): Promise<void> => {
     const turn = next.reduce((first, one) => (one.at < first.at ? one : first));
@@ -88,7 +88,7 @@ it('missions are distributed by the free slots of each runtime', async () => {
   expect(used).toEqual(places);
 });
 
-it('a claim of a shared runtime reads few runs, however many wait, also while another claim has locked the oldest run', async () => {
+it('a claim of a shared runtime reads few runs, however many wait, even while another claim has locked the oldest run', async () => {
   const id = await start(large);
   await copy(await world.knex('runs').where({ id }).first(), 1_000);
   const claims: string[] = [];

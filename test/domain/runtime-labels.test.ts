@@ -1,4 +1,5 @@
-// Labels: sandbox templates require runtimes that have them; a mission says which labels no runtime has.
+// Labels: a sandbox template can require labels, and only runtimes with these labels claim its missions. A waiting mission shows which
+// labels no runtime has.
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Json, openStepWorld, words } from '../support/mission-steps.ts';

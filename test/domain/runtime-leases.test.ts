@@ -1,4 +1,4 @@
-// Runs that a runtime holds: heartbeats, runtimes that are silent, late, or repeat themselves, and the ends of runs.
+// Runs that a runtime holds: heartbeats, the ends of runs, and runtimes that are silent, are late, or repeat a report.
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
@@ -14,7 +14,7 @@ const { world, alice, mallory, runtime, foreign, say, runNow, claim, run, taken,
 afterAll(close);
 beforeEach(reset);
 
-/** A sandbox with an open session, and the members of its reports. */
+/** Starts a sandbox with an open session. Returns the arguments with which the runtime reports about the sandbox and about the session. */
 async function sitting() {
   const held = await taken();
   const place = { sandboxId: await runtime.register(held), leaseId: held.leaseId };
@@ -99,7 +99,8 @@ describe('heartbeats of a runtime', () => {
         where d.classid = 'pg_class'::regclass and d.objid = indexrelid and d.refobjid = indrelid and d.refobjsubid = attnum))
       where indrelid in ('runs'::regclass, 'sandboxes'::regclass)`)) as { rows: { name: string }[] };
     const names = new Set(indexed.rows.map(({ name }) => name));
-    // A column of a key, one of a condition, and one of a primary key.
+    // The query finds a column of an index key (created_at), a column in the condition of an index (finished_at) and a column of a primary
+    // key (id).
     for (const name of ['created_at', 'finished_at', 'id']) expect(names).toContain(name);
     const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     expect(
@@ -150,7 +151,7 @@ describe('heartbeats of a runtime', () => {
     expect(await run(held.runId)).toMatchObject({ missionProgress: 42, missionActivity: 'Writing' });
   });
 
-  it('the answer to a heartbeat tells the runtime to stop runs, sandboxes and environments that were canceled, killed or are unknown', async () => {
+  it('the answer to a heartbeat tells the runtime to stop runs, sandboxes and environments that are canceled, killed or unknown', async () => {
     const { held, place } = await sitting();
     const others = { runId: 'run_unknown', leaseId: held.leaseId };
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
@@ -203,7 +204,7 @@ describe('heartbeats of a runtime', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('a run whose heartbeats stop returns to the queue, for three attempts in all, and its sandbox ends', async () => {
+  it('a run returns to the queue when its heartbeats stop, for three attempts in all, and its sandbox ends', async () => {
     const { held, place, session } = await sitting();
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
@@ -346,7 +347,7 @@ describe('ends of runs', () => {
     expect(await run(held.runId)).toEqual(ended);
   });
 
-  it('a run that its runtime returns pauses, and is then claimed by another runtime', async () => {
+  it('a run that its runtime hands back waits ten seconds, and is then claimed by another runtime', async () => {
     const { held, place } = await sitting();
     expect(await say('handBackRun', { ...held, reason: 'shutting down' })).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({

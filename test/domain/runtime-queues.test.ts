@@ -108,7 +108,7 @@ it('a draining runtime takes no missions until it is resumed, and is not listed 
   expect(await orders()).toEqual({ isDraining: true });
   expect(await claim({ runtime: 'Own', places: 2 })).toBeNull();
   expect(await listed()).toMatchObject({ isDraining: true, waitingRuns: 0 });
-  // It continues with its current missions.
+  // A draining runtime continues with its current missions.
   expect(await runtime.beat(held)).toEqual({ desired: 'run' });
   expect((await drain({}, mallory.token)).code).toBe('not_found');
   expect(await drain({ isDraining: false })).toEqual({ draining: [] });
@@ -117,7 +117,8 @@ it('a draining runtime takes no missions until it is resumed, and is not listed 
   await runtime.report('leaveRuntime', { runtime: 'Own' });
   expect(await listed()).toBeUndefined();
   expect(await orders()).toEqual({ isDraining: false });
-  // A runtime that was killed while it drained no longer counts once it is no longer listed.
+  // A killed runtime remains in the list of runtimes for a day. After that, it is no longer counted as draining, although it was killed
+  // while it was draining.
   await claim({ runtime: 'Killed' });
   await claim({ runtime: 'Working' });
   await drain({ name: 'Killed' });

@@ -46,7 +46,7 @@ async function taken(): Promise<Held> {
   await world.field(start, { token: alice });
   return runtime.claim();
 }
-/** A sandbox with an open session, and the members of its reports. */
+/** Starts a sandbox with an open session. Returns the arguments with which the runtime reports about the sandbox and about the session. */
 async function sitting() {
   const held = await taken();
   const place = { sandboxId: await runtime.register(held), leaseId: held.leaseId };
@@ -195,7 +195,7 @@ describe('reports of a runtime', () => {
     ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
     ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],
     ['killed', ['completed', 'canceled', 'skipped', 'waits for Bob']],
-  ])('the steps of a sandbox’s last plan end with the sandbox: %s', async (how, statuses) => {
+  ])('when a sandbox ends as %s, the unfinished steps of its last plan end too', async (how, statuses) => {
     const { held, place } = await sitting();
     const planOf = (...all: string[]) => ({
       kind: 'plan',

@@ -1,4 +1,5 @@
-// Runtime tokens: created by admins in the console, shown once, listed and revoked, and the access of a runtime with such a token.
+// Runtime tokens: admins create them in the console, see each token once, list the tokens and revoke them. A token admits runtimes of its
+// organization.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';

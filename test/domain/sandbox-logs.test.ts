@@ -1,4 +1,5 @@
-// Logs of sandboxes: their parts, pieces by cursor, the arrival times of lines, and the sources of prompts.
+// Logs of sandboxes: which parts a log has, how its pieces are read with a cursor, when its lines arrived, and from which sources a prompt
+// comes.
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '#domain/work/sandboxes/model.ts';
 import { createCallersWithProjects } from '../support/callers.ts';
@@ -72,7 +73,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(body).toMatchObject({ content: '', bytes: 0, promptScope: null, promptSpans: [] });
   });
 
-  it('200 · a long log is cut at its beginning, between characters, and shows its whole length', async () => {
+  it('200 · only the end of a long log is returned, cut between characters, together with the length of the whole log', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'long' });
     const mebibyte = 1024 * 1024;
@@ -113,7 +114,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(responses[200].headers.Link.description).toContain('rel="next"');
   });
 
-  it('MCP returns the older piece of a log by `nextCursor`', async () => {
+  it('the MCP tool get_sandbox_log returns an older piece of a log when it gets the cursor from `nextCursor`', async () => {
     const sandbox = await startSandbox(shop);
     await writeLog(await startSession(sandbox, { sessionId: 'm' }), 'session', ['first', 'x'.repeat(1024 * 1024)]);
     const read = async (more: object) => {
@@ -197,7 +198,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       add column bytes integer not null generated always as (octet_length(content)) stored`);
   });
 
-  it('200 · pieces of one span of a prompt are merged, and the prompt names its sources', async () => {
+  it('200 · a span of a prompt that was written in several pieces is returned as one, and the prompt names its sources', async () => {
     const sandbox = await startSandbox(shop);
     const spans = async (sessionId: string, ...pieces: [span: string, content: string, scope: string | null][]) => {
       const session = await startSession(sandbox, { sessionId });
@@ -236,7 +237,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect([status, body.description]).toEqual([400, expect.stringMatching(words)]);
   });
 
-  it('404 · an unknown session of a role, and a sandbox of another organization, have no log', async () => {
+  it('404 · no log is found for a session under another role, or for a sandbox of another organization', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 's'.repeat(200) });
     const query = `role=builder&sessionId=${'s'.repeat(200)}`;

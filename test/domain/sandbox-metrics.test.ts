@@ -57,7 +57,7 @@ it('weekly partitions of metrics are created for this week and the next two, and
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
-it('a point of a metrics curve is the mean of its samples; if it has more than the maximum, only the latest ones count', async () => {
+it('a point of a metrics curve is the mean of its samples; if it has more samples than the maximum, only the latest samples count', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);

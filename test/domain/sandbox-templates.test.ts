@@ -170,7 +170,7 @@ describe('sandbox templates', () => {
     expect(await refusal({ memoryMb: 1 })).toContain('memoryMb: must be at least 64');
   });
 
-  it('409 · a sandbox template cannot get a name in use, and the built-in one cannot be changed', async () => {
+  it('409 · a sandbox template cannot get a name that another one has, and the built-in template cannot be changed', async () => {
     await create({ name: 'Taken' });
     expect((await rest('POST', '/sandbox-templates', { name: 'taken' })).status).toBe(409);
     for (const method of ['PATCH', 'DELETE']) {

@@ -1,4 +1,4 @@
-// Sandboxes: reports of the runtime, read, filtered and ended by people of the organization.
+// Sandboxes: runtimes report about them, and people of the organization read, filter and end them.
 import { afterAll, describe, expect, it } from 'vitest';
 import { desiredOf, type Sandbox } from '#domain/work/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
@@ -136,7 +136,7 @@ describe('GET /sandboxes', () => {
 });
 
 describe('GET /sandboxes/{sandboxId}', () => {
-  it('200 · a sandbox has its metrics, sessions and live fragments, each in order', async () => {
+  it('200 · a sandbox has its metrics, sessions and live fragments, and each of these lists is in order', async () => {
     const sandbox = await startSandbox(shop);
     const start = present();
     await measure(sandbox, start, seconds(10), [1, 2.5, 3]);

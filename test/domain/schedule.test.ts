@@ -125,7 +125,7 @@ describe('wall times of schedules', () => {
     expect(nextOccurrences([schedule], ms(after), occurrences.length).map(iso)).toEqual(occurrences);
   });
 
-  test('a mission with several schedules runs at the nearest one, once for an instant that they share', () => {
+  test('a mission with several schedules runs at the next time of any of them, and only once when two schedules share a time', () => {
     const schedules = [weekly('tuesday', '09:00', 'UTC'), daily('10:00', 'Europe/Berlin'), daily('12:00', 'UTC')];
     expect(nextOccurrences(schedules, ms('2027-01-04T12:00:00Z'), 4).map(iso)).toEqual([
       '2027-01-05T09:00:00Z',
@@ -187,7 +187,10 @@ interface Question {
   after: number;
 }
 
-/** Schedules around the clock changes of zones, and as many at any other time. */
+/**
+ * For each zone, chooses a year and creates schedules with times near each clock change of that year, and schedules with times near one
+ * random instant of that year.
+ */
 function questions(seed: number, years: [first: number, last: number], zones: readonly string[]): Question[] {
   const { upTo, between } = dice(seed);
   const list: Question[] = [];
@@ -224,7 +227,10 @@ function dateIn(at: number, zone: string): Date {
   return new Date(Date.UTC(year, month - 1, ofMonth));
 }
 
-/** The next occurrence according to luxon, from every matching date around `after`. */
+/**
+ * The next occurrence according to luxon: the first instant after `after` among the dates that match the schedule. The search begins before
+ * `after`, so that it misses no date.
+ */
 function byLuxon({ interval, time, timezone, weekday, dayOfMonth }: Schedule, after: number): number {
   const date = dateIn(after, timezone);
   date.setUTCDate(date.getUTCDate() - { daily: 2, weekly: 8, monthly: 32 }[interval]);
@@ -232,7 +238,8 @@ function byLuxon({ interval, time, timezone, weekday, dayOfMonth }: Schedule, af
     if (interval === 'weekly' && weekdays[(date.getUTCDay() + 6) % 7] !== weekday) continue;
     const length = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
     if (interval === 'monthly' && date.getUTCDate() !== Math.min(dayOfMonth!, length)) continue;
-    // luxon does not specify a wall time that occurs twice (for New York's 01:30 it takes the second), so both are considered.
+    // luxon does not specify which instant it returns for a wall time that occurs twice (for New York's 01:30, the second), so both
+    // instants are considered.
     const at = Math.min(...instants(date, time, timezone));
     if (at > after) return at;
   }
@@ -249,8 +256,9 @@ const told = ({ schedule, after }: Question, ours: number, theirs: number) =>
   `${JSON.stringify(schedule)} after ${iso(after)}: ${iso(ours)}, not ${iso(theirs)}`;
 
 /**
- * Known differences of croner 10.0.1: it skips months that are too short, and around a wall time that occurs twice it may return the
- * second one (Troll, two hours), or, asked in between, the first one, which is past (Sitka).
+ * Whether croner 10.0.1 is known to return another instant. It skips months that are too short. If a wall time occurs twice, it may return
+ * the second instant (in the zone Antarctica/Troll, whose clock changes by two hours). If it is asked between these two instants, it may
+ * return the first one, which is in the past (America/Sitka).
  */
 function isBeyondCroner({ time, timezone, dayOfMonth = 1 }: Schedule, around: number[]): boolean {
   return dayOfMonth! > 28 || around.some((at) => instants(dateIn(at, timezone), time, timezone).length > 1);

@@ -216,7 +216,7 @@ describe('GET /scheduled-tasks', () => {
     expect((await get(id)).name).toBe('Updates');
   });
 
-  it('200 · each template of scheduled tasks creates a task unchanged', async () => {
+  it('200 · a task can be created with the unchanged values of each template of scheduled tasks', async () => {
     const { data } = (await world.rest('GET', '/scheduled-tasks/templates', { token: viewer.token })).body;
     expect(data[0]).toEqual({
       key: 'dependency-updates',
@@ -247,7 +247,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect((await change(before.id, {})).body).toEqual(after);
   });
 
-  it('200 · changed triggers and enabling move the next run of a task; a disabled task has none', async () => {
+  it('200 · the next run of a task moves when its triggers change or the task is enabled again; a disabled task has no next run', async () => {
     const { id } = await task();
     const daily = (await change(id, { triggers: [hourly(9)] })).body;
     expect(daily.nextRunAt).toBe(Math.ceil((present() + 1 - hours(9)) / days(1)) * days(1) + hours(9));

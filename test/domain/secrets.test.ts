@@ -127,7 +127,7 @@ describe('secrets', () => {
     expect((await rest('POST', '/secrets', { ...secret, name: 'TAKEN' })).status).toBe(409);
   });
 
-  it('403, 404 · a secret is refused without the scope, which no preset has, and hidden from another organization', async () => {
+  it('403, 404 · secrets are refused without the scope secrets:read, which no preset has, and are hidden from another organization', async () => {
     const { id } = await create({ name: 'MINE' });
     expect((await world.rest('GET', '/secrets', { token: alice.token })).body.description).toContain('secrets:read');
     const theirs = await world.session(mallory.person, mallory.organization.id);

@@ -1,4 +1,4 @@
-// Setup: an event makes its milestone reached in the same transaction, and marks that a person sets never undo this.
+// Setup: an event marks its milestone as reached in the same transaction, and a mark that a person sets never undoes this.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Requirement } from '#domain/lifecycle/setup/requirements.ts';
@@ -110,7 +110,7 @@ describe('GET /setup', () => {
     expect(await missing()).toEqual([]);
   });
 
-  it('200 · the first mission is shown as soon as it has an issue; its milestone is reached when one completes', async () => {
+  it('200 · the first mission is shown as soon as it has an issue; the milestone of the first mission is reached when any mission completes', async () => {
     const acme = await found();
     const place = await project(acme);
     await end(await run(place), 'failed');
@@ -244,7 +244,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
   });
 });
 
-it('marking a group marks its open milestones, and the setup is complete when every group is', async () => {
+it('marking a group also marks its open milestones, and the setup is complete when all groups are marked', async () => {
   const acme = await found();
   await project(acme);
   const mark = async (id: string, word: string) =>

@@ -250,7 +250,7 @@ describe('sign-in links', () => {
     expect((await problemOf(findSignInLink(secret))).status).toBe(401);
   });
 
-  it('a mailed link signs in in any browser, and returns to the page only in the browser that requested it', async () => {
+  it('a mailed link signs the person in with any browser, but returns to the page only in the browser that requested the link', async () => {
     const [email, mine, phone] = [someone(), browser(), browser()];
     const first = await ask(email, mine, '/claim?a=1');
     expect((await useSignInLink(first.token, phone.secret)).returnTo).toBe(null);

@@ -119,7 +119,7 @@ describe('network connections of steps', () => {
     expect(found[1]).toMatchObject({ host: 'h1000.example', count: 2 });
   });
 
-  it('409, 404, 400 · network connections are refused with a lost lease, for another organization, or when there are too many', async () => {
+  it('409, 404, 400 · a report of network connections is refused if its lease is lost, if it comes from another organization, or if it has too many entries', async () => {
     const run = await held();
     const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
     expect(await runtime.ask('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({
@@ -186,7 +186,7 @@ describe('hosts that were blocked', () => {
     expect(await chosen()).toBe(null);
   });
 
-  it('400, 403, 404 · allowing a host is refused for a host that was not blocked, an IP address, a missing scope and another organization', async () => {
+  it('400, 403, 404 · a host cannot be allowed if it was not blocked, if it is an IP address, if the token lacks a scope, or if the run belongs to another organization', async () => {
     await choose(null);
     const runId = await blockedIn({ ...blocked, host: '192.0.2.1' }, { ...blocked, verdict: 'failed' });
     const problem = 'host: must be a host that was blocked in the run, with its port and phase.';
@@ -229,7 +229,7 @@ describe('preparations of environments', () => {
     expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
   });
 
-  it('409 · the preparation of an environment is refused with a lost lease, and beyond the maximum of a run', async () => {
+  it('409 · a report about the preparation of an environment is refused if its lease is lost, or if its run already has the maximum number of preparations', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k', templateId: 'standard', status: 'ready' };
     expect(await runtime.ask('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({

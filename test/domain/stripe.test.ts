@@ -195,7 +195,8 @@ describe('team plans paid at Stripe', () => {
   it('200 · a team plan renews by its invoices, with events in any order', async () => {
     const id = await checkout(team);
     const [updated, first, completed] = stripe.pay(id);
-    // The subscription is unknown before its checkout is complete: Stripe sends the event again.
+    // The service does not know the subscription until the checkout is complete, so it refuses the first event. Stripe then sends this
+    // event again.
     expect(await deliver(updated!, first!, completed!, updated!)).toEqual([400, 200, 200, 200]);
     const { subscription } = await get('/summary');
     expect(subscription).toMatchObject({ plan: 'team-5', status: 'active', currentPeriodEnd: present() + days(30) });

@@ -1,4 +1,5 @@
-// The caller behind a token: scopes that follow the role, and expiry and revocation of the token (docs/contract.md#personal-access-tokens). Also the tokens of internal services.
+// The caller that a token identifies: its scopes change with the role of the person, and the token can expire or be revoked
+// (docs/contract.md#personal-access-tokens). Other tests use the tokens of internal services.
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { lastUsedIntervalMs } from '#domain/identity/credentials/last-used.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';
@@ -18,7 +19,7 @@ const { world, acme, alice, ownerToken, projectId, create, list, revoke, member,
 afterAll(close);
 
 describe('callers with an access token', () => {
-  it('the caller of a token is the person who holds it, in one organization, with the granted scopes that the current role includes', async () => {
+  it('a token identifies the person who holds it, in one organization, with the granted scopes that the current role includes', async () => {
     const { person } = await member('member');
     const token = await world.token(person, acme, { scopes: ['projects:read', 'missions:run'], projectId });
     expect(await callerOfToken(token)).toEqual({
@@ -87,7 +88,7 @@ describe('callers with an access token', () => {
     expect((await revoke(made.id)).body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt });
   });
 
-  it('401 · a token ends with its project, even when the previous release deletes the project', async () => {
+  it('401 · a token ends with its project, even when an older release, which does not revoke the token, deletes the project', async () => {
     const doomed = await createProject(world, { token: ownerToken }, 'Doomed too');
     const token = await world.token(alice, acme, { scopes: ['projects:read'], projectId: doomed });
     await world.knex('projects').where({ id: doomed }).delete();
@@ -95,7 +96,7 @@ describe('callers with an access token', () => {
   });
 
   it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])(
-    'the token %j has no caller',
+    'the text %j is not accepted as a token',
     async (secret) => {
       expect(await callerOfToken(secret)).toBeNull();
     },

@@ -1,5 +1,5 @@
-// Issues of runs, in the built-in tracker or in the tracker of the assigned connector: issues that are due to be created, and existing
-// issues.
+// Runs have an issue in the built-in tracker, or in the tracker of the assigned connector. Some tests create issues for runs that are due,
+// and others find an issue that exists already.
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AskedIssue, createIssues } from '#domain/projects/issues/operations.ts';
 import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';
@@ -66,7 +66,7 @@ describe('trackers', () => {
     expect(await keysOf([later.issue.runId])).toEqual(['SHOP-3']);
   });
 
-  it('the built-in tracker creates each issue once for ten concurrent calls', async () => {
+  it('the built-in tracker creates each issue only once when ten calls create it concurrently', async () => {
     const project = await projectOn('builtin');
     const asked = await Promise.all(
       [1, 2, 3].map(async () => ({ project, issue: newIssue({ runId: await runOf(project) }) })),
@@ -89,7 +89,7 @@ describe('trackers', () => {
 });
 
 describe('connectors of trackers', () => {
-  it('409 · the connector of a tracker must exist, be of its vendor, and have readable credentials', async () => {
+  it('409 · the connector of a tracker must exist, belong to the tracker’s vendor, and have readable credentials', async () => {
     const project = await projectOn('linear');
     expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: null })))).toEqual([
       409,
@@ -179,7 +179,7 @@ describe('issues that are due to be created', () => {
     ]);
   });
 
-  it('the creation of an issue is retried when the tracker is unavailable; one issue exists even if the first call succeeded', async () => {
+  it('the creation of an issue is retried when the tracker is unavailable; if only the answer was lost, no second issue is created', async () => {
     const id = await scheduledTask(await projectOn('github'));
     github.disturb('issues/create', 'lose the answer');
     await due();

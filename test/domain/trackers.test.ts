@@ -1,5 +1,5 @@
-// Trackers of vendors: an issue is created once in spite of lost responses, its end is reported, and each failure becomes a problem that
-// says whether to retry or what a person must do.
+// Trackers of vendors: an issue is created only once although a response is lost, the tracker gets the outcome of the run, and each failure
+// becomes a problem that says whether to retry or what a person must do.
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
 import { vendorPauseMs } from '#domain/projects/vendors/connection.ts';
@@ -89,7 +89,7 @@ describe('Linear as tracker', () => {
     expect(linear.issues.size).toBe(1);
   });
 
-  it('Linear gets one comment on the end of a run, and the issue moves to the first completed state', async () => {
+  it('Linear gets one comment about the end of a run, and the issue moves to the first completed state', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -282,11 +282,11 @@ describe('GitHub as tracker', () => {
     expect(issues()).toHaveLength(3);
   });
 
-  it('502 · an issue that was created on GitHub although the answer was lost is found by the next call, even behind newer issues', async () => {
+  it('502 · an issue that GitHub created although the answer was lost is found by the next call, even if many issues are newer', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
     expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);
-    // A pull request that quotes the issue is not the issue.
+    // The call must not mistake a pull request with the same text for the issue.
     github.open('acme/shop', { body: issues()[0]!.body, pull_request: {} });
     for (let n = 0; n < 120; n++) github.open('acme/shop', { body: 'Something else.' });
     expect(await create(project, issue)).toEqual({ id: 'acme/shop#1', url: issues()[0]!.html_url });
@@ -299,7 +299,7 @@ describe('GitHub as tracker', () => {
     expect(github.asked).toEqual(['issues/list-for-repo', 'issues/create']);
   });
 
-  it('an issue on GitHub gets one comment on the end of its run even if it has many comments already, and is closed as completed', async () => {
+  it('an issue on GitHub gets one comment about the end of its run even if it has many comments already, and is closed as completed', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const { id } = await create(project, issue);
     const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };

@@ -34,7 +34,7 @@ describe('connectors of trackers and source hosts', () => {
   const issues = { vendor: 'linear', displayName: 'Linear', credentials: 'lin_api_ofAcme' };
   const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', credentials: 'ghp_ofAcme' };
 
-  it('a connector of a tracker or source host is checked at its vendor and shows its account; projects without a connector get the new one', async () => {
+  it('a connector of a tracker or source host is checked with its vendor and shows its account; projects without a connector get the new one', async () => {
     expect(await connectVendor(issues)).toMatchObject({
       vendorKind: 'tracker',
       externalOrgId: 'acme',
@@ -123,7 +123,7 @@ describe('connectors of trackers and source hosts', () => {
     expect((await ask()).body.data.connectIntegration.id).toMatch(/^int_/);
   });
 
-  it('a connector can have the URL of a GitHub Enterprise Server, which is checked', async () => {
+  it('a connector can have the URL of a GitHub Enterprise Server, and the URL is checked', async () => {
     const own = await connectVendor({ ...code, baseUrl: `${github.address}/` });
     expect(own).toMatchObject({ baseUrl: github.address, checkFailure: null });
     github.disturb('users/get-authenticated', { status: 200, headers: { 'content-type': 'text/html' } });
@@ -185,7 +185,7 @@ describe('installations of a GitHub App', () => {
     expect(await rotate(connector.id, 'ghp_ofAcme')).toMatchObject({ externalOrgId: 'acme-bot' });
   });
 
-  it('400 · an installation of a GitHub App that GitHub does not accept is refused with the reason', async () => {
+  it('400 · an installation of a GitHub App is refused if its id, key or permissions are wrong, and the error says why', async () => {
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
       type: 'pkcs1',
       format: 'pem',
@@ -225,7 +225,7 @@ describe('installations of a GitHub App', () => {
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('an installation of a GitHub App reads files and opens git with tokens that are replaced before they expire after an hour', async () => {
+  it('an installation of a GitHub App reads files and accesses git with a token that lasts an hour and is replaced before it expires', async () => {
     const { id } = await connectVendor(code);
     github.clear('acme/shop');
     github.settings.app = { appId: '42', installationId: '7', publicKey, permissions };

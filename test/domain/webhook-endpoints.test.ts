@@ -164,7 +164,7 @@ describe('webhook endpoints', () => {
     const { id } = await create('/lost');
     await invite();
     await deliver();
-    // The lease belongs to a process that has died before it recorded the response.
+    // The lease belongs to a process that died before it recorded the response.
     await world
       .knex('webhook_deliveries')
       .where({ endpointId: id })

@@ -1,4 +1,4 @@
-// Events of webhooks: signatures, order, retries, and receivers that respond oddly, late or not at all.
+// Webhook events: signatures, order, retries, and receivers that respond oddly, late or not at all.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -200,7 +200,7 @@ describe('webhook events', () => {
   });
 
   it.each(['url', 'enabled', 'resend'])(
-    'a webhook event no longer waits for the time in Retry-After after a person has acted: %s',
+    'an action of a person (%s) ends the wait of a webhook event for the time in Retry-After',
     async (how) => {
       const { id } = await create('/wrong', { ordered: true });
       await invite();
