@@ -1,5 +1,5 @@
-// The reach of an agent that tries to escape, with a stand-in harness that does what its prompt says: for each user account of a runner and
-// each isolation, in a real engine if the machine has one for that user.
+// An agent tries to escape from its mission, with a stand-in harness that does what its prompt says. The test runs for each user account of
+// a runner and each isolation level. It uses a real container engine if this machine has one for that user.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -27,7 +27,7 @@ const content = async (runId: string, caption: string): Promise<string> => {
   return (await fetch(artifact.url)).text();
 };
 
-/** Settings of an isolation level; if there is no engine for this user, a stand-in takes its place. */
+/** Settings of an isolation level. If the user has no container engine, the settings name a stand-in for the engine. */
 function settingsFor(user: RunnerUser, level: string, own: string): Record<string, string> | string {
   const settings = settingsOf(user, level);
   if (typeof settings !== 'string' || level !== 'container' || user.missing) return settings;
@@ -39,7 +39,10 @@ function settingsFor(user: RunnerUser, level: string, own: string): Record<strin
 const cancel = (r: string) => missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r });
 const missionsIn = (own: string) => readdirSync(own).filter((name) => name.startsWith('mission-'));
 
-/** Accesses that nothing prevents without isolation, which prove that the attacker finds what exists. */
+/**
+ * What the attacker reaches in a mission without isolation. The test expects all of these accesses there, which proves that the attacker
+ * would also find a gap in an isolation level.
+ */
 const withoutIsolation = [
   'a file that every user may read',
   'the files of another mission',
@@ -51,7 +54,7 @@ const withoutIsolation = [
   'the platform',
   'the model',
 ];
-/** Podman lets programs in containers create namespaces, in which they see nothing more. */
+/** Podman lets a program in a container create namespaces. The program sees no more in such a namespace than in the container. */
 const ofContainers = ['a user namespace'];
 /** An engine without root cannot limit processes with cgroups of version 1. */
 const uncapped = ['any number of processes'];
@@ -59,7 +62,7 @@ const uncapped = ['any number of processes'];
 // Without isolation, an attacker that runs as root would change this machine.
 const attacked = combinations.filter(({ user, level }) => level !== 'none' || user.account || !isRoot);
 describe.each(attacked)('an attacker in a mission of $user.name with the isolation $level', ({ user, level }) => {
-  it('can reach nothing outside the mission and harm nobody, and the mission ends with the reason', async ({
+  it('can reach nothing outside the mission and harm nobody; a mission that exceeds a limit ends with an error that says so', async ({
     skip,
   }) => {
     const own = path.join(missions.folder, `${level}-${user.account ? 'user' : 'own'}`);
@@ -115,7 +118,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
     expect(reached.filter((name) => !excused.includes(name))).toEqual([]);
     for (const file of about.outside) expect(existsSync(file), file).toBe(false);
 
-    // The resources that the attacker uses, and the signals that it sends, end only the mission itself.
+    // An attacker that uses up memory or disk, or that sends signals, ends only its own mission.
     const [memory, disk, signals] = await Promise.all(
       [
         `node -e "const kept = Buffer.alloc(600 * 2 ** 20, 1); require('fs').writeFileSync(process.env.ARTIFACTS + '/all.txt', 'all'); setTimeout(() => kept, 6e5)"`,
@@ -123,7 +126,8 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
         `kill -9 -1; sleep 600`,
       ].map((script) => missions.mission(`[run]\n${script}`)),
     );
-    // The kernel ends a program that takes more memory, or the runner ends a mission whose measured memory is higher.
+    // Either the kernel kills the program when it exceeds the memory limit, so that it writes no artifact, or the runner measures the
+    // excess and ends the mission.
     const greedy = await missions.ended(memory!);
     if (greedy.status === 'completed') expect(greedy.artifacts).toEqual([]);
     else expect(greedy.lastError).toBe('It exceeded its memory limit: 400 MB.');
@@ -136,7 +140,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
     expect(runner.process.exitCode).toBeNull();
     expect(await missions.look(neighbour)).toMatchObject({ lastError: null, sandboxes: [{ status: 'running' }] });
 
-    // The process that encloses the engine dies: the mission fails with the reason, and leaves nothing.
+    // The containers of the runner are removed by force: the mission fails with the reason, and leaves nothing behind.
     if (level === 'container' && !isStandIn) {
       const engine = (...args: string[]) =>
         execFileSync(settings.CONTAINER_PROGRAM!, args, {
@@ -188,7 +192,7 @@ describe('an agent that leaves hostile git hooks, git settings and symbolic link
     const secret = path.join(folder, 'secret.txt');
     writeFileSync(secret, 'of-somebody-else');
     const mark = path.join(folder, 'sprung');
-    // The git of the runner has no home folder; that of the agent has one.
+    // The runner executes git without a home folder, but the agent's git has one. The trap springs only if the runner executes it.
     const trap = `#!/bin/sh\nif [ "$HOME" = /nonexistent ]; then touch ${mark}; fi\n`;
     missions.startRunner();
     const runId = await missions.mission(
@@ -202,7 +206,7 @@ echo harmless > "$ARTIFACTS/change.diff"; git -c core.fsmonitor= add -A; git -c 
     );
     const run = await missions.ended(runId);
     expect(run).toMatchObject({ status: 'completed', lastError: null });
-    // The agent's own file is an artifact like every other: people review the diff that the runner has reported.
+    // The agent's own file with the name of the diff is an artifact like any other. People review the diff that the runner has reported.
     const names = run.artifacts.map(({ caption }: { caption: string }) => caption);
     expect(names).toEqual(['change.commits.json', 'change.diff', 'change.diff']);
     const ask = 'query ($r: String!) { run(runId: $r) { changeDiff { url } } }';

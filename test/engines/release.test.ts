@@ -1,4 +1,5 @@
-// `npm run release` in a checkout of its own: packages that install, a complete list of components, and signatures that other tools accept.
+// Runs `npm run release` in a checkout of its own. The packages can be installed, the list of components is complete, and other tools
+// accept the signatures.
 import { execFileSync, spawn } from 'node:child_process';
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { once } from 'node:events';
@@ -93,7 +94,7 @@ it('a release starts with one command, and each of its packages installs with on
   mkdirSync(home);
   const output: string[] = [];
   const child = spawn('npx', ['--yes', `file:${release}/agent-engineering-platform-${version}.tgz`, 'start'], {
-    // Outside of the checkout, because its .npmrc turns warnings about engines into errors.
+    // The program starts outside of the checkout, because the .npmrc of the checkout turns warnings about engines into errors.
     cwd: folder,
     env: { ...env, PORT, DATA_DIR: home, LOCAL_RUNNER: 'off' },
     detached: true,

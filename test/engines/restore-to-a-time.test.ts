@@ -1,5 +1,5 @@
-// The drill of docs/operate.md with pgBackRest and a server of its PostgreSQL: a backup, continuous archiving, a kill, and a restore to a
-// point in time.
+// The drill of docs/operate.md, with pgBackRest and with a PostgreSQL server of a version that this pgBackRest supports: a backup,
+// continuous archiving, a kill, and a restore to a point in time.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -25,7 +25,7 @@ import { book, grant, openCreditWorld, start } from '../support/credit-world.ts'
 import { rowsOf } from '../support/database-rows.ts';
 import { freePort } from '../support/processes.ts';
 
-/** The newest PostgreSQL on the machine that its pgBackRest supports; null without one. */
+/** The folder with the programs of the newest PostgreSQL on this machine that the installed pgBackRest supports; null if there is none. */
 function findPrograms(): string | null {
   const installed = '/usr/lib/postgresql';
   if (spawnSync('pgbackrest', ['version']).status !== 0 || !existsSync(installed)) return null;

@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 it.skipIf(!engine)(
-  'an image of the service is small, serves within seconds as an ordinary account on a read-only file system, and stops',
+  'an image of the service is small, and its container runs as an ordinary account on a read-only file system, serves within seconds, and stops',
   { timeout: 1_200_000 },
   async () => {
     // Settings and cache of npm, so that packages come from the registry or cache that this machine uses.
@@ -60,7 +60,8 @@ it.skipIf(!engine)(
       [npmSetting('cache'), '/root/.npm'],
     ].flatMap(([from, to]) => (existsSync(from!) ? ['--volume', `${from}:${to}`] : []));
     const base = engine!.CONTAINER_IMAGE;
-    // Podman keeps no images of the steps, which would pile up. Images in its own format have no health check.
+    // With --layers=false, Podman keeps no images of the build steps, which would pile up. The format is Docker's, because an image in
+    // Podman's default format has no health check.
     const format = engine!.CONTAINER_PROGRAM.endsWith('podman')
       ? ['--format', 'docker', '--layers=false', ...mounts]
       : [];

@@ -25,8 +25,8 @@ function containersOf(pid: number): string[] {
 
 const reach = "(url) => fetch(url, { signal: AbortSignal.timeout(5_000) }).then(() => 'open', () => 'closed')";
 /**
- * A server that answers with its variable, its argument and its network interfaces, and with `open` or `closed` for a
- * public address, the proxy and the gateway.
+ * A server that answers with its variable WORD, its command-line argument and the names of its network interfaces. The answer ends with
+ * three words, `open` or `closed`: whether the server reaches a public address, the proxy and the gateway.
  */
 const server = `require('http').createServer(async ({ url }, answer) => {
   if (url === '/end') console.error('no space left') || process.exit(9);
@@ -103,7 +103,7 @@ describe('services of a mission', () => {
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
   });
 
-  it('get secrets for the setup as variables, and their output shows no secret; their files count towards the disk limit of the mission', async ({
+  it('get secrets for the setup as environment variables, and the log shows no secret that a service prints; the files of services count towards the disk limit of the mission', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');

@@ -1,6 +1,6 @@
 // The tests with real programs of the machine, `npm run test:engines`: attackers in each isolation, services beside missions, missions in
-// containers, a release, the Helm chart, and a restored database. If a machine has neither bubblewrap nor Podman or Docker, tests of
-// isolation say so and are skipped.
+// containers, a release, the Helm chart, and a restored database. On a machine that has neither bubblewrap nor a container engine (Podman
+// or Docker), the tests of isolation are skipped with a message.
 import { defineConfig } from 'vitest/config';
 import suite from '../../vitest.config.ts';
 

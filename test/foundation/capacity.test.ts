@@ -53,7 +53,7 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
-  it('admits urgent callers before other callers of their key, with a queue of their own', async () => {
+  it('admits urgent callers before other callers of the same key, and lets them wait in a separate queue', async () => {
     const lengths = { ...queue, perKey: 1, urgent: { perKey: 2, all: 2 } };
     const capacity = createCapacity({ all: 1, perKey: 1, queue: lengths, description });
     const admitted: string[] = [];
@@ -71,7 +71,7 @@ describe('createCapacity', () => {
     expect(admitted).toEqual(['urgent one', 'urgent two', 'one']);
   });
 
-  it('admits one of the other callers after three urgent ones, so that heartbeats never stop reports', async () => {
+  it('admits one of the other callers after three urgent ones, so that heartbeats never block reports', async () => {
     const capacity = createCapacity({ all: 1, perKey: 1, queue: { perKey: 9, all: 9, waitMs: 1_000 }, description });
     const admitted: string[] = [];
     const take = async (name: string) => {
@@ -124,7 +124,7 @@ describe('createCapacity', () => {
     expect(admitted).toEqual([...turns, 'full 1']);
   });
 
-  it('reduces a request above the share to the whole share, and admits others when a reserved amount shrinks', async () => {
+  it('reduces a request for more than the share of its key to this share, and admits others when a reserved amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);
     const { granted, take } = taking(capacity);

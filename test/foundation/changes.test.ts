@@ -1,4 +1,4 @@
-// Announcements of a transaction reach every waiting reader in every process, and none before the commit.
+// The announcements of a transaction reach every waiting reader in every process, but only after the commit.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -123,7 +123,7 @@ it('changes between two reads are coalesced', async () => {
   expect(await soon(slow.next())).toBe('nothing');
 });
 
-it('a closed connection for notifications is logged once and reopened, and all readers then read again', async () => {
+it('a closed connection for notifications is logged once and reopened, and then all readers are woken, because they may have missed a change', async () => {
   const lines: string[] = [];
   hear({ onError: (line) => lines.push(line) });
   const cutting = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -206,7 +206,7 @@ it('a database that is unavailable at first delays no caller, and the listener c
   await knex.raw(`drop database ${nowhere.database} with (force)`);
 });
 
-it('readers of changes are woken every two seconds without a connection for notifications', async () => {
+it('while there is no connection for notifications, readers of changes are woken every two seconds', async () => {
   hear({ connection: null });
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const { next } = reader(['run_1']);
@@ -232,7 +232,7 @@ it('a wait for changes ends when its signal aborts, its reader ends, or the proc
   await changes.close();
   expect(await end).toBe(false);
   expect(await reader(['run_1']).next()).toBe(false);
-  // The database's process ends a moment after its connection.
+  // The process in PostgreSQL that serves the connection ends a moment after the connection has been closed.
   await expect
     .poll(() => sql(`select from pg_stat_activity where query = 'listen changes' and datname = current_database()`))
     .toEqual([]);

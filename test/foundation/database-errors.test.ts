@@ -87,7 +87,7 @@ describe('Errors of a real PostgreSQL server', () => {
     expect(databaseErrorKind(error)).toBe('retry');
   });
 
-  it('A connection that an administrator ends has an unknown outcome, and so has a read that timed out', async () => {
+  it('The outcome of a statement is unknown if an administrator ends the connection or a read times out', async () => {
     const client = new pg.Client(fresh.connection);
     client.on('error', () => {});
     await client.connect();
@@ -106,7 +106,7 @@ describe('Errors of a real PostgreSQL server', () => {
     await small.destroy();
   });
 
-  it('An unreachable server is retryable, by socket and by port', async () => {
+  it('A statement is retryable if the server is unreachable, through a socket or a port', async () => {
     for (const nowhere of [
       { host: '/tmp/no-such-folder' },
       { host: '127.0.0.1', port: 1 },

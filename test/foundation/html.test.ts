@@ -23,7 +23,7 @@ describe('the html template tag', () => {
     expect(htmlText(html`${0}|${12}|${null}|${undefined}|${false}|${[]}`)).toBe('0|12||||');
   });
 
-  it('escapes the members of a list that are text', () => {
+  it('escapes each text in a list, also in a nested list', () => {
     expect(htmlText(html`${['<', ['>', raw('<br>')]]}`)).toBe('&lt;&gt;<br>');
   });
 

@@ -69,7 +69,7 @@ describe('A Merkle tree', () => {
     '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
   ];
 
-  it('has the root hashes of the published vectors', async () => {
+  it('has the root hashes of the published test vectors', async () => {
     const leaves = inputs.map((hex) => sha(Buffer.of(0), Buffer.from(hex, 'hex')));
     expect(leafHash('').equals(leaves[0]!)).toBe(true);
     expect(emptyRoot.toString('hex')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
@@ -135,7 +135,8 @@ describe('A checkpoint', () => {
     expect(verifierKey(checkpoint.origin, key.publicKey)).toMatch(new RegExp(`^example.com/audit/org_1\\+${hash}\\+A`));
   });
 
-  // The vector of C2SP signed-note and Go’s sumdb: the key PeterNeumann and the hash in its text.
+  // The test vector of the C2SP specification of signed notes and of Go’s sumdb. The text of the verifier key contains the name
+  // PeterNeumann and the hash.
   it('has the key hash that other programs for signed notes compute', () => {
     const known = Buffer.from('ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW', 'base64').subarray(1);
     expect(verifierKey('PeterNeumann', known)).toBe(

@@ -56,7 +56,7 @@ const at =
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
 describe('the response to an outbound request', () => {
-  it('has status, headers and JSON body, over TLS and in development over http', async () => {
+  it('has status, headers and JSON body over TLS and, in development, over plain HTTP', async () => {
     open();
     for (const url of [`https://localhost:${portOf(secure)}/a?b=c`, `http://127.0.0.1:${portOf(plain)}/a?b=c`]) {
       const { status, headers, body } = await fetchJson(url, { ...bounds, accept: 'application/jwk-set+json' });
@@ -70,7 +70,7 @@ describe('the response to an outbound request', () => {
     ['text/html', '{}', undefined],
     ['application/json', '{', undefined],
     ['application/json', Buffer.from([0x22, 0xff, 0x22]), undefined],
-  ])('has a body if it is JSON: %s %j', async (type, text, expected) => {
+  ])('has a body only if the content type and the content are JSON: %s %j', async (type, text, expected) => {
     open();
     listener = (_req, res) => res.writeHead(200, { 'content-type': type }).end(text);
     expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).body).toEqual(expected);

@@ -79,7 +79,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     ]);
   });
 
-  it('Is sent in one message even with look-ups of other SQL texts, and gets its own rows, also when it is repeated', async () => {
+  it('Is sent in one message together with look-ups of other SQL texts, and gets its own rows, even when it is repeated', async () => {
     const ask = () =>
       Promise.all([
         lookUp('select $1::int as one, now()::text as sent_at', [1]),
@@ -126,14 +126,15 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     const found = await Promise.all(Array.from({ length: 120 }, (_, n) => lookUp('select $1::int as n', [n])));
     expect(found).toEqual(Array.from({ length: 120 }, (_, n) => [{ n }]));
     expect(sent.splice(0)).toHaveLength(3);
-    // The third and fourth look-up do not fit into the second message, and the last look-up fits into no message.
+    // A message returns at most 400 rows. The first look-up fills one message. The second look-up leaves no room for another 200 rows, so
+    // the third and the fourth look-up share a message. The fifth look-up is sent alone.
     for (const rows of [400, 201, 200, 200, 2_000]) void lookUp('select 1', [], undefined, rows);
     await lookUp('select 1', []);
     stop();
     expect(sent).toHaveLength(5);
   });
 
-  it('Also reads a page if an index returns its rows in order', async () => {
+  it('Shares a message with others if it reads a page whose rows an index returns in order', async () => {
     bindSecretKey(Buffer.alloc(32, 7));
     await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
     const read = (indexed: boolean) => {
@@ -183,7 +184,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table turns');
   });
 
-  it('Is undone with its transaction, whatever else has shared its message', async () => {
+  it('Is undone when its transaction is undone, whatever else was sent in the same message', async () => {
     await sql('create table undone (n int)');
     const failed = transaction(async (trx) => {
       const insert = (n: number) => sql('insert into undone values ($1)', [n], trx);

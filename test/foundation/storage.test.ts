@@ -29,7 +29,7 @@ const MiB = 1024 * 1024;
 async function* chunks(...parts: (string | Buffer)[]) {
   for (const part of parts) yield Buffer.from(part as string);
 }
-/** Mebibytes of different bytes, in chunks of the size that sockets deliver. */
+/** Yields the given number of mebibytes, in chunks of the size that sockets deliver. Each mebibyte is filled with another byte value. */
 async function* mebibytes(count: number, then: () => void = () => {}) {
   for (let i = 0; i < count * 16; i++) yield Buffer.alloc(MiB / 16, Math.floor(i / 16));
   then();
@@ -46,7 +46,7 @@ async function bytesOf(content: Readable | null): Promise<Buffer | null> {
 const textOf = async (content: Promise<Readable | null>) => (await bytesOf(await content))?.toString() ?? null;
 const files = () =>
   readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(path.join(home, name)).isFile());
-/** Everything stored anywhere, complete or not. */
+/** Names of everything in the folder and in the bucket, including incomplete uploads. */
 const kept = () => [...files(), ...s3.objects.keys(), ...s3.uploads.keys()];
 
 describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
@@ -62,7 +62,7 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
     expect(await textOf(storage.read('cnt_1', { first: 11, last: 11 }))).toBe('d');
   });
 
-  test('returns large content too, up to the largest size', async () => {
+  test('returns large content, up to the largest allowed size', async () => {
     expect(await storage.write('cnt_large', mebibytes(12), 12 * MiB)).toBe(12 * MiB);
     const bytes = (await bytesOf(await storage.read('cnt_large')))!;
     expect([bytes.length, bytes[0], bytes[5 * MiB - 1], bytes[5 * MiB], bytes.at(-1)]).toEqual([12 * MiB, 0, 4, 5, 11]);
@@ -149,12 +149,12 @@ test('stored files are readable by their owner only', () => {
 });
 
 test.skipIf(!existsSync('/dev/full'))(
-  '503 · a full disk stores nothing of a failed write, and a later write succeeds',
+  '503 · a write to a full disk fails and leaves nothing behind, and a later write succeeds',
   async () => {
     const full = await open('/dev/full', 'w');
     const files = Object.getPrototypeOf(full) as FileHandle;
     const { writeFile } = files;
-    // The write fails with the error of the system for a full disk, although no disk is full.
+    // The write goes to /dev/full, so it fails as on a full disk although no disk is full.
     const writing = vi.spyOn(files, 'writeFile').mockImplementationOnce((data) => writeFile.call(full, data));
     const upload = () => stores.folder.write('cnt_full', chunks('Hello'), 100);
     await expect(upload()).rejects.toMatchObject({
@@ -172,7 +172,7 @@ test.skipIf(!existsSync('/dev/full'))(
 
 describe('a bucket', () => {
   afterEach(() => s3.heal());
-  /** The error of `work`: the status for the caller, and the reason for the log. */
+  /** Waits until `work` fails. Returns the status, which the caller sees, and the message of the cause, which is logged. */
   const met = async (work: Promise<unknown>) => {
     const problem = await work.then(
       () => null,
@@ -192,7 +192,7 @@ describe('a bucket', () => {
     expect(s3.asked).toEqual(['PutObject', 'CreateMultipartUpload', ...parts, 'CompleteMultipartUpload']);
   });
 
-  test('retries brief failures, for small content and for a part', async () => {
+  test('retries brief failures of reads, of small writes, and of one part of a large write', async () => {
     s3.fail('PutObject', 503, 'SlowDown');
     expect(await stores.bucket.write('cnt_8', chunks('again'), 100)).toBe(5);
     s3.fail('UploadPart', 500, 'InternalError', 2);
@@ -243,7 +243,7 @@ describe('a bucket', () => {
     expect([s3.uploads.size, await stores.bucket.read('cnt_11')]).toEqual([0, null]);
   });
 
-  test('502 · is refused with an error that says whether the bucket is missing, the key unknown or the signature wrong', async () => {
+  test('502 · fails with an error that says whether the bucket is missing, the key is unknown or the signature is wrong', async () => {
     const other = (change: object) => bucketStorage({ ...readBucket(s3.url)!, ...change });
     expect(await met(other({ name: 'nowhere' }).check())).toEqual([
       502,

@@ -59,7 +59,7 @@ async function asked(source: string): Promise<{ tables: string[]; body: { data: 
   }
 }
 
-test('fifty projects with their organization, members, people and three connectors take as many statements as one', async () => {
+test('a query of fifty projects with their organization, members, people and three connectors takes as many statements as a query of one project', async () => {
   const one = await asked(query);
   for (let n = 1; n < 50; n++) await addProject(n);
   for (const name of ['Bob', 'Carol', 'Dave', 'Erin', 'Frank'])
@@ -76,7 +76,8 @@ test('fifty projects with their organization, members, people and three connecto
     person: { name: 'Frank' },
     organization: { name: 'Acme' },
   });
-  // The look-up of the token begins with the networks of the organization. The projects are read twice: for themselves, and to count the projects that depend on each connector.
+  // The statement that looks up the token is listed under `organizations`, because it first reads the networks of the organization. Two
+  // statements read projects: one reads the page, and the other counts the projects that depend on each connector.
   const organizations = ['organizations', 'organizations'];
   const statements = ['integrations', 'memberships', ...organizations, 'people', 'projects', 'projects'];
   expect(one.tables.sort()).toEqual(statements);

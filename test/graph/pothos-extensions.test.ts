@@ -1,5 +1,6 @@
-// Extensions of Pothos that query plans rely on (src/graph/projection/plan-members.ts): without them a plan would read a column and
-// bypass the check that wraps its resolver, or call a resolver although a column is enough.
+// Pothos writes extensions on fields, and query plans rely on them (src/graph/projection/plan-members.ts). Without these extensions, a plan
+// would read a column and bypass the check that wraps the resolver of the field, or would call a resolver although reading a column is
+// enough.
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import { builder } from '#graph/builder.ts';
@@ -9,7 +10,7 @@ import { schema } from '#schema.ts';
 const field = (type: string, name: string): GraphQLField<unknown, unknown> =>
   (schema.getType(type) as GraphQLObjectType).getFields()[name]!;
 
-it('Pothos names the column of an exposed field, which has no resolver', () => {
+it('Pothos names the column of an exposed field in the extensions of the field, and gives the field no resolver', () => {
   const { resolve, extensions } = field('Person', 'createdAt');
   expect(resolve).toBeUndefined();
   expect(extensions).toMatchObject({ pothosExposedField: 'createdAt' });
@@ -21,7 +22,7 @@ it('Pothos marks a resolver that a check wraps, and no other', () => {
   expect(field('Project', 'missingConnectorKinds').extensions).toMatchObject({ pothosResolveWrapped: false });
 });
 
-it('the types reject a member whose column is missing or has another type; `npm run types` checks it', () => {
+it('TypeScript rejects a field whose column is missing or has another type; `npm run types` checks this', () => {
   const type = builder.objectRef<{ name: string; since: number | null }>('MemberTypes').implement({
     fields: (t) =>
       members(t, {

@@ -78,7 +78,7 @@ describe('the models of the catalog', () => {
 
   it('are known to Claude Code by their names', async ({ skip }) => {
     skip(whyMissing('claude-code') !== null, whyMissing('claude-code') ?? '');
-    // The file linked in .bin may be a script that looks for the program.
+    // The file that .bin links to may be a script that only starts the program, so the test reads the program itself.
     const native = path.resolve(programs['claude-code'], '../../@anthropic-ai/claude-code-linux-x64/claude');
     skip(!existsSync(native), 'there is no program for Linux on x64');
     const program = readFileSync(native);

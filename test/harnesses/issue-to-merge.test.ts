@@ -1,4 +1,5 @@
-// From the label of an issue to the merged pull request with Claude Code, the real program, and a scripted model: the agent builds, and fixes what a check and two reviewers find; each party sees what it should.
+// A labeled issue leads to a merged pull request. The agent is the real program Claude Code with a scripted model: it builds, and fixes
+// what a check and two reviewers find. Each party sees what it should.
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';
@@ -158,7 +159,7 @@ it('A labeled issue becomes a merged pull request', async ({ skip }) => {
   await world.delivered();
   await notifyAboutMissions();
 
-  // The source host has one comment on the issue and one on the pull request, a check of each commit, and the merge.
+  // The source host has one comment on the issue, one comment on the pull request, and a check on each commit. The pull request is merged.
   expect(pull).toMatchObject({ merged: true, state: 'closed' });
   expect(issue).toMatchObject({ state: 'closed', state_reason: 'completed' });
   const page = `/console/o/acme/runs/${answered.id}`;
