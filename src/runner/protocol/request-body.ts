@@ -1,7 +1,7 @@
-// Reads the body of an agent's call to a model.
+// Reads the body of a request that an agent or a mission's runner has sent to this runner.
 import type { IncomingMessage } from 'node:http';
 
-/** Maximum number of bytes in the body of a call. The model vendors have the same limit. */
+/** Maximum number of bytes in the body. The model vendors have the same limit for a model call. */
 const maxCallBytes = 32 * 1024 * 1024;
 
 /** The body of the request. @throws RangeError for a body above the size limit */
