@@ -70,9 +70,9 @@ const elsewhere = (ask: Ask): Ask => ({
   headers: { ...ask.headers, 'x-forwarded-for': `10.0.${++places >> 8}.${places & 255}` },
 });
 
-/** A sentence about a response that differs from the verdict; otherwise undefined. */
+/** Describes how a response differs from the verdict, in one sentence; undefined if it does not differ. */
 function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { status, data, problem }: Outcome) {
-  // A served caller may see the ids that it sent.
+  // If the verdict is `served`, the response may contain the ids that the caller has sent.
   const named = verdict === 'served' ? JSON.stringify(args) : '';
   const seen = stranger
     .unseen?.()
@@ -90,7 +90,10 @@ function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { stat
   return `should have got ${wanted} ${code} ${words}, and got ${status} ${JSON.stringify(problem ?? data)}`;
 }
 
-/** Each root field. Fields with filters by records are called a second time without the filters. */
+/**
+ * Each root field with all its arguments. If a field has optional arguments that filter by a record, it is called a second time without
+ * them.
+ */
 const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.flatMap((root) => {
   const all = (of: RootField) => argumentsOf(of, acme);
   const required = (of: RootField) =>
@@ -101,8 +104,8 @@ const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.
 });
 
 /**
- * The APIs in which a caller requests a field: for most callers, all APIs. A caller with `like` requests each field in only one of them,
- * alternately; with `like: 'unknown'`, the caller requests only every third field.
+ * The APIs through which a caller calls a field. Most callers use every API that has the field. A caller whose `like` is set uses only one
+ * API, which alternates from field to field. If `like` is `unknown`, the caller calls only every third field.
  */
 function surfacesFor({ like }: Stranger, root: RootField, turn: number): Surface[] {
   if (like === 'unknown' && turn % 3 > 0) return [];
@@ -114,7 +117,7 @@ describe('callers without access are refused, and change no row', () => {
   let left: string[] | undefined;
   const numbered = asked.map((one, n) => [...one, n] as const);
   it.each(numbered)('%s', async (_, root, argumentsFor, n) => {
-    // The rows that the previous field has left: nothing else writes in between.
+    // Nothing else writes between two tests, so the rows after the previous test are also the rows before this test.
     const before = left ?? (await rowsOf(world.knex));
     let mayAdd = false;
     const complaints = await Promise.all(
@@ -142,14 +145,14 @@ describe('callers without access are refused, and change no row', () => {
 
     left = await rowsOf(world.knex);
     const { gone, come } = written(before, left);
-    // A caller of another organization may change records of its own organization, but none of Acme.
+    // A caller of another organization may change records of its own organization, but no records of Acme.
     const ofAcme = (row: string) => [...Object.values(acme.ids), ...acme.words].some((text) => row.includes(text));
     expect(gone.filter((row) => !mayAdd || ofAcme(row))).toEqual([]);
     expect(come.filter((row) => !mayAdd || ofAcme(row))).toEqual([]);
   });
 });
 
-describe('the same requests succeed for a caller with access, so no refusal is due to the request itself', () => {
+describe('the requests that are refused above succeed for a caller with access, so no refusal is due to the request itself', () => {
   let before: string[];
   let restore: () => Promise<void>;
   beforeAll(async () => {
@@ -163,13 +166,14 @@ describe('the same requests succeed for a caller with access, so no refusal is d
         const { status, problem } = await askField(checked, surface, root, argumentsOf(root, acme), ask);
         expect([status, problem]).toEqual([surface === 'REST' ? root.route!.status : 200, undefined]);
       } finally {
-        // The next call finds the organization unchanged; only a closed one has a closure and an export.
+        // Undoes the changes, so that the next call finds the organization as it was. A query changes the sample too if it requires a
+        // closed organization.
         if (changesSample(root)) await restore();
       }
     }
   });
 
-  it('each request of a caller with access finds the same rows, because the changes of other requests are undone', async () => {
+  it('the requests of a caller with access leave the same rows as before, because the test undoes each change', async () => {
     await restore();
     expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
   });
@@ -182,7 +186,7 @@ interface Link {
   target: GraphQLOutputType;
   /** The fields from the root field to the record, then the link itself. */
   way: string[];
-  /** The rules of the root and of the links on the way. */
+  /** The access rules of the root field and of the relations on the path to the record. */
   rules: string[];
 }
 
@@ -224,7 +228,7 @@ describe('a relation is followed only with its scope, organization and project',
     scopes: scopesOfRole('owner'),
     ...changes,
   });
-  /** Follows a relation; as a person if the path begins at a field for persons only. */
+  /** Follows a relation. If the path begins at a field that only persons may use, the caller is a person in the console. */
   const follow = async ({ root, way, target }: Link, sample: SampleOrganization, changes: Partial<Caller> = {}) => {
     const principalType = root.exposure.scope === 'person' ? 'cookie' : 'user';
     const args = argumentsOf(root, acme);

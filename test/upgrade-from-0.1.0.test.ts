@@ -25,7 +25,7 @@ const rowsOf = async (table: string): Promise<Row[]> =>
 beforeAll(async () => {
   old = await emptyDatabase();
   knex = knexFactory({ client: 'pg', connection: old.connection });
-  // Texts of the dump have question marks, which knex would replace.
+  // Strings in the dump contain question marks, which knex would replace because it takes them for placeholders.
   const client = new pg.Client(old.connection);
   await client.connect();
   await client.query(fixture('sql')).finally(() => client.end());
@@ -39,7 +39,9 @@ afterAll(async () => {
   await old.drop();
 });
 
-/** Members of a row of the old database that no current row has; empty if the whole row is found. */
+/**
+ * Compares a row of the old database with the most similar current row. Returns the columns whose values differ; null if no value differs.
+ */
 function lossOf(row: Row, present: readonly Row[]): Row | null {
   const differing = present.map((other) =>
     Object.entries(row).filter(([name, value]) => JSON.stringify(other[name]) !== JSON.stringify(value)),

@@ -53,7 +53,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
   // If the runner is root, scripts run as separate users.
   await chmod(folder, 0o777);
   let turned = 0;
-  /** The id of the team's agent that executes scripts; null if the team has none. `mission` starts its missions with this agent. */
+  /** The id of the team's agent that executes scripts; null if the team has none. `mission` names this agent when it starts a mission. */
   let scriptAgentId: string | null = null;
   // The runner uses the clock of the machine.
   setClock(() => Date.now() + turned);

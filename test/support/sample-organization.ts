@@ -66,7 +66,7 @@ export interface SampleOrganization {
   ids: Record<string, string>;
   /** Ids of the records in the organization's first project. A credential that is bound to another project does not find these records. */
   ofProject: Record<string, string>;
-  /** Ids of records that belong to the owner personally. No other person finds these records, whatever their role. */
+  /** Ids of records that belong to the owner personally. No other person finds these records, whatever role that person has. */
   ofOwner: Record<string, string>;
   /** Id of the organization's second project. */
   otherProjectId: string;

@@ -127,7 +127,7 @@ describe('A2A push notifications', () => {
     await client.sendMessage(request(approval));
     const decided = () => world.knex('run_messages').where({ runId: id, approved: true }).orderBy('seq');
     expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2]);
-    // Several questions wait, and the status message has the position of the newest one.
+    // Two questions now wait. The metadata of the status message contains the position of the newer question.
     await askFor(4, 'third');
     const approve = (more: object) =>
       client.sendMessage(request(message('', { taskId: id, parts: [{ data: { approveToolCall: true, ...more } }] })));
@@ -138,7 +138,7 @@ describe('A2A push notifications', () => {
     expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2, 4]);
   });
 
-  it('the A2A message that starts a task can configure push notifications: once for repeated sends; an invalid URL starts nothing', async () => {
+  it('an A2A message that starts a task can configure push notifications; sending it again adds no second configuration, and an invalid URL starts no task', async () => {
     const one = message('Tell me too');
     const pushTo = (address: string) => ({ returnImmediately: true, taskPushNotificationConfig: { url: address } });
     const bad = request(one, pushTo('http://10.0.0.1/'));

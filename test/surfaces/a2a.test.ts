@@ -114,7 +114,7 @@ describe('A2A methods', () => {
     ['GetExtendedAgentCard', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
     ['SendMessage', '2.0', -32009, 'VERSION_NOT_SUPPORTED'],
   ])(
-    'the A2A method %s in version %s fails with the code %i and the protocol’s name of the error',
+    'the A2A method %s in version %s fails with the code %i and the protocol’s name for the error',
     async (method, version, code, reason) => {
       const { status, body } = await call(method, version);
       expect(status).toBe(200);

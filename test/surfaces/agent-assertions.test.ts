@@ -76,7 +76,7 @@ describe('Assertions at the token endpoint', () => {
     }
   });
 
-  it('400 · an event or access token in place of an assertion is invalid_grant; a missing assertion is invalid_request', async () => {
+  it('400 · an access token or a security event in place of an assertion is refused with invalid_grant; a missing assertion is refused with invalid_request', async () => {
     const { access_token } = (await world.exchange((await world.anonymous()).identity_assertion)).body;
     for (const assertion of [await world.provider.event(), access_token]) {
       expect((await world.exchange(assertion)).body).toEqual(refused);
@@ -119,7 +119,7 @@ describe('Assertions at the token endpoint', () => {
     expect(refusedTarget.body).toEqual(oauthError('invalid_target'));
   });
 
-  it('200 · revoking an agent’s token leaves its assertion valid, which can be exchanged for another token', async () => {
+  it('200 · after an agent’s token is revoked, the agent can still exchange its assertion for another token', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     expect((await world.form('/v1/oauth2/revoke', { token: access_token })).status).toBe(200);
@@ -179,7 +179,7 @@ describe('Agent registration and claim', () => {
         expect([what, place, text.includes(secret)]).toEqual([what, place, false]);
       }
     }
-    // The code is too short to be searched for everywhere.
+    // The code is so short that its digits may occur anywhere, so the test searches only for the whole code in quotes.
     expect(places.log).not.toContain(`"${ceremony.user_code}"`);
     const [attempt] = await world.knex('claim_attempts').where({ registrationId: agent.registration_id });
     expect(JSON.stringify(Object.values(attempt))).not.toContain(`"${ceremony.user_code}"`);
@@ -196,7 +196,7 @@ describe('Agent registration and claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  /** The state of a new process: new connections, and a key that is read again. */
+  /** Puts the service into the state of a new process, which opens new database connections and reads its secret key again. */
   async function restart(): Promise<void> {
     openDatabase({ connection: world.connection });
     bindSecretKey(Buffer.alloc(32, 7));

@@ -71,7 +71,7 @@ describe('The form that completes a claim', () => {
     expect((await world.me(access_token)).body.scopes).toEqual(['missions:read']);
   });
 
-  it('400 · a claim form without a scope or with another invalid value is refused, counts no try and claims nothing', async () => {
+  it('400 · a claim form without a scope or with another invalid value is refused, does not count as an attempt and claims nothing', async () => {
     const [bob, stranger] = [await world.human(undefined, 'member'), await world.human()];
     const { ceremony } = await world.begun(bob);
     const project = await world.rest('POST', '/projects', {
@@ -191,7 +191,7 @@ describe('The form that completes a claim', () => {
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });
 
-  it('400 · a claim with more scopes than a credential may have is refused, and does not count as a try', async () => {
+  it('400 · a claim with more scopes than a credential may have is refused, and does not count as an attempt', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const scopes = catalog.slice(0, 26).map(({ scope }) => scope);
@@ -240,7 +240,7 @@ describe('The form that completes a claim', () => {
   });
 
   it.each(repeated)(
-    'a token that an unclaimed agent gets for its assertion while it is being claimed is invalid after the claim (%i)',
+    'a token that an unclaimed agent gets while a person is claiming the agent is invalid after the claim (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

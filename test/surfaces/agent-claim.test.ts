@@ -229,7 +229,7 @@ describe('Starting a claim', () => {
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
 
-  it('200 · a claim can name the person by login_hint in place of email, and unknown members are ignored', async () => {
+  it('200 · a claim can name the person by login_hint in place of email, and unknown fields of the request are ignored', async () => {
     const agent = await world.anonymous();
     const body = { claim_token: agent.claim_token, login_hint: 'carol@example.com', type: 'anonymous' };
     expect((await world.startClaim(body)).status).toBe(200);
@@ -248,7 +248,7 @@ describe('Starting a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('expired_token'));
   });
 
-  it('400 · a claim with another email address than the registered one is refused; 200 · letter case does not matter', async () => {
+  it('400 · a claim with an email address other than the registered one is refused; 200 · letter case does not matter', async () => {
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: 'Dave@Example.com' });
     const other = await world.startClaim({ claim_token: agent.claim_token, email: 'eve@example.com' });
     expect([other.status, other.body]).toEqual([400, oauthError('email_mismatch')]);
@@ -332,7 +332,7 @@ describe('Polling a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(oauthError('authorization_pending'));
   });
 
-  it('410 · five wrong codes lock the claim for the page and for polls until the claim is started again', async () => {
+  it('410 · after five wrong codes, the claim page and polls refuse the claim until it is started again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const wrong = () => world.decide(bob, ceremony, { code: otherCode(ceremony.user_code) });
@@ -346,7 +346,7 @@ describe('Polling a claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · a poll is answered with access_denied after the person has denied the claim, for which no code is needed; the agent can start another claim', async () => {
+  it('400 · a person can deny a claim without entering its code; a poll then gets access_denied, and the agent can start another claim', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });
@@ -382,7 +382,7 @@ describe('Polling a claim', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · tokens of a claim that was completed in its last minute can no longer be fetched ten minutes later', async () => {
+  it('400 · an agent cannot fetch the tokens of a claim nine minutes after the claim has expired, even if the person completed it in time', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -409,7 +409,7 @@ describe('Polling a claim', () => {
     expect(row!.tokens).toBe(1);
   });
 
-  it('400 · a poll is invalid_grant when the person has left the organization since approving the claim', async () => {
+  it('400 · a poll is answered with invalid_grant when the person has left the organization since approving the claim', async () => {
     const bob = await world.human(undefined, 'member');
     const { agent, ceremony } = await world.begun(bob);
     await world.decide(bob, ceremony);

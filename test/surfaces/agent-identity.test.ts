@@ -236,7 +236,7 @@ describe('Rate of agent registrations', () => {
     expect(all.filter(({ status }) => status === 200)).toHaveLength(3);
   });
 
-  it('registrations count for the network of an IPv6 address, and for an IPv4 address in both notations', async () => {
+  it('addresses in the same IPv6 network share one limit of registrations, and so do the two notations of an IPv4 address', async () => {
     const networks = [
       ['2001:db8::1', '2001:db8:0:0:ffff::2', '2001:0DB8::3', '2001:db8::4'],
       ['192.0.2.5', '::ffff:192.0.2.5', '192.0.2.5', '::ffff:192.0.2.5'],

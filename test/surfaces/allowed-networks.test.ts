@@ -61,7 +61,7 @@ const feed = ['GET', '/v1/events?limit=1', {}] as const;
 const gateway = ['POST', '/mcp/runs/run_1/server', json(rpc('tools/list'))] as const;
 type Surface = readonly [method: string, path: string, ask: Ask];
 
-/** The status and the problem of a request with a credential from an address. */
+/** Sends a request from an address, with a credential. Returns the status of the response, and its body if the status is 403. */
 async function outcome([method, path, ask]: Surface, credential: Ask, address: string): Promise<[number, string]> {
   const headers = { ...ask.headers, ...credential.headers };
   const { status, body } = await world.request(method, path, from(address, { ...ask, ...credential, headers }));
@@ -79,7 +79,7 @@ const request = async (resource: 'api' | 'mcp' | 'a2a') => {
   const scopes = ['projects:read', 'missions:read', 'audit:read'] as const;
   return { client, redirectUri, state: undefined, codeChallenge, resource, scopes: [...scopes], isOffline: true };
 };
-/** A code that Ada has approved, as the parameters of its exchange. */
+/** Approves an authorization request as Ada. Returns the parameters with which a client exchanges the resulting code. */
 async function approved(resource: 'api' | 'mcp' | 'a2a' = 'api'): Promise<Record<string, string>> {
   const asked = await request(resource);
   const lender = { userId: ada.person.id, orgId: ada.organization.id, projectId: null, isOrgOnly: false };
@@ -212,7 +212,8 @@ describe('An organization with a list of allowed networks', () => {
     };
     const { refresh_token } = await inTurn(await approved());
     await inTurn({ grant_type: 'refresh_token', refresh_token });
-    // A used token that is presented again was copied, so it ends its sign-in from any address.
+    // A used refresh token that is presented again was copied. The service therefore ends the sign-in of the token, whatever address
+    // presents the token.
     const { body } = await exchange({ grant_type: 'refresh_token', refresh_token }, elsewhere);
     expect(body.error).toBe('invalid_grant');
     const { claimToken } = await agent();
@@ -282,7 +283,7 @@ describe('An organization with a list of allowed networks', () => {
       description: 'The organization does not allow requests from 198.51.100.200.',
     });
     for await (const { name } of inbox) expect(name).toBe('complete');
-    // The connection is closed before the event of the change.
+    // The service closes the connection before it sends the event that reports the change of the allowed networks.
     const sent: unknown[] = [];
     const reading = async () => {
       for await (const { data } of events) sent.push(data?.changes?.[0]?.after);
@@ -292,7 +293,7 @@ describe('An organization with a list of allowed networks', () => {
     await change(list);
   });
 
-  it('changes of allowed networks are in the audit log, and a limited number of refusals per credential and hour', async () => {
+  it('changes of allowed networks are in the audit log, which also records at most ten refusals of each credential per hour', async () => {
     for (let i = 0; i < 12; i++) await world.rest('GET', '/projects', from('192.0.2.50', { token: pat }));
     const { body: tokens } = await world.rest('GET', '/tokens', from(office, named()));
     const read = async (action: string) => {

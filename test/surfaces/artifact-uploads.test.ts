@@ -1,4 +1,5 @@
-// Uploads of artifacts over real HTTP: accepted and refused uploads, uploads that are never registered, and their assignment to an artifact.
+// Uploads of artifacts over real HTTP: uploads that are accepted, refused or never used, and the registration of uploaded content as an
+// artifact.
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { contentAddress } from '#domain/work/artifacts/address.ts';
 import { claimContent, storeContent, sweepArtifacts } from '#domain/work/artifacts/content.ts';
@@ -179,7 +180,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
   });
 });
 
-it('an upload that no artifact uses is deleted after a day; if the deletion fails, its row stays and it is retried', async () => {
+it('an upload that no artifact uses is deleted after a day; if the deletion fails, its row stays, and the deletion is retried', async () => {
   await world.knex('storedContents').whereNotIn('key', world.knex('artifacts').select('contentKey')).delete();
   const [one, stuck, never] = [await reserve(), await reserve(), await reserve()];
   for (const content of [one, stuck]) await put(content.uploadUrl, 'x');

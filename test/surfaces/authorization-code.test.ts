@@ -191,7 +191,7 @@ describe('Exchange of an authorization code (RFC 6749 §5.2, RFC 7636 §4.6)', (
     expect((await world.exchange(client, code, verifier)).status).toBe(200);
   });
 
-  it('400 · a token request with repeated parameters is refused, except resource with equivalent values', async () => {
+  it('400 · a token request that repeats a parameter is refused, unless the parameter is `resource` and its values are equivalent', async () => {
     const { verifier, code } = await coded();
     const whole: [string, string][] = [
       ['grant_type', 'authorization_code'],

@@ -1,5 +1,5 @@
-// The page of the authorization code flow: requests that are not trusted, errors that the client learns, and the consent of a person
-// (RFC 6749 §4.1.2.1, RFC 8252; docs/contract.md#authorization-code-flow).
+// The page of the authorization code flow: requests that are not trusted, errors that are returned to the client, and the consent of a
+// person (RFC 6749 §4.1.2.1, RFC 8252; docs/contract.md#authorization-code-flow).
 import { afterAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
@@ -243,7 +243,7 @@ describe('Consent', () => {
       session: await world.session(own.person, own.organization.id),
       body: { name: 'Shop', repoFullName: 'grace/shop' },
     });
-    // A project of the organization that is not selected: the form is shown again as it was filled in.
+    // The form contains one organization and a project of another organization. The page shows the form again as the person filled it in.
     const mixed = await world.decide(own, page, { orgId: other.organization.id, projectId: project.id });
     expectPage(mixed, 404, /role="alert"[^>]*>No such project/);
     expect(mixed.body).toContain(`<option value="${other.organization.id}" selected>`);

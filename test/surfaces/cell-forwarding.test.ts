@@ -1,4 +1,5 @@
-// Requests from this cell, `eu`, to two stand-ins for cells, of which one never responds: clients choose addresses, framing and secrets.
+// Requests from this cell, `eu`, to two stand-ins for other cells, of which one never responds. A client chooses the path, the format of
+// the body and the credential of a request that cells forward, so tests send hostile requests.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

@@ -1,4 +1,5 @@
-// A run whose details were deleted, on every surface: the sample organization has one record of each type, all of them of one run, and every field that reads or changes them still works.
+// A run whose details were deleted, on every surface. The sample organization has one record of each type, and every record of a run
+// belongs to this run. All fields that read or change these records must still work.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -119,7 +120,7 @@ it('no mutation fails on a run whose details were deleted: each is executed or r
   });
 });
 
-it('the attestation of a run whose details were deleted can still be verified with all calls, and is not signed again', async () => {
+it('the attestation of a run whose details were deleted is not signed again, and can still be verified together with the entries of all its calls', async () => {
   await signRun({ runId });
   expect(await evidence()).toEqual(attested);
   const { keys } = (await world.request('GET', '/.well-known/audit-keys.json')).body;

@@ -1,4 +1,5 @@
-// The organization in the URLs of the console: a link works whatever organization its reader has open, and only for members.
+// A link to a page of the console names an organization. The link works whichever organization its reader has opened last, but only if the
+// reader is a member of the organization in the link.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
@@ -52,7 +53,7 @@ it('200 · the switcher links to the same page of the other organization; from a
   expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/inbox" data-base/);
 });
 
-it('303 · a URL without an organization redirects to the organization of its record, or else to the last one opened', async () => {
+it('303 · a URL without an organization redirects to the organization of its record, or else to the organization that was opened last', async () => {
   await get('/console/o/acme/overview');
   expect(await leadsTo(`/console/projects/${projectId}`)).toEqual([303, `/console/o/globex/projects/${projectId}`]);
   expect(await leadsTo('/console/projects/prj_none')).toEqual([303, '/console/o/acme/projects/prj_none']);
@@ -74,7 +75,7 @@ it('404 · people without a membership get the same page for an existing organiz
     expect(await leadsTo(`/console/o/${slug}/overview`, null)).toEqual(signIn(slug));
 });
 
-it('303 · a checkout is paid by its own organization while another one is open', async () => {
+it('303 · a paid checkout credits its own organization, even if the person has opened another organization since the checkout started', async () => {
   const body = { offer: 'pack', quantity: 1, startNowConsent: true };
   const headers = { 'x-org-id': globex.id };
   const { url } = (await world.rest('POST', '/billing/checkout-sessions', { session, headers, body })).body;

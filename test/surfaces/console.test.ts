@@ -1,4 +1,5 @@
-// The console over real HTTP: its pages and forms, the session cookie, its use on the API, and the development mailbox (docs/decisions/0032-sign-in-without-passwords.md).
+// The console over real HTTP: its pages and forms, its session cookie, requests to the API with this cookie, and the development mailbox
+// (docs/decisions/0032-sign-in-without-passwords.md).
 import { get } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -50,7 +51,7 @@ describe('Pages of the server', () => {
     expect(addresses.some((path) => path.startsWith('/console/style.css?v='))).toBe(true);
   });
 
-  it('405 · a refused method is answered with a page that has Allow and the request id', async () => {
+  it('405 · the response to a refused method has the Allow header, and its page shows the request id', async () => {
     const answer = await world.request('DELETE', '/sign-in', { headers: { 'x-request-id': 'req-from-test' } });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -231,7 +232,7 @@ describe('Session cookies on the API', () => {
     }
   });
 
-  it('401 · the session cookie is ignored in requests of other sites or of programs', async () => {
+  it('401 · the session cookie is ignored in requests from other sites and from programs', async () => {
     const { cookie } = await setUp();
     const others: Headers[] = [
       {},

@@ -1,4 +1,4 @@
-// The parser of the console for the diffs of git, on diffs that a real git has written.
+// Tests the console's parser of git diffs with diffs that the git program of this machine has written.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -32,9 +32,9 @@ const read = async (query = '', ask: object = { token }): Promise<Body> =>
 const end = async (): Promise<number> => (await read()).lastNumber;
 const invite = (name: string) =>
   world.rest('POST', '/invites', { session, body: { email: `${name}@example.com`, role: 'viewer' } });
-/** Numbers all changes, as the job of the scheduler does every two seconds. */
+/** Gives numbers to all new changes, as the scheduler's job does every two seconds. */
 const announceChanges = () => numberChanges(acme.id);
-/** Revokes the token, announces that, and creates another one. */
+/** Revokes Alice's token, makes the open event feeds look up their caller again, and creates a new token. */
 async function revokeTokens(): Promise<void> {
   await world.knex('tokens').where({ userId: alice.id }).update({ revokedAt: now() });
   // Readers look up a caller again after a second.
@@ -110,7 +110,7 @@ describe('Pages of the event feed', () => {
     expect(page.data).toMatchObject([{ number: lastNumber + 1, type: 'invite.created' }]);
   });
 
-  it('events are filtered by single types or by all types of a resource, also with the typed client', async () => {
+  it('events are filtered by single types or by all types of a resource, in REST and in the typed client', async () => {
     const client = createClient({ url: world.url, token });
     const { data } = await client.events({ after: 0, types: ['organization.*', 'invite.created'] });
     expect([...new Set(data.map(({ type }) => type))].sort()).toEqual(['invite.created', 'organization.created']);

@@ -99,7 +99,7 @@ test('null for a non-null argument is the caller’s error, found before executi
   expect(reported).toEqual([]);
 });
 
-test('401 · a GraphQL request without a credential is refused in a GraphQL body, with the challenge', async () => {
+test('401 · a GraphQL request without a credential gets a GraphQL response with the error, and a WWW-Authenticate challenge', async () => {
   const response = await post({ query: '{ hello }' }, { authorization: '' });
   expect(response.status).toBe(401);
   expect(response.headers.get('www-authenticate')).toBe('Bearer');
@@ -163,7 +163,7 @@ test('415 · forms, plain text and bodies without a type are refused, because an
   }
 });
 
-test('405 · other methods than GET and POST are refused, and so is a mutation by GET', async () => {
+test('405 · methods other than GET and POST are refused, and so is a mutation by GET', async () => {
   const put = await fetch(url, { method: 'PUT', headers: { authorization: 'Bearer person' } });
   expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST']);
   expect((await put.json()).errors[0].extensions.code).toBe('method_not_allowed');

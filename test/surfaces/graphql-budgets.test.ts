@@ -1,4 +1,5 @@
-// Limits of a caller's share of the graph: cost, bytes and slots. On a small separate graph, and on the real one.
+// Tests of the limits that each caller has in GraphQL: the cost of operations, the bytes of responses, and the slots for concurrent
+// operations. Some tests use a small separate graph, and others the graph of the service.
 import { once } from 'node:events';
 import { createServer, type Server, request as sendRaw } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +20,7 @@ let introspected = 0;
 /** Resumes the `held` fields that are waiting. */
 let proceed: () => void;
 let gate: Promise<void>;
-/** Resolves when that many fields wait. */
+/** Resolves when `count` requests for the field `held` are waiting. */
 let arrived: (count: number) => Promise<void>;
 
 const schema = createSchema({
@@ -148,7 +149,7 @@ async function post(body: unknown, org = 'org_1', more: Record<string, string> =
 const ask = (query: string, org?: string) => post({ query }, org);
 
 describe('Cost of operations', () => {
-  test('the cost of a batch is the sum of its operations; over the maximum, none of them is executed', async () => {
+  test('the cost of a batch is the sum of its operations; if the sum exceeds the maximum, none of the operations is executed', async () => {
     const rows = { query: `{ rows(limit: ${graphql.cost / 4}) { id } }` };
     expect((await post([rows, rows, rows])).body.map(({ data }: { data: unknown }) => data !== undefined)).toEqual([
       true,
@@ -167,7 +168,7 @@ describe('Cost of operations', () => {
     expect(written).toEqual([]);
   });
 
-  test('an operation uses one point of the rate for each 1,000 of its cost, rounded up', async () => {
+  test('an operation counts as one request of the rate limit for each 1,000 of its cost, rounded up', async () => {
     await ask('{ hello }');
     expect(points).toBe(1);
     await ask('{ rows(limit: 2500) { id } }');
@@ -193,7 +194,7 @@ describe('Cost of operations', () => {
 });
 
 describe('Size of answers', () => {
-  test('400 · an answer over the maximum size is refused whole, with its size and the maximum', async () => {
+  test('400 · a response over the maximum size is not sent even in part; the error names the size and the maximum', async () => {
     const fits = await ask(`{ text(bytes: ${bytes.graphqlAnswer - 200}) }`);
     expect([fits.status, fits.body.data.text.length]).toEqual([200, bytes.graphqlAnswer - 200]);
     const { status, body } = await ask(`{ text(bytes: ${bytes.graphqlAnswer}) }`);

@@ -85,7 +85,7 @@ test('fields below a list count once for each row that its limit allows, or ten 
   expect((await ask('{ rows(limit: 5) { nextCursor data { id } } }')).body.extensions).toEqual(
     cost(1 + 5 * (1 + 1 + 1)),
   );
-  // A list without a limit counts as ten.
+  // A list without a limit has the cost of ten rows.
   const nested = '{ rows(limit: 5) { data { children { id } } } }';
   expect((await ask(nested)).body.extensions).toEqual(cost(1 + 5 * (1 + (1 + 10 * 1))));
 });

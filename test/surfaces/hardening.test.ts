@@ -1,4 +1,5 @@
-// Requests refused for every caller: foreign Host names, incomplete or non-UTF-8 bodies, and quotas.
+// Requests that the service refuses whoever sends them: they have a foreign Host name, an incomplete body or a body that is not UTF-8, or
+// they exceed a quota.
 import { once } from 'node:events';
 import { request as sendRaw } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -64,10 +65,13 @@ describe('The Host header', () => {
     ['a query', '?x=http://y/', 303],
     ['an empty path', '', 303],
     ['an unknown path', '//v1/me', 404],
-  ])('a full URL of the service with %s is answered, whatever the Host header', async (_, target, status) => {
-    const authorization = `Bearer ${owner.token}`;
-    expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
-  });
+  ])(
+    'a request for a full URL of the service with %s is answered, whatever its Host header',
+    async (_, target, status) => {
+      const authorization = `Bearer ${owner.token}`;
+      expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
+    },
+  );
 
   it.each(['Host: localhost\r\nHost: evil.example', 'host: localhost\r\nHOST: localhost'])(
     '400 · several Host headers are refused: %j',
@@ -128,9 +132,12 @@ describe('Access to GET /metrics', () => {
     ['x-forwarded-host', 'api.example'],
     ['x-real-ip', '203.0.113.9'],
     ['via', '1.1 proxy'],
-  ])('401 · metrics are refused to a request with %s, which came through a proxy', async (name, value) => {
-    expect((await world.request('GET', '/metrics', { headers: { [name]: value } })).status).toBe(401);
-  });
+  ])(
+    '401 · a request for metrics is refused if it has the header %s, which shows that it came through a proxy',
+    async (name, value) => {
+      expect((await world.request('GET', '/metrics', { headers: { [name]: value } })).status).toBe(401);
+    },
+  );
 
   it('401 · metrics are refused to a request with a foreign Host, even from this machine', async () => {
     expect((await under('metrics.example', '/metrics')).status).toBe(401);
@@ -140,7 +147,7 @@ describe('Access to GET /metrics', () => {
 
 describe('Request bodies', () => {
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register', '/v1/agent/identity'])(
-    'a request body to %s that breaks off is not logged as an error',
+    'a request to %s whose body is cut off is not logged as an error',
     async (path) => {
       lines = [];
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
@@ -178,7 +185,7 @@ describe('Request bodies', () => {
   });
 
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])(
-    '415 · %s refuses a request body in another charset than UTF-8',
+    '415 · %s refuses a request body in a charset other than UTF-8',
     async (path) => {
       const send = (charset: string) =>
         world.request('POST', path, {
@@ -248,7 +255,8 @@ describe('Pipelined requests', () => {
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();
-    // If the server read the requests after the blocked one, it would execute them during this time.
+    // The first request waits for the lock. If the server read the requests that follow it, it would execute them while these 100 requests
+    // are answered.
     for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
     socket.destroy();
     await lock.commit();
@@ -323,7 +331,7 @@ describe('Quotas', () => {
 });
 
 describe('Request rates of an organization', () => {
-  it('429 · an organization over its rate is refused, and another is served; refusals by the rate of a credential do not count', async () => {
+  it('429 · an organization over its rate is refused while another is served; a request that exceeds the rate of its credential does not count', async () => {
     const own = await openWorld({ requestsPerMinute: 4, requestsPerMinuteOrganization: 6 });
     try {
       const alice = await own.person('Alice');
@@ -351,7 +359,7 @@ describe('Request rates of an organization', () => {
     }
   });
 
-  it('429 · requests of runtimes are refused beyond a rate of their own, and do not count against the rate of people', async () => {
+  it('429 · requests from runtimes are refused beyond a rate of their own, and do not count against the rate of people', async () => {
     const own = await openWorld({
       requestsPerMinute: 2,
       requestsPerMinuteOrganization: 2,
@@ -381,7 +389,7 @@ describe('Request rates of an organization', () => {
       const beat = 'mutation { heartbeat(input: {}) { nextHeartbeatMs } }';
       for (const status of [200, 200, 429]) expect(await ask('{ __typename }')).toBe(status);
       for (const status of [200, 200]) expect(await ask(beat)).toBe(status);
-      // Neither the name alone nor a second field makes an operation a heartbeat.
+      // An operation is no heartbeat if `heartbeat` is only the alias of another field, or if the operation has a second field.
       for (const other of ['{ heartbeat: __typename }', beat.replace('{ heart', '{ __typename heart')])
         expect(await ask(other)).toBe(429);
       for (const status of [429, 429]) expect(await ask(beat)).toBe(status);

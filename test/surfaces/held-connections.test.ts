@@ -19,7 +19,10 @@ let globex: SampleOrganization;
 /** A second pool: counts the service's connections, and locks rows. */
 let beside: Knex;
 let restore: () => Promise<void>;
-/** Stands in for every vendor. It closes the connection without a response, after counting the service's connections. */
+/**
+ * Stands in for every vendor. At each request, it counts the service's database connections that are in a transaction or wait for a lock.
+ * Then it closes the connection of the request without a response.
+ */
 let vendor: Server;
 let heldWhileAsked: number[] = [];
 let baseUrl: string;
@@ -70,7 +73,10 @@ async function pointToVendor(): Promise<void> {
   await world.knex('mcpBindings').where({ orgId }).update({ pinnedUrl: baseUrl });
 }
 
-/** Arguments with which a mutation calls a vendor, if the arguments of the sample cause no call. */
+/**
+ * Arguments with which a mutation sends a request to a vendor, for each mutation that sends none with the arguments of the sample
+ * organization.
+ */
 const asking: Record<string, (args: Arguments) => Arguments> = {
   connectIntegration: (args) => ({ ...args, vendor: 'github', vendorKind: 'tracker', credentials: 'secret', baseUrl }),
   startMission: (args) => ({ ...args, issue: '#1' }),
@@ -94,7 +100,7 @@ const updateProject = (id: string) => ({
 });
 
 describe('Mutations that commit in steps', () => {
-  it('400 · a mutation that commits in steps is refused together with another field, and nothing is written', async () => {
+  it('400 · a mutation that commits in steps is refused when the operation contains another field as well, and nothing is written', async () => {
     const { projectId } = acme.ids;
     const session = await world.session(acme.owner, acme.organization.id);
     const start = `startMission(projectId: "${projectId}", prompt: "Twice?") { id }`;

@@ -1,4 +1,5 @@
-// Hooks for the events of any system: signed deliveries, filters and templates of rules, previews, and hooks that are disabled.
+// Hooks for events from any system: signed deliveries, the filters and the templates that rules contain, previews of rules, and disabled
+// hooks.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -228,7 +229,7 @@ describe('Deliveries to a hook', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('a delivery is retried after the time that the source host requests, also one that a person has approved', async () => {
+  it('a delivery is retried after the time that the source host requests, even if a person has approved the delivery', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const limited = (headers: Record<string, string>, message = 'Slow down') =>
       github.disturb('repos/get-collaborator-permission-level', { status: 403, headers, body: { message } });

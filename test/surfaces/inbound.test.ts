@@ -128,7 +128,7 @@ describe('Issues that get a label', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('a labeled issue starts one mission in any order of its events, even if the label is removed meanwhile', async () => {
+  it('an issue that gets the label starts one mission, whatever the order of its events, even if the label is removed meanwhile', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const event = labeled('agent');
     const others = ['unlabeled', 'opened'].map((action) => ({ ...event, action }));
@@ -238,7 +238,7 @@ describe('Issues that get a label', () => {
     await world.rest('PATCH', `/projects/${project}`, { token: owner.token, body: { repoFullName: 'acme/shop' } });
   });
 
-  it('a label by a person without write access waits for approval, and the mission is billed to the person who approves', async () => {
+  it('when a person without write access adds the label, the mission waits for approval, and is billed to the person who approves it', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const waiting = await deliver('issues', labeled('agent', { by: person('eve') }));
     expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve has no write access to acme/shop.' });
@@ -253,7 +253,7 @@ describe('Issues that get a label', () => {
     expect((await approve(owner.token)).status).toBe(409);
   });
 
-  it('a label by anyone starts a mission if the rule allows it, unless the billing settings forbid it', async () => {
+  it('a mission starts whoever adds the label if the rule allows anyone, unless the billing settings forbid it', async () => {
     await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
     const session = await world.session(owner.person, owner.organization.id);
     const policy = (trackerTriggers: string) =>
@@ -303,7 +303,7 @@ describe('Members with a linked account', () => {
     expect(await link(bob.id, 'EVE')).toEqual(linked);
     expect((await link(owner.person.id, 'eve')).description).toContain('is already linked to another member');
 
-    // Another person has taken over the login; the link is by the id of the account.
+    // The login `eve` now belongs to account 9. Bob is still linked to account 7, because the link contains the id of the account.
     const event = (id: number) => labeled('agent', { by: { id, ...person('eve') } as never });
     await policy('members');
     const { id } = await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
@@ -361,7 +361,7 @@ describe('Automations that mention each other', () => {
 });
 
 describe('Agents that answer each other through a person’s account', () => {
-  it('a rule starts ten missions a day on one issue; then a person has to approve', async () => {
+  it('a rule starts at most ten missions a day on one issue; after that, a person has to approve each mission', async () => {
     await automation([{ kind: 'comment', mention: 'agent' }]);
     const { issue } = labeled('x');
     for (let n = 0; n < 10; n++)
@@ -412,7 +412,7 @@ describe('Failed checks', () => {
     sender: person('github-actions[bot]', 'Bot'),
   });
 
-  it('a failed check starts a mission with the end of its log, unless it is on the branch of a mission', async () => {
+  it('a failed check starts a mission that gets the end of the check’s log, unless the check ran on the branch of a mission', async () => {
     await automation([{ kind: 'check', branch: 'main' }]);
     expect(await deliver('check_run', failed())).toMatchObject({ status: 'started', title: 'test failed on main' });
     const [run] = await runs();

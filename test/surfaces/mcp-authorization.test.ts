@@ -1,5 +1,6 @@
-// Access of a program without a secret to the MCP server: the official client discovers, registers, asks the person, exchanges and
-// refreshes by itself (docs/contract.md#authorization-code-flow); the test plays the person's browser over HTTP.
+// A program without a client secret gets access to the MCP server. The official client discovers the authorization server, registers, sends
+// the person there, exchanges the code and refreshes its tokens, all by itself (docs/contract.md#authorization-code-flow). The test acts as
+// the person's browser over HTTP.
 import { Client as NewestClient, StreamableHTTPClientTransport as NewestTransport } from '@modelcontextprotocol/client';
 import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -29,7 +30,7 @@ afterAll(() => world.close());
 const accept = 'application/json, text/event-stream';
 const redirectUrl = 'http://127.0.0.1:33418/callback';
 
-/** The store of a client program: its registration, verifier, tokens, and the last URL that it sent the person to. */
+/** A client program that stores its registration, its verifier, its tokens, and the last URL to which it sent the person. */
 function program() {
   const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; sentTo?: URL } = {};
   const provider: OAuthClientProvider = {
@@ -62,7 +63,8 @@ function program() {
       return response;
     };
     await client.connect(new StreamableHTTPClientTransport(serverUrl, { authProvider: provider, fetch: asked }));
-    // Along with its first call, the client tries to open a stream, which has been refused before the test continues.
+    // Along with its first call, the client tries to open a stream, and the service refuses the stream. The test waits for this response,
+    // so that it does not arrive during a later step.
     await client.ping();
     await Promise.allSettled(sent);
     return client;
@@ -174,7 +176,7 @@ async function statuses(token: string) {
   return { api: api.status, mcp: mcp.status, a2a: a2a.status };
 }
 
-test('401 · an OAuth token opens only the resource that it was issued for; a personal access token opens all three', async () => {
+test('401 · an OAuth token works only for the resource that it was issued for; a personal access token works for REST, MCP and A2A', async () => {
   const made = async (resource: string | null) => {
     const { provider, kept } = program();
     await auth(provider, { serverUrl, scope: 'projects:read' });
@@ -237,7 +239,7 @@ function newestProgram() {
   return { kept, transport, client: () => new NewestClient({ name: 'editor', version: '2' }) };
 }
 
-test('403 · an MCP tool that needs more scopes makes the client ask the person for them, and continue', async () => {
+test('403 · when an MCP tool needs more scopes, the client asks the person for them, and then the call succeeds', async () => {
   const { kept, transport, client } = newestProgram();
   await expect(client().connect(transport())).rejects.toThrow('Unauthorized');
   // The client adds the scope by itself, because the authorization server's metadata lists it.
@@ -263,7 +265,7 @@ test('403 · an MCP tool that needs more scopes makes the client ask the person 
   await held.close();
 });
 
-test('403 · insufficient_scope names the required scopes and the metadata URL; batches and personal tokens get an error as tool result', async () => {
+test('403 · insufficient_scope names the required scopes and the metadata URL; a batch or a personal token gets the error as a tool result', async () => {
   const { kept } = await admitted(['projects:read']);
   const ask = (token: string, method: string, params: object, isBatch = false) => {
     const message = { jsonrpc: '2.0', id: 1, method, params };
@@ -298,7 +300,7 @@ test('an MCP client gets the error access_denied when the person denies access',
 const register = async () => (await world.request('POST', '/v1/agent/identity', { body: { type: 'anonymous' } })).body;
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-test('401 · an unclaimed agent gets no token for the MCP server, and its API token does not open it', async () => {
+test('401 · an unclaimed agent gets no token for the MCP server, which also refuses the agent’s token for the API', async () => {
   const { identity_assertion: assertion } = await register();
   const refused = await form('/v1/oauth2/token', { grant_type: jwtBearer, assertion, resource: `${world.url}/mcp` });
   expect([refused.status, refused.body.error]).toEqual([400, 'invalid_target']);

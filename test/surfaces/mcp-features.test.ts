@@ -72,13 +72,13 @@ describe('MCP resources', () => {
     expect(await asJson(`aep://runs/${run.runId}`)).toEqual(structuredContent);
   });
 
-  test('a log is read by part as an MCP resource, with its session encoded in the URI', async () => {
+  test('each part of a log is an MCP resource, and the URI of the resource contains the encoded id of the session', async () => {
     const uri = `aep://sandboxes/${sandbox.id}/logs/builder/${encodeURIComponent(session.sessionId)}/session`;
     expect(await read(uri)).toEqual({ uri, mimeType: 'text/plain', text: 'first line\nlast line\n' });
     await expect(read(uri.replace(/session$/, 'diary'))).rejects.toThrow(/part/);
   });
 
-  test('the content of an artifact is returned as text or bytes; large content is an error that names the download URL', async () => {
+  test('the content of an artifact is returned as text or bytes; if it is too large, the error names the download URL', async () => {
     const text = await leaveArtifact(place, 'all good', { contentType: 'text/plain' });
     const image = await leaveArtifact(place, 'png', { contentType: 'image/png' });
     const at = ({ id }: { id: string }) => `aep://artifacts/${id}/content`;

@@ -32,7 +32,7 @@ describe('The list of MCP tools', () => {
     expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {}, prompts: {}, completions: {} });
   });
 
-  test('an MCP tool accepts the path, query and body of its REST call side by side, with their limits', async () => {
+  test('an MCP tool accepts the path parameters, query and body fields of its REST call side by side, with the same limits as REST', async () => {
     const { tools } = await (await connect(token)).client.listTools();
     const tool = tools.find(({ name }) => name === 'update_project')!;
     expect(tool.description).toMatch(
@@ -153,7 +153,7 @@ describe('The list of MCP tools', () => {
       delete_scheduled_task: 'destructive, idempotent',
       run_scheduled_task: 'open world',
     });
-    // Reading tools are queries, and no query writes.
+    // A tool that does not write calls a query, so there are at most as many of these tools as queries.
     const queries = Object.keys(schema.getQueryType()!.getFields()).length;
     expect(Object.keys(table).length - Object.keys(writing).length).toBeLessThanOrEqual(queries);
   });

@@ -84,7 +84,7 @@ describe('MCP tool calls', () => {
     expect(await call('list_scopes')).toEqual(record((await world.rest('GET', '/scopes', { token })).body));
   });
 
-  test('a member that REST omits is omitted over MCP too, not null', async () => {
+  test('a field that REST omits is omitted over MCP too, and not sent as null', async () => {
     const dora = await world.person('Dora');
     const orgId = (await world.found(dora, 'Doras')).id;
     for (const [vendor, vendorKind] of [
@@ -102,7 +102,7 @@ describe('MCP tool calls', () => {
     expect(page.data).toEqual([created.structuredContent]);
   });
 
-  test('a member that a tool call omits is unchanged, null clears it, and a deleted record is deleted for REST too', async () => {
+  test('an update over MCP keeps a field that the call omits, and clears a field that is null; a project deleted over MCP is deleted for REST too', async () => {
     const { call } = await connect(token);
     const created = await call('create_project', { name: 'Beta', repoFullName: 'acme/beta', issueCode: 'BET' });
     const { id } = created.structuredContent as { id: string };
@@ -135,7 +135,7 @@ describe('MCP tool calls', () => {
     );
   });
 
-  test('invalid arguments are a tool error that names each, and nothing is written', async () => {
+  test('a call with invalid arguments gets a tool error that names each of them, and writes nothing', async () => {
     const { call } = await connect(token);
     const before = await world.knex('projects').count();
     const bad = [
@@ -169,7 +169,7 @@ describe('MCP tool calls', () => {
     expect(await world.knex('projects').count()).toEqual(before);
   });
 
-  test('a tool beyond the scopes is a tool error that names the scope, before its arguments are validated', async () => {
+  test('a call of a tool beyond the token’s scopes gets a tool error that names the missing scope, even if the arguments are invalid too', async () => {
     const narrow = await world.token(owner.person, owner.organization, { scopes: ['projects:read'] });
     const { call } = await connect(narrow);
     const viaRest = await world.rest('POST', '/projects', { token: narrow, body: {} });

@@ -102,7 +102,7 @@ describe('Clients that use oauth4webapi', () => {
     });
   });
 
-  it('oauth4webapi gets standard error codes for its mistakes', async () => {
+  it('oauth4webapi gets standard error codes when the service refuses its requests', async () => {
     const issuer = new URL(world.url);
     const as = await oauth.processDiscoveryResponse(
       issuer,
@@ -217,7 +217,7 @@ describe('Clients that use the MCP SDK', () => {
     expect(await world.opens(access_token, 'api')).toBe(false);
   });
 
-  it('the MCP SDK stays signed in when it requests that, and registers again when its registration was deleted', async () => {
+  it('the MCP SDK stays signed in when it requests offline_access, and registers again when its registration was deleted', async () => {
     const serverUrl = `${world.url}/mcp`;
     const { kept, own } = provider();
     const wish = { serverUrl, scope: 'missions:read offline_access' };

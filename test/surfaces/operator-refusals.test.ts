@@ -142,7 +142,7 @@ describe('Refusals of operator’s commands', () => {
     await expect(ask(name!, ...args)).rejects.toMatchObject({ message });
   });
 
-  it('integration:create refuses a vendor with two kinds without --kind or with another kind', async () => {
+  it('integration:create requires --kind for a vendor of two kinds, and refuses a kind that the vendor does not have', async () => {
     const connect = (...kind: string[]) =>
       ask('integration:create', '--org', 'acme', '--vendor', 'github', '--name', 'GitHub', ...kind);
     await expect(connect()).rejects.toThrow('--kind: must be one of tracker, scm for github');
@@ -150,7 +150,7 @@ describe('Refusals of operator’s commands', () => {
     expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
   });
 
-  it('demo:seed refuses another organization with the name of the demo', async () => {
+  it('demo:seed writes nothing when another organization already has the name of the demo', async () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
     await world.found(await world.person('Mallory'), 'Demo');
     const projects = await world.knex('projects').count();

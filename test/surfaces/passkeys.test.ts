@@ -64,7 +64,7 @@ async function holder(authenticator = createAuthenticator()) {
 const refused = 'The passkey could not be verified, or the page is older than five minutes. Try again.';
 
 describe('Creating a passkey', () => {
-  it('a new passkey is discoverable and verifies its user, excludes existing ones, and is listed', async () => {
+  it('a new passkey must be discoverable and verify its user; the person’s existing passkeys are excluded, and the page lists them', async () => {
     const { person, console, authenticator } = await holder();
     const options = (await console.submit('/console/passkeys/options')).body;
     expect(options).toMatchObject({
@@ -289,7 +289,7 @@ describe('Signing in with a passkey', () => {
     }
   });
 
-  it('passkey challenges are stored only when used, and deleted when they expire', async () => {
+  it('a passkey challenge is stored when it is used and not when it is issued, and deleted when it expires', async () => {
     await sql('delete from used_passkey_challenges');
     const { person, authenticator } = await holder();
     const tab = browser();

@@ -1,4 +1,4 @@
-// Error pages for a browser whose page does not exist, or is not for this person. They also link to other pages.
+// Error pages for browsers that request a page which does not exist, or which the person may not see. Error pages also link to other pages.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
@@ -16,7 +16,7 @@ const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9
 const navigation = '<nav aria-label="Console">';
 
 it.each(['/nowhere', '/console/nowhere', '/console/tokens/nowhere', '/development'])(
-  '404 · a browser gets %s as a page, which has the navigation for a person who is signed in',
+  '404 · a browser gets an error page at %s, with the navigation of the console if the person is signed in',
   async (path) => {
     const page = await world.request('GET', path, { headers: browser, session: alice });
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);

@@ -140,7 +140,7 @@ describe('Refreshing a token', () => {
     }
   });
 
-  it('a refresh may omit client_id; another client’s is refused, and an unknown client is told to register', async () => {
+  it('a refresh may omit client_id; a refresh with the client_id of another client is refused, and an unknown client is told to register', async () => {
     const { refresh_token } = await signIn();
     const other = await world.register();
     expect((await refresh(refresh_token, { client_id: other })).body).toEqual(oauthError('invalid_grant'));
@@ -261,7 +261,7 @@ describe('Sign-ins of a person', () => {
     expect(await opens(tokens)).toBe(false);
   });
 
-  it('a sign-in is deleted after its end, once no late token can refer to it', async () => {
+  it('a sign-in that has ended is kept until none of its tokens can be presented any longer, and then deleted', async () => {
     const visit = await world.visitor('lin');
     const tokens = await signIn(visit);
     const mine = { userId: visit.person.id };

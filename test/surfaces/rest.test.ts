@@ -1,4 +1,5 @@
-// Common behaviour of all calls to /v1: request ids, rates, where credentials are accepted, ETags, headers, and responses while the database is unavailable.
+// Behaviour that all calls to /v1 share: request ids, rates, the check of credentials, ETags, headers, and responses while the database is
+// unavailable.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
@@ -287,7 +288,7 @@ describe('The REST API over HTTP', () => {
       expect((await world.rest('GET', '/organizations/none', { headers, token })).status).toBe(404);
     });
 
-    it('lists and answers to writes have no ETag', async () => {
+    it('neither a list nor the response to a write has an ETag', async () => {
       expect((await world.rest('GET', '/projects', { token })).headers.get('etag')).toBe(null);
       const made = await world.rest('POST', '/projects', { token, body: { name: 'Shop', repoFullName: 'acme/shop' } });
       expect(made.headers.get('etag')).toBe(null);
@@ -324,7 +325,7 @@ describe('Request rates of the REST API', () => {
       retryable: true,
       code: 'rate_limited',
     });
-    // Another credential of the same person has its own rate.
+    // Another credential of the same person has a rate limit of its own.
     expect((await me({ session })).status).toBe(200);
     expect((await me({ token: await world.token(alice, acme) })).status).toBe(200);
   });
@@ -370,7 +371,7 @@ describe('Request rates of the REST API', () => {
       expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     expect((await me(from('2001:db8::1', { token }))).status).toBe(200);
-    // Another /64 is a different network, and a call without a credential does not count as a failure.
+    // Another /64 prefix is another network. A call without a credential is not an attempt with an invalid credential, so it does not count.
     expect((await me(from('2001:db8:0:1::1', { token: 'pat_bad' }))).status).toBe(401);
     expect((await me(from('2001:db8::1'))).status).toBe(401);
   });
@@ -433,7 +434,8 @@ describe('REST while the database is unavailable', () => {
   it('200 · requests are served again as soon as the database is back', async () => {
     const { database } = world.connection;
     expect((await me()).status).toBe(200);
-    // The database cannot be renamed while it is in use, which it is when the service reconnects in between.
+    // The database can be renamed only while nothing is connected to it. The service may connect again after its connections were ended, so
+    // the test repeats both steps until the database is renamed.
     const isAway = async () => {
       await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
       const renamed = admin(`alter database ${database} rename to ${database}_away`).then(() => 'renamed');

@@ -1,4 +1,5 @@
-// Sign-in through a SAML 2.0 provider, whose responses have real XML signatures, and responses that falsify one thing each.
+// Sign-in through a SAML 2.0 provider, whose responses have real XML signatures. Some tests send responses that are falsified in one way
+// each.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -137,7 +137,7 @@ it('a provisioned person joins after sign-in, has the role of their groups, and 
   await patch(`/Users/${id}`, { op: 'Replace', path: 'active', value: true });
   expect(await stateOf('bob@')).toBe('waiting');
 
-  // A person who was removed here does not join again by the old offer.
+  // A person whom a member of the organization has removed cannot join again with the directory's earlier offer.
   await acceptDirectoryOffer(bob, alice.organization.id);
   await world.rest('DELETE', `/organizations/${alice.organization.id}/memberships/${bob.id}`, { session });
   expect([await stateOf('bob@'), await directoryOffersFor(bob)]).toEqual(['removed', []]);
@@ -287,7 +287,7 @@ it('an email address that came from the SCIM user name changes with the user nam
   expect(await renamed('other@example.com')).toBe('after@example.com');
 });
 
-it('the groups of a directory have a limited number of members in total; a page of groups ends before it has too many', async () => {
+it('the groups of a directory have a limited number of members in total; a page of groups ends before the groups on it have too many members', async () => {
   const [before, page] = [{ ...directoryCounts }, { ...directoryPage }];
   const ids = [await provision('crowd-1@example.com'), await provision('crowd-2@example.com')];
   const members = ids.map((value) => ({ value }));

@@ -139,7 +139,7 @@ describe('Invalid security events', () => {
     await stranger.close();
   });
 
-  it('400 · an event of an issuer that is not set up to send events is refused with access_denied', async () => {
+  it('400 · an event from an issuer that is not set up to send events is refused with access_denied', async () => {
     world.trust({ maySendEvents: false });
     expect(await outcome(event())).toEqual(refused('access_denied'));
   });

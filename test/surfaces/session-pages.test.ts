@@ -1,4 +1,4 @@
-// The page of a person's sessions over real HTTP. programs/surfaces/pages-in-browser.test.ts tests it in a browser.
+// The page that lists a person's sessions, requested over real HTTP. programs/surfaces/pages-in-browser.test.ts tests this page in a browser.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';

@@ -46,7 +46,7 @@ describe('Signing in', () => {
     expect(first.body.replaceAll(known, 'X')).toBe(second.body.replaceAll(unknown, 'X'));
   });
 
-  it('a sign-in code may contain the blanks that mail programs add', async () => {
+  it('a sign-in code may contain the spaces that mail programs add', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email });
     const code = await codeFor(email);
@@ -94,7 +94,7 @@ describe('Signing in', () => {
     expect((await mine.submit('/sign-in/code', { email, code })).status).toBe(303);
   });
 
-  it('303 · five wrong codes of a stranger do not invalidate the right one', async () => {
+  it('303 · five wrong codes that a stranger enters do not invalidate the right code', async () => {
     const email = address();
     const [mine, stranger] = [browser('192.0.2.1'), browser('192.0.2.2')];
     await mine.submit('/sign-in', { email });
@@ -130,7 +130,7 @@ describe('Signing in', () => {
     expect((await known.submit('/sign-in', { email })).status).toBe(429);
   });
 
-  it('429 · guessing codes for many email addresses is blocked for its network, and for no other', async () => {
+  it('429 · a network is blocked when it guesses codes for many email addresses, and other networks are not', async () => {
     const stranger = browser('2001:db8::1');
     for (let n = 0; n < 24; n++) {
       const email = address();

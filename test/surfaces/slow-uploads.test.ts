@@ -148,7 +148,7 @@ describe('Concurrent and slow uploads', () => {
     expect([files(), faults]).toEqual([before, []]);
   });
 
-  it('400 · other request bodies than uploads must arrive within a minute', async () => {
+  it('400 · request bodies other than uploads must arrive within a minute', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let reading: Promise<unknown> | undefined;
     const server = createServer((req) => {
@@ -205,7 +205,7 @@ describe('Concurrent and slow uploads', () => {
       sending,
     );
     expect(JSON.parse((await answer).body).sizeBytes).toBe(64 * 1024 * 1024);
-    // Most of the content waits in the system's sockets.
+    // Most of the content that the storage has not read yet is in socket buffers of the operating system.
     expect(most).toBeLessThan(16 * 1024 * 1024);
   });
 });

@@ -59,7 +59,7 @@ const asUser = (name: string) =>
 
 const refusal = (answer: Answer) => [answer.status, /<h1>[^<]*<\/h1>\s*<p>([^<]*)<\/p>/.exec(answer.body)?.[1]];
 
-/** The tokens of a client that the person signs in to with a session. */
+/** Registers an OAuth client, and lets a person sign in to it in the browser of their session. Returns the client's tokens. */
 async function oauthSignIn({ organization, session }: Human): Promise<Record<string, string>> {
   const client = { redirect_uris: [redirectUri], client_name: 'Client' };
   const { client_id } = (await world.request('POST', '/v1/oauth2/register', { body: client })).body;
@@ -146,7 +146,7 @@ it('a session that a provider opened reaches only its organization, and so do th
   }
 });
 
-it('a provider signs in no account whose email address is of another domain, and its metadata has at most 64 KiB', async () => {
+it('a provider cannot sign in an account whose email address belongs to another domain; provider metadata of more than 64 KiB is refused', async () => {
   asUser('new');
   await wholeWay(browserOf());
   await world.knex('people').where({ email: 'new@example.com' }).update({ email: 'new@elsewhere.example' });

@@ -21,7 +21,7 @@ let other: Account;
 let providerId: string;
 let domainId: string;
 let restore: () => Promise<void>;
-/** TXT records by name; an error stands for name servers that fail. */
+/** TXT records by domain name. If the value is an error, the look-up fails with it, as when name servers fail. */
 const records = new Map<string, string[] | Error>();
 const resolveTxt = async (name: string): Promise<string[][]> => {
   const found = records.get(name);
@@ -227,7 +227,7 @@ describe('Identity providers', () => {
     expect((await visit(browser, '/console/account')).status).toBe(303);
   });
 
-  it('a provider opens only its own organization, unless the person has proved their address in the browser', async () => {
+  it('a sign-in through a provider gives access only to the provider’s organization, unless the person has proved their address in the browser', async () => {
     const grace = other.person;
     await tested();
     asUser('grace');
@@ -311,7 +311,7 @@ describe('Identity providers', () => {
     expect((await graphqlIn(browser, '{ me { role } }')).body.data.me).toEqual({ role: 'viewer' });
     await scim('PUT', `Users/${id}`, { userName: 'new@example.com', active: false });
     expect((await graphqlIn(browser, '{ me { role } }')).status).toBe(401);
-    // The default role of the provider does not bring the user back.
+    // The provider has a default role for new members, but a user whom the directory has deactivated gets no role from it.
     expect((await wholeWay(browserOf())).status).toBe(403);
   });
 });
@@ -416,7 +416,7 @@ describe('Refused sign-ins through a provider', () => {
     if (reason !== 'Its response is invalid.') expect(event.changes[0].after).toBe(reason);
   });
 
-  it('403 · a sign-in is refused when the answer has a foreign signature, or is an error of the provider', async () => {
+  it('403 · a sign-in is refused when the provider’s answer is signed with an unknown key, or reports an error', async () => {
     asUser('new');
     provider.behave({ signsWithForeignKey: true });
     expect((await wholeWay(browserOf())).status).toBe(403);
@@ -439,7 +439,7 @@ describe('Refused sign-ins through a provider', () => {
     expect(await world.knex('sign_in_domains').where({ orgId: owner.organization.id })).toEqual([]);
   });
 
-  it('400 · a provider’s answer is refused in another browser, a second time, after ten minutes, or for another provider', async () => {
+  it('400 · a provider’s answer is refused if it comes from another browser, was already used, is ten minutes old, or was meant for another provider', async () => {
     const again = 'This sign-in has expired, was already used, or was started in another browser. Start again.';
     asUser('new');
     const browser = browserOf();

@@ -84,7 +84,10 @@ describe('Permissions of subscriptions', () => {
     expect((await admitted.news()).status).toBe('running');
   });
 
-  /** Ways to lose the permission to read, each with the problem at the end. */
+  /**
+   * Ways in which a subscriber loses the permission to read. Each way returns the headers of the subscriber, a function that takes the
+   * permission away, and the code of the error with which the subscription then ends.
+   */
   const losses: Record<
     string,
     (runId: string) => Promise<[headers: object, lose: () => Promise<unknown>, code: string]>
@@ -155,7 +158,7 @@ describe('Permissions of subscriptions', () => {
     await expectEnd(reading, code);
   });
 
-  it('an event of a subscription shows only what its caller may see at that time', async () => {
+  it('an event of a subscription shows only what its caller may see when the event is sent', async () => {
     const held = await taken();
     const token = await world.token(owner, acme, { scopes: ['missions:read', 'sandboxes:read'] });
     const query = 'subscription ($runId: String!) { runUpdated(runId: $runId) { missionActivity sandboxes { role } } }';

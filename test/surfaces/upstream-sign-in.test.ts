@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Puts a new console with the provider in front of the app, with nothing kept in memory. */
+/** Puts a new console in front of the app. The new console signs people in through the provider, and remembers nothing from earlier tests. */
 function serve(settings: Partial<typeof client & { issuer: string }> = {}): void {
   const upstreamSignIn = { issuer: provider.issuer, ...client, ...settings };
   const surface = createConsole({ report: (_exchange, error) => void faults.push(error), upstreamSignIn });
@@ -49,7 +49,10 @@ const cookieIn = (answer: Answer, name: string): string | undefined =>
     .find((cookie) => cookie.startsWith(`${name}=`))
     ?.split(';')[0];
 
-/** Starts at the console: returns the provider's URL, and the cookie that the browser keeps. */
+/**
+ * Starts a sign-in at the console. Returns the provider's URL to which the console redirects the browser, and the cookie that the browser
+ * stores.
+ */
 async function startSignIn(returnTo = ''): Promise<{ address: URL; cookie: string }> {
   const answer = await world.request('GET', `/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}`);
   expect(answer.status).toBe(303);
@@ -191,7 +194,7 @@ describe('Refused upstream sign-ins', () => {
     expect(await people()).toBe(before);
   });
 
-  it('403 · refused upstream sign-ins of a known person are in the audit log: an unverified address, and a disabled account', async () => {
+  it('403 · the audit log records when an upstream sign-in of a known person is refused because of an unverified address or a disabled account', async () => {
     const mary = await world.person('Mary');
     const { id: orgId } = await world.found(mary, 'Acme');
     const session = await world.session(mary, orgId);
