@@ -70,8 +70,8 @@ async function beginMinute(trx: Transaction, run: Run, from: number): Promise<Li
 }
 
 /**
- * Begins the first charged minute of the sandbox after a runtime has claimed the run. Returns the run. If the minute would exceed a limit,
- * parks the run until the limit is raised, and returns null.
+ * Called when a runtime has claimed the run: begins a minute of the sandbox, and returns the run. If the minute would exceed a limit, parks
+ * the run until the limit is raised, and returns null.
  */
 export async function beginClaimedMinute(trx: Transaction, runId: Run['id']): Promise<Run | null> {
   const run = (await lockRun(trx, { id: runId }))!;
@@ -87,7 +87,7 @@ async function park(trx: Transaction, run: Run, { parkedBy, reason }: LimitReach
   run.parkedReason = reason;
 }
 
-/** Charges the next minute of the sandbox for each reported run whose current minute is over. Each run has its own transaction. */
+/** Begins and charges the next sandbox minute of each reported run whose current minute is over. Each run has its own transaction. */
 export async function beginDueMinutes(
   caller: Caller,
   runs: readonly { runId: string; leaseId: string }[],

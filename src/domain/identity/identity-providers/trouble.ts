@@ -25,7 +25,7 @@ const expiryOf = (base64: string): number => Date.parse(new X509Certificate(Buff
 
 /**
  * SAML providers of an organization whose certificates all expire before a given time. People can still sign in after a certificate has
- * expired (saml-metadata.ts), but by then the provider usually signs with a new certificate, which the organization must add.
+ * expired (saml-metadata.ts), but by then the provider usually signs with a new certificate, which the service must know.
  */
 export async function listExpiringCertificates(orgId: Id<'organization'>, before: number): Promise<ExpiringProvider[]> {
   const providers = await IdentityProvider.findAll({ orgId, protocol: 'saml' });
