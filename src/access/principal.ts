@@ -39,8 +39,8 @@ export interface Caller {
    */
   readonly hiddenOrgIds?: readonly string[];
   /**
-   * Whether the session, or the session in which the credential was created, reaches only one organization. The reason is that the person
-   * signed in through the identity provider of this organization, and no other organization trusts that provider.
+   * Whether the session, or the session in which the credential was created, reaches only one organization: the person signed in through the
+   * identity provider of this organization, and nobody else vouches for the identity of the person.
    */
   readonly isOrgOnly?: boolean;
   /**

@@ -81,8 +81,8 @@ function paired(removed: DiffLine[], added: DiffLine[], isSplit: boolean): DiffR
 export type Range = [from: number, to: number];
 
 /**
- * Only the changed words of a line are marked if neither version of the line is longer than this maximum, and if the versions have at least
- * this share of their text in common. Other lines are marked as changed completely.
+ * The old and the new version of a line are compared word by word only if both have at most `longest` characters. If a version is longer, or
+ * if the versions have less than `minSharedRatio` of their text in common, the whole line is marked as changed.
  */
 const [longest, minSharedRatio] = [500, 0.4];
 

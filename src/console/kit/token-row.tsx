@@ -17,7 +17,7 @@ interface TokenRowProperties {
   /** Consequence of the revocation. */
   question: string;
   revoke(key: string): Promise<unknown>;
-  /** More facts about the token, which the row shows after the facts above. */
+  /** More facts about the token, shown at the end of the line with its dates. */
   children?: ComponentChildren;
 }
 

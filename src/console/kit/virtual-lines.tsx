@@ -60,8 +60,8 @@ function useSizes() {
 }
 
 /**
- * Computes which lines are in view. The position of the box, as a share of the whole way to scroll, says which row of the text is at the
- * same share of the view's height. `line` is the line of this row.
+ * Computes which lines are in view. If the box is scrolled by a quarter of the whole way, the row after a quarter of all rows is at a quarter
+ * of the view's height. `line` is the line of this row.
  */
 function viewOf(count: number, rows: Uint32Array | null, { top, height }: Box, glyphHeight: number) {
   const isWhole = count <= few;

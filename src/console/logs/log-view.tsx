@@ -90,7 +90,7 @@ export function LogView({ log, canGrow, news }: { log: LogKey; canGrow: boolean;
   );
 }
 
-/** Each line can begin with the time when it arrived. This is the number of characters of that prefix. */
+/** How many characters the arrival time takes that can be shown at the beginning of each line. */
 const timeLength = '00:00:00 '.length;
 
 /** The time of day when a line arrived, muted; blank when that is not known. */

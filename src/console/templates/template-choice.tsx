@@ -6,7 +6,7 @@ import { useReading } from '../kit/reading.ts';
 
 export const standard = 'standard';
 
-/** `standardWords`: the label that this form uses for the standard template. */
+/** `standardWords`: the label of the standard template in the list of choices, which depends on the form that contains this field. */
 export function TemplateChoice<V>({
   standardWords,
   children: hint,
