@@ -78,7 +78,7 @@ export const tokens = {
   lifetimeDays: { min: 1, max: 365, default: 90 },
 } as const;
 
-/** Credits; one is a US dollar of mission cost. A mission reserves `reserved` before it starts; below `low` a balance is low. */
+/** Amounts in credits of 1 USD of mission cost. A mission reserves `reserved` before it starts. A balance below `low` is low. */
 export const credits = {
   trial: 100,
   trialLastsMs: days(30),
@@ -118,16 +118,16 @@ export const report = {
   harnesses: { min: 1, max: 10 },
 } as const;
 
-/** Time without a heartbeat until a running sandbox is stale, and until the sandbox and its run fail (docs/contract.md#sandboxes). */
+/** How long a running sandbox sends no heartbeat before it is stale, and before it and its run fail (docs/contract.md#sandboxes). */
 export const silenceMs = { stale: minutes(2), failed: minutes(10) } as const;
 
-/** Time for a runtime to take down an expired environment before it counts as failed. */
+/** Time in which a runtime must take down an expired environment. After this time, the environment is marked as failed. */
 export const environmentGraceMs = minutes(10);
 
 /** Maximum numbers of related records inside one record, and of points in one chart. */
 export const previewSizes = { perParent: 20, sessions: 100, fragments: 200, metrics: 240, sparkline: 60 } as const;
 
-/** Bounds of `upcomingOccurrences` of an organization. */
+/** Bounds for the number of occurrences that the query `upcomingOccurrences` returns. */
 export const upcomingShown = { min: 1, max: 50, default: 10 } as const;
 
 /** Retention of sandbox samples. */
@@ -174,7 +174,7 @@ export const lifetimesMs = {
 /** Number of wrong attempts that locks a code (docs/contract.md#limits). */
 export const tries = { wrongUserCodes: 5, wrongSignInCodes: 5 } as const;
 
-/** Interval between polls of a claim, and the increase by `slow_down` (RFC 8628, section 3.5). */
+/** Interval between two polls of a claim, and how much longer `slow_down` makes the interval (RFC 8628, section 3.5). */
 export const polling = { intervalSeconds: 5, slowDownSeconds: 5 } as const;
 
 /** Maximum sizes of bodies, responses and contents, in bytes. */
@@ -221,13 +221,13 @@ export const mcp = { messagesPerBatch: 20 } as const;
 /** Invites in 24 hours: the default per organization (INVITES_PER_DAY), and the maximum to one email address from all senders. */
 export const invitesPerDay = { organization: 100, recipient: 5 } as const;
 
-/** Rate limits. The limits for registrations (from one source address) and for requests are defaults of settings. */
+/** Rate limits. For requests, and for registrations from one source address, settings can replace these defaults. */
 export const rates = {
   /** Failed authentications from one client network. */
   failedAuthenticationsPerMinute: 300,
   /** Sign-in mails that one network requests, for all email addresses together. */
   signInMailsPerHourAndNetwork: 120,
-  /** Sign-in mails to one email address that one network requests. One network alone cannot use up the limit of the email address. */
+  /** Sign-in mails to one email address that are requested from one network. One network alone cannot use up the limit of the address. */
   signInMailsPerDayToAddressFromNetwork: 20,
   /** Sign-in mails to one email address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
   signInMailsPerDayToAddress: 100,
@@ -241,9 +241,9 @@ export const rates = {
   securityEventsPerMinute: 300,
   /** Events of payment providers from one source address, counted before any signature is verified. */
   paymentEventsPerMinute: 600,
-  /** Metadata documents of OAuth clients that are fetched because of requests from one client address. */
+  /** Metadata documents of OAuth clients that the service fetches because of requests from one client address. */
   clientDocumentsPerMinute: 120,
-  /** Requests: of a credential, an organization, a runtime (about five a second per mission), and all runtimes of an organization. */
+  /** Requests by a credential, by an organization, and by a runtime (about 5 a second per mission) or all runtimes of an organization. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
   requestsPerMinuteRuntime: 24_000,

@@ -97,7 +97,10 @@ async function open(): Promise<void> {
   }
 }
 
-/** @throws SettingsError if backups are scheduled for a server that is not embedded. In a worker, DATABASE_URL is the embedded server. */
+/**
+ * Requires the embedded database if backups are scheduled. Worker processes check nothing, because their DATABASE_URL is the embedded server.
+ * @throws SettingsError if backups are scheduled although DATABASE_URL names another server than the embedded one
+ */
 function requireEmbedded({ backups, databaseUrl }: Config): void {
   if (backups && databaseUrl && cluster.isPrimary)
     throw new SettingsError(

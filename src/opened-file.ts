@@ -35,7 +35,7 @@ export async function openFile<Config extends { addresses: Addresses }, Services
   const secret = secretFile ? (await readFile(secretFile, 'utf8')).trim() : await readSecret();
   await organizationIn(file, secret);
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-open-'));
-  // The embedded database of root belongs to another account.
+  // If this process runs as root, the embedded database runs under another account, which must be able to enter this folder.
   if (process.getuid?.() === 0) chmodSync(folder, 0o711);
   const config = readConfig({
     ...{ HOST: '127.0.0.1', PORT: String(port ?? (await freePort())) },
@@ -84,7 +84,7 @@ function readArguments(args: string[]): { file: string; secretFile: string | und
   });
   const [file, more] = positionals;
   if (file === undefined || more !== undefined)
-    throw new Error('open needs the path of one file that org:pack has written.');
+    throw new Error('The command open needs the path of one file that the command org:pack has written.');
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`);
   return {
     file,

@@ -5,7 +5,7 @@ import { members, string, typed } from './members.ts';
 const description = 'Confirms that the call succeeded.';
 const ok = typed('True', 'Always true: a call that fails returns an error instead.');
 
-/** The response `{ ok: true }`, with the contract's name. */
+/** The GraphQL type of the response `{ ok: true }`. It has the name that the contract gives to this response. */
 export const okAnswer = (name: string) =>
   builder.objectRef<{ ok: true }>(name).implement({ description, fields: (t) => members(t, { ok }) });
 

@@ -15,8 +15,8 @@ export interface Context {
 }
 
 /**
- * Yields at once, and after each change of one of these records. Each value is a function that looks up the caller; call it before anything
- * is read. Throws the problem when the caller is no longer authorized; ends after the maximum lifetime.
+ * Yields at once, and again after each change of one of these records. Each yielded value is a function that looks up the caller again;
+ * call it before you read any data. Throws the problem when the caller is no longer authorized; ends after the maximum lifetime.
  */
 export type Follow = (...ids: readonly string[]) => AsyncIterable<() => Promise<Caller>>;
 

@@ -18,8 +18,8 @@ export interface RestExposure {
   /** Status of success; 200 by default. */
   status?: number;
   /**
-   * Name of the request record whose members are the arguments other than those of the path; without it, the argument `input` is the
-   * body.
+   * Name of the request record, which has a member for each argument of the field that is not in the path of the route. If absent, the
+   * argument `input` is the body of the request.
    */
   body?: string;
   /** Whether the cursor of the next page is in a `Link` header (RFC 8288), because the body has no member for it. */
@@ -28,7 +28,9 @@ export interface RestExposure {
   link?: { description: string; of(record: never): string };
   /** Error statuses in addition to those of every route, for the OpenAPI document. */
   errors?: number[];
-  /** Arguments only in GraphQL and in tools, because the contract specifies the arguments of the route. */
+  /**
+   * Names of arguments that exist in GraphQL and in tools but not in REST, because the contract specifies which arguments the route has.
+   */
   without?: readonly string[];
 }
 
@@ -42,7 +44,10 @@ export interface ToolExposure {
   idempotent?: boolean;
   /** Whether a call reaches systems outside this service: trackers, mail. */
   openWorld?: boolean;
-  /** Whether the result is a new run, or its `runId` and `status`, which a client may follow. */
+  /**
+   * Whether the tool starts a run. Its result is then the new run, or contains the `runId` and the `status` of the new run, so that a
+   * client may follow the run.
+   */
   startsRun?: boolean;
 }
 
@@ -58,11 +63,14 @@ interface RootOptions {
   scope: Rule;
   /** The route in the REST API. Absent means no route. */
   rest?: Route | RestExposure;
-  /** The name as an MCP tool, with annotations if the defaults (an addition inside this service) are wrong. */
+  /**
+   * The MCP tool of the field: its name or, if the default annotations are wrong, an object with the name and the annotations. The defaults
+   * say that a call only adds something inside this service.
+   */
   tool?: string | ToolExposure;
   /**
-   * Whether a mutation is urgent: GraphQL executes it before other operations of its caller, and also when they have used up the rate limit
-   * of the caller.
+   * Whether a mutation is urgent. GraphQL executes an urgent mutation before the other operations of its caller, and even if the caller has
+   * used up the rate limit.
    */
   urgent?: true;
 }
@@ -70,9 +78,9 @@ interface RootOptions {
 export interface MemberOptions {
   /** A relation: the scope required to follow it. Only in the graph: REST and tools return a record without its relations. */
   link?: Rule;
-  /** Whether only the graph has the member, for every reader of the record; REST and tools omit it. */
+  /** Whether the member exists only in GraphQL, where every reader of the record may read it. REST and tools omit the member. */
   graphOnly?: true;
-  /** Whether only the graph and tools have the member, because the record of the contract lacks it. */
+  /** Whether the member exists only in GraphQL and in tools. REST omits it, because the record has no such member in the contract. */
   beyondRest?: true;
   /** Optional in REST: the member is omitted when GraphQL returns null. */
   absent?: true;
@@ -116,7 +124,8 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const { scope, link } = optionsOf(field);
     const rule = roots.has(field.kind) ? scope : link;
-    // A subscription admits its caller when it is opened, and again whenever the API looks up the caller.
+    // A subscription has no check here: its caller is checked when the subscription is opened, and again whenever the API looks up the
+    // caller.
     return !rule || field.kind === 'Subscription' ? resolver : admitting(rule, field, resolver);
   }
 
@@ -139,7 +148,10 @@ const admitting =
     return resolver(parent, args, context, info);
   };
 
-/** The audit log records each change of a mutation with the caller and the name of the mutation, in every API. */
+/**
+ * Wraps the resolver of a mutation. The audit log then records each change that the mutation makes, in every API, with the caller and the
+ * name of the mutation.
+ */
 const audited =
   <Types extends SchemaTypes>(name: string, resolver: Resolver<Types>): Resolver<Types> =>
   (parent, args, context, info) => {
@@ -160,7 +172,7 @@ const audited =
     );
   };
 
-/** Refusals by the resolver of a query or subscription are recorded in the audit log, too. */
+/** Wraps the resolver of a query or subscription. If the resolver refuses the request, the audit log records the refusal. */
 const noting =
   <Types extends SchemaTypes>(name: string, resolver: Resolver<Types>): Resolver<Types> =>
   (parent, args, context, info) => {
@@ -180,7 +192,7 @@ const optionsOf = (field: { pothosOptions: unknown }) => field.pothosOptions as 
 
 SchemaBuilder.registerPlugin('exposure', ExposurePlugin);
 
-/** The exposure that a root field of a built schema declared. */
+/** Returns the scope, route and tool that a root field of the built schema was declared with. */
 export const exposureOf = (field: { extensions: object }): RootExposure =>
   (field.extensions as { exposure: RootExposure }).exposure;
 /** The field's own resolver, for an admitted caller and validated arguments. */

@@ -65,7 +65,7 @@ interface RelationOptions {
   type?: object;
 }
 
-/** A relation of the model with the same name as the member, for callers with the scope. */
+/** A member that leads to the relation of the model with the same name. Only callers with the scope `link` may follow it. */
 class Relation {
   readonly kind: 'belongsTo' | 'hasMany';
   readonly options: { link: Rule; description: string } & RelationOptions;

@@ -26,7 +26,10 @@ interface RelationOptions {
   /** The scope required to follow the relation. */
   link: Rule;
   description?: string;
-  /** The related graph type, for a related model with several. */
+  /**
+   * The GraphQL type of the related records. Needed only if their model has several GraphQL types, and the relation leads to another type
+   * than the one with the name of the model.
+   */
   type?: object;
 }
 interface ManyOptions extends RelationOptions {

@@ -38,7 +38,7 @@ builder.addScalarType(
     accepts: isEpoch,
   }),
 );
-/** The same scalar in a request record: the id is the name of the scalar. */
+/** The zod schema of the scalar `EpochMs` for request records. Its `id` is the name of the scalar. */
 export const epochMsInput = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ id: 'EpochMs' });
 builder.addScalarType(
   'EpochSec',
@@ -86,9 +86,9 @@ builder.addScalarType(
 const isGraphQLName = (word: string) => /^[_A-Za-z]\w*$/.test(word);
 
 /**
- * An enumeration: a GraphQL enum, or a scalar when a value is not a GraphQL name (`already-revoked`). Returns the output type and the zod
- * schema, which has the name, so that inputs declared with zod use the same type. `meanings` are the descriptions of the values of an
- * enum.
+ * An enumeration: a GraphQL enum, or a scalar when a value is not a GraphQL name (`already-revoked`). Returns the output type, and a zod
+ * schema with the same name, by which inputs that are declared with zod use the same type. `meanings` are the descriptions of the values of
+ * an enum.
  */
 export function wordSet<const W extends readonly [string, ...string[]]>(
   name: string,

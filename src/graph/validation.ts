@@ -33,7 +33,9 @@ const article = (type: string): string =>
 
 z.config({ customError: sentence });
 
-/** The error of each field. The argument `input` is the body and is not named. */
+/**
+ * The errors of the invalid fields with their paths. A path omits the argument `input`, because this argument is the body of the request.
+ */
 export const fieldErrorsOf = (error: z.ZodError): FieldError[] =>
   error.issues.map(({ path, message }) => ({
     path: path.filter((step, depth) => !(depth === 0 && step === 'input')).join('.'),

@@ -16,7 +16,10 @@ import { type FieldError, invalid, type Problem } from '#foundation/problem.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** 400 with the path of each variable that GraphQL refuses, after an execution has failed; undefined when all are valid. */
+/**
+ * Called when an execution has failed. Returns 400 with the path of each variable that GraphQL refuses; undefined when all variables are
+ * valid.
+ */
 export function refusedVariables(
   schema: GraphQLSchema,
   document: DocumentNode,

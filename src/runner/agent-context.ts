@@ -156,7 +156,7 @@ const observing = ({ recorder, replaying }: ReturnType<typeof openCalls>): Pick<
   },
 });
 
-/** The gateway of a run: the first step of an agent opens it, and later steps share it. */
+/** Returns the function that opens the gateway of a run for the first step that an agent does. Later steps use the same gateway. */
 function openShared(
   { platform, capabilities }: RunSettings,
   places: RunPlaces,

@@ -44,8 +44,9 @@ export interface Capabilities {
 }
 
 /**
- * Capabilities of this machine for scripts and agents; the log lists the missing ones. @param mirrors Folder of mirrors of repositories.
- * @param pods Whether missions run in pods of a cluster, and not on this machine.
+ * Finds what this machine can do for scripts and for agents, and logs what it cannot do.
+ * @param mirrors Folder in which repositories are mirrored
+ * @param pods Whether missions run in pods of a cluster, and not on this machine
  */
 export async function findCapabilities(
   platformUrl: string,

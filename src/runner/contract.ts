@@ -35,7 +35,7 @@ export interface Pace {
   checkpoint: number;
 }
 
-/** The members that every report of a run has. */
+/** The fields that every report of a run contains. */
 export interface RunLease {
   runId: string;
   leaseId: string;

@@ -9,8 +9,8 @@ export function openDrain(platform: Connection, runtime: string, askMs: number, 
   let askedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Asks the platform at most once per interval. If the platform does not answer, the previous answer counts: an older platform rejects the
-   * question.
+   * Asks the platform at most once per interval. If the request fails, the previous answer counts. On an older platform, every request
+   * fails, because that platform does not know this query.
    */
   async function ask(at: number): Promise<{ isDraining: boolean; release: string }> {
     if (at - askedAt < askMs) return { isDraining, release };

@@ -13,7 +13,7 @@ import { environmentKey } from './workspace/environment-key.ts';
 
 /** Time within which services have to be ready, once their images are available. */
 const servicesTimeoutMs = 120_000;
-/** Maximum number of characters of the last lines in a report. */
+/** Maximum number of characters of the last log lines in a report. */
 const maxTailCharacters = 4_000;
 /** Maximum number of characters of a note, and maximum number of notes in a report. */
 const maxNote = { characters: 1_000, count: 20 };
@@ -43,7 +43,9 @@ export async function setUp(
 const noLongerReady = ({ plan }: RunPlace, why: string): string =>
   clip(`The environment ${plan.template.templateName} is no longer ready: ${why}`, 2_000);
 
-/** Resolves with the reason when a service ends while a step works. */
+/**
+ * Resolves when a service of the environment ends while a step is running; the value says which environment is no longer ready, and why.
+ */
 export const serviceFailure = async (runPlace: RunPlace): Promise<string> =>
   noLongerReady(runPlace, await (runPlace.services?.failed ?? new Promise<string>(() => {})));
 
@@ -71,7 +73,8 @@ async function prepare(
   }
 
   async function restored(): Promise<boolean> {
-    // No files are restored for an environment with services: its setup may also have filled a database of the mission.
+    // The files of an earlier setup are not restored if the environment has services: the setup must run again, because it may also fill a
+    // database in a service.
     if (hasServices) return false;
     const begun = Date.now();
     const found = await prepared.restore(orgId, key, place);
@@ -111,7 +114,7 @@ function keyOf({ plan, place, containers, isolation }: RunPlace): Promise<string
   return environmentKey(place.work, [...machine, plan.commands, plan.variables, plan.network.setup]);
 }
 
-/** The log of a preparation, and its reports with the last lines. */
+/** Collects the log of a preparation. Reports the status of the preparation to the platform, with the last lines of the log. */
 function openTelling({ platform, lease }: RunSettings, { plan, checkout }: RunPlace, key: string, report: SetupReport) {
   const begun = Date.now();
   const lines: string[] = [];
@@ -148,9 +151,9 @@ async function keep(
   seconds: number,
 ): Promise<number> {
   const { plan, place, checkout, interception } = runPlace;
-  // No files are stored for an environment with services: its setup may also have filled a database of the mission.
+  // The files are not stored if the environment has services: the setup may also have filled a database in a service.
   if (plan.template.services.length > 0) return 0;
-  // A checkout with changes of an agent is only for the mission of that agent.
+  // A checkout that contains changes by an agent may be used only in the mission of this agent.
   if (!checkout.isUntouched)
     throw new Error('an environment whose checkout contains changes by an agent is not stored.');
   const work = await untracked(runPlace, isolated);

@@ -16,7 +16,10 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
   const group = openGroup(caps, step, limits);
   const prefix = prefixOf(caps, limits);
 
-  /** Opens the isolation for one program: each program gets its own container. @param other Folders that replace the folders of the mission. */
+  /**
+   * Creates the isolation in which one program runs. If the mission runs in containers, each program gets its own container.
+   * @param other Folders that replace the folders of the mission
+   */
   function open(
     isServer = false,
     isReadOnly = false,

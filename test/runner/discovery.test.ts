@@ -34,7 +34,7 @@ describe('the harnesses of a machine', () => {
       { harness: 'codex', program: elsewhere, version: testedVersions.codex.from },
     ]);
     expect(missing).toEqual([
-      { harness: 'opencode', why: `1.0.0 is outside of the tested releases: ${rangeOf('opencode')}`, isRefused: true },
+      { harness: 'opencode', why: `1.0.0 is not among the tested releases: ${rangeOf('opencode')}`, isRefused: true },
     ]);
   });
 

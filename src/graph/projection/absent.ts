@@ -1,11 +1,14 @@
-// Removes members that the contract omits when GraphQL returns null (`missingConnectorKinds`).
+// Removes null members from a response if the contract omits these members instead of returning null (`missingConnectorKinds`).
 import { type GraphQLOutputType, isListType, isNonNullType, isObjectType } from 'graphql';
 import { isAbsentWhenNull, isGraphOnly } from '../exposure.ts';
 
 type Json = Record<string, unknown>;
 type Prune = (value: unknown) => void;
 
-/** Compiles the removal once per type; undefined when the type has no such member, so that most responses cost nothing. */
+/**
+ * Returns a function that deletes the null members of a value of this type if the contract omits them. The function is compiled once for
+ * each type. Undefined if the contract omits no member of this type or of the types inside it, so that most responses need no search.
+ */
 export function compilePrune(type: GraphQLOutputType, seen = new Map<string, Prune | undefined>()): Prune | undefined {
   if (isNonNullType(type)) return compilePrune(type.ofType, seen);
   if (isListType(type)) {

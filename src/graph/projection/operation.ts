@@ -1,5 +1,6 @@
-// One root field as an operation of an API that has admitted the caller and validated the arguments. The operation is executed as a plan
-// (plan.ts), without the guards of the field (authorization, cost, and validation of the arguments).
+// Executes one root field of the graph as an operation of REST or as a tool. The API has already authorized the caller and validated the
+// arguments. Therefore, the operation is executed as a plan (plan.ts) without the guards of the field, which check the authorization, the
+// query cost and the arguments.
 import {
   astFromValue,
   type DocumentNode,
@@ -30,14 +31,14 @@ export type RootField = GraphQLField<unknown, unknown>;
 export interface Outcome {
   /** The record, without the members that the contract omits when they are null. */
   value: unknown;
-  /** Cursor of the next page, for a record without a member for it. */
+  /** Cursor of the next page, if there is one and the record has no member for it; otherwise null. */
   nextCursor: string | null;
 }
 
 /** Executes the field for an admitted caller. @throws the problem of a resolver, 400 for a variable, or an internal failure */
 export type Operation = (caller: Caller, requestId: string, variables: Record<string, unknown>) => Promise<Outcome>;
 
-/** The operation of a root field, which is all that the document selects; the plan is compiled at the first call. */
+/** Creates the operation that executes a root field. The document must select only this field. The plan is compiled at the first call. */
 export function createOperation(schema: GraphQLSchema, field: RootField, document: DocumentNode): Operation {
   const { operation, selectionSet, variableDefinitions = [] } = getOperationAST(document)!;
   const compile = () => planField({ ...field, resolve: resolverOf(field) }, selectionSet.selections[0] as FieldNode);
@@ -60,7 +61,10 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
   };
 }
 
-/** A document that selects all members of a field in REST, with each argument as a variable with the same default. */
+/**
+ * Creates a document that selects one root field, with all members of its result that REST returns. For each argument, the document has a
+ * variable with the default of the argument.
+ */
 export function documentOf(kind: OperationTypeNode, name: string, field: RootField): DocumentNode {
   const list = (items: string[]) => (items.length > 0 ? `(${items.join(', ')})` : '');
   const variables = list(field.args.map((one) => `$${one.name}: ${one.type}${defaultOf(one)}`));

@@ -11,10 +11,10 @@ export interface PlanRun {
 
 /** Converts values to results, one per value and in the same order. */
 export type Produce<T> = (values: readonly unknown[], run: PlanRun) => readonly T[] | Promise<readonly T[]>;
-/** A member whose values a resolver reads for all records at once; the results are made from these values. */
+/** A field whose resolver reads the values for all records at once. `produce` converts these values to results. */
 export interface Relation<T> {
   key: string;
-  /** The key of a member, as the beginning of the member in JSON. */
+  /** The key of the field in JSON text, with its quotes and the colon. */
   name: string;
   field: Field;
   node: FieldNode;

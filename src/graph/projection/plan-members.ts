@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 export type PlanRow = Record<string, unknown>;
 export type Field = GraphQLField<unknown, unknown>;
 
-/** Ends a plan: a value does not match its type, or the document is not suitable for plans. */
+/** Thrown when a plan cannot be used: the document is not suitable for plans, or a value does not match its type. */
 export class Unplanned extends Error {}
 
 /** A scalar, an enum, or a list of them; `constant` is the value of `__typename`. */
@@ -63,7 +63,7 @@ function resolving({ type, resolve }: Field): Make {
     if (!isPromise(value)) return complete(value) as never;
     const completed = Promise.resolve(value).then(complete);
     promises.push(completed);
-    // Handles the rejection when another member ends the plan before this one is awaited.
+    // If another member fails first, nobody awaits this promise. Its rejection is handled here, so that it does not end the process.
     completed.catch(() => {});
     return completed as never;
   };

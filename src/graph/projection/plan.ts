@@ -31,7 +31,7 @@ import {
   Unplanned,
 } from './plan-members.ts';
 
-/** Resolves to the result. @throws any error when the result would contain errors */
+/** Runs the plan and resolves to the result. @throws an error of any kind if GraphQL would return a result with errors */
 export type Plan<T = string> = (run: PlanRun) => Promise<T>;
 
 interface Producer<T> {
@@ -42,7 +42,10 @@ interface Producer<T> {
    */
   members?: Members | undefined;
 }
-/** Compiles a plan; null for a document with introspection, or anything but one query. Ignores directives (conditions.ts). */
+/**
+ * Compiles the plan of a document that contains one query and no introspection; returns null for any other document. Ignores directives
+ * (conditions.ts).
+ */
 export function compilePlan(schema: GraphQLSchema, document: DocumentNode): Plan | null {
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const [operation] = operations as [OperationDefinitionNode];
@@ -60,7 +63,10 @@ export function compilePlan(schema: GraphQLSchema, document: DocumentNode): Plan
   }
 }
 
-/** The plan of one root field, which resolves to its value; the document selects only this field and has no fragments. */
+/**
+ * Creates the plan of one root field; a run of the plan resolves to the value of the field. The document must select only this field, and
+ * must have no fragments.
+ */
 export function planField(field: Field, node: FieldNode): Plan<unknown> {
   const planner = new Planner(asRecord, new Map());
   const relation = planner.relationOf(field.name, field, [node]);
@@ -113,7 +119,7 @@ class Planner<T> {
       }
     }
     endMembers();
-    // Without members, the conditions of the document have excluded every field.
+    // If no part is left, the conditions in the document (`@include`, `@skip`) exclude every field.
     if (parts.length === 0) throw new Unplanned();
     return parts;
   }

@@ -3,7 +3,7 @@ import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener } from './port.ts';
 
-/** Ignored updates: the prompt, and settings of the session. Tokens are counted by the gateway. */
+/** Updates that are ignored: the prompt, settings of the session, and the usage of tokens, which the gateway counts. */
 const known = new Set([
   'user_message_chunk',
   'available_commands_update',

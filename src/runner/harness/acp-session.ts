@@ -62,7 +62,10 @@ const serversOf = ({ mcp, gateway }: Task) =>
     headers: [{ name: 'Authorization', value: `Bearer ${gateway.key}` }],
   }));
 
-/** Options of the session for the model and effort of the task. Names of models may begin with a provider. */
+/**
+ * The options to set so that the session uses the model and the effort of the task. Harnesses may put the name of a provider before the
+ * name of the model.
+ */
 function choicesOf(options: readonly Json[], { model, effort }: Task) {
   const ofTask: Record<string, string | null> = { model: modelId(model), thought_level: effort };
   return options.flatMap(({ category, type, id: configId, currentValue: current, options: choices }) => {

@@ -1,5 +1,5 @@
-// Harnesses that speak the Agent Client Protocol, version 1: JSON-RPC on their standard input and output. The isolation limits what they
-// can do, so that requests for permission are granted automatically; calls of MCP tools that need approval wait at the gateway.
+// Drives harnesses that speak the Agent Client Protocol, version 1: JSON-RPC on their standard input and output. The isolation limits what
+// these harnesses can do, so requests for permission are granted automatically. Calls of MCP tools that need approval wait at the gateway.
 import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { environmentOf, filled } from './acp-command.ts';
 import { acpEvents } from './acp-events.ts';
@@ -54,7 +54,7 @@ export function acp(task: Task, on: Listener): Harness {
   };
 }
 
-/** Answers to the harness: updates become events, and requests for permission are granted. */
+/** Handles messages from the harness: updates become events, and requests for permission are granted. */
 function answers(take: (update: Json) => Promise<void>, on: Listener) {
   return {
     async notified(method: string, params: Json): Promise<void> {

@@ -103,7 +103,10 @@ function claudeUsage(taskModel: string, on: Listener) {
       } else if (type === 'message_delta') Object.assign(call?.usage ?? {}, usage);
       else if (type === 'message_stop') await close();
     },
-    /** Counts the rest of a turn at its end: calls without a stream are reported only in the sum of the turn. */
+    /**
+     * Called at the end of a turn with the tokens of the whole turn. Reports the tokens that were not reported yet: those of calls that
+     * were not streamed.
+     */
     async countRest(usageId: string, sum: Tokens): Promise<void> {
       await close();
       const rest = { ...none };

@@ -123,7 +123,7 @@ const toolOutput = ({ result: answer, error }: Json): string =>
 /** The end of a command; the status `declined` means that it was not allowed. */
 const commandEnd = ({ status, exitCode }: Json) => ({ failed: status === 'failed' || status === 'declined', exitCode });
 
-/** A change of a file as a fragment. Its output is empty, or the error if the change was not made. */
+/** The fragment for the change of a file. It has no result if the change was made; otherwise the result names the status of the change. */
 function fileChange({ kind, path }: Json, status: string): Fragment {
   const change = action(kind.type ?? kind, path);
   return status === 'completed' ? change : { ...change, result: `The change was ${status}.`, failed: true };

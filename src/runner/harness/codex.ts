@@ -74,7 +74,7 @@ const input = (text: string) => [{ type: 'text', text, text_elements: [] }];
 /** The request that starts the task's thread in Codex, or resumes it. */
 function openingOf(task: Task): [method: string, params: object] {
   const { cwd, model, instructions, resume } = task;
-  // The isolation is the runtime's. Codex' own sandbox cannot be created within a cell or a container, and
+  // The isolation is the runtime's. Codex's own sandbox cannot be created within a cell or a container, and
   // keeps .git read-only, so that nothing could be committed.
   const sandbox = hasShell(task) ? 'danger-full-access' : 'read-only';
   const setting = { cwd, model, approvalPolicy: 'never', sandbox };
@@ -97,13 +97,13 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
     `${provider}.wire_api="responses"`,
     'analytics.enabled=false',
     'tools.update_plan.enabled=true',
-    // Each of these features connects to other hosts at the start.
+    // Each of these features would connect to other hosts when Codex starts.
     ...['plugins', 'apps', 'remote_plugin', 'tool_suggest'].map((feature) => `features.${feature}=false`),
   ];
   for (const [name, url] of Object.entries(mcp)) {
     const server = `mcp_servers.${name}`;
     settings.push(`${server}.url=${text(url)}`, `${server}.bearer_token_env_var="GATEWAY_KEY"`);
-    // Codex' own read-only sandbox would ask a person before each call.
+    // Codex would otherwise ask a person before each call of a tool when its own sandbox is read-only.
     settings.push(
       `${server}.default_tools_approval_mode="approve"`,
       `${server}.tool_timeout_sec=${callTimeoutMs / 1_000}`,
@@ -112,7 +112,7 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
   return settings.flatMap((setting) => ['-c', setting]);
 }
 
-// CODEX_HOME is not below TMPDIR, where Codex would not create its helper programs.
+// CODEX_HOME is outside of TMPDIR, because Codex creates no helper programs if its home is in the folder for temporary files.
 const environmentFor = ({ home, gateway }: Task): Record<string, string> => ({
   HOME: home,
   TMPDIR: path.join(home, 'tmp'),

@@ -28,7 +28,7 @@ export type SelfTest = (program: Found) => Promise<string | null>;
 /** Settings for testing programs. */
 export interface Probe {
   run: RunProgram;
-  /** Test of a program before it is offered; absent means that only its release is checked. */
+  /** Tests a program before it is offered to missions; absent means that only the version of the program is checked. */
   selfTest?: SelfTest | undefined;
 }
 
@@ -107,7 +107,7 @@ async function look(
   return tryProgram(harness, own, probe);
 }
 
-/** The program that the setting names. It may have any release, because the operator has chosen it. */
+/** Finds the program that the setting ACP_HARNESS names. Any version of the program is accepted, because the operator has chosen it. */
 async function lookForAcp(env: NodeJS.ProcessEnv, probe: Probe): Promise<Found | Missing> {
   const harness = 'acp';
   const read = readCommand(env.ACP_HARNESS!);
@@ -138,7 +138,7 @@ export async function tryProgram(
     const version = /\d+\.\d+\.\d+/.exec(await run(program, ['--version']))?.[0];
     if (!version) return refused(`${file} does not print its version`);
     if (harness !== 'acp' && !isTested(harness, version))
-      return refused(`${version} is outside of the tested releases: ${rangeOf(harness)}`);
+      return refused(`${version} is not among the tested releases: ${rangeOf(harness)}`);
     const found = { harness, program, version, ...(command && { command }) };
     const failure = await selfTest?.(found);
     return failure ? refused(failure) : found;

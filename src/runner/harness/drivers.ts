@@ -1,4 +1,4 @@
-// The drivers of the harnesses with a model.
+// The drivers of all harnesses that use a model.
 import { acp } from './acp.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';

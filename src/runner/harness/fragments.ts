@@ -1,4 +1,4 @@
-// Creates live fragments within the bounds of the platform.
+// Creates the live fragments that show the work of an agent; their texts and lists are cut to the maximum that the platform accepts.
 import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
 
@@ -73,7 +73,7 @@ export function eventLine(name: string, event: Json): string {
   return `${clip([`[${name}]`, ...said].join(' ').replace(/\s+/g, ' '), maxEventCharacters)}\n`;
 }
 
-/** Data of another program, whose fields the driver knows. */
+/** JSON data from another program. The driver of the program knows the fields. */
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are those of another program.
 export type Json = Record<string, any>;
 

@@ -81,7 +81,7 @@ async function build(installation: Installation): Promise<void> {
   }
 }
 
-/** Runs npm in the folder, which installs exactly the lock file and runs no scripts of packages. */
+/** Runs npm in the folder. npm installs exactly the packages that the lock file lists, and runs no scripts of these packages. */
 async function download({ pinned, progress, signal, env }: Installation, cwd: string): Promise<void> {
   const npm = inPath('npm', `${env.PATH}${path.delimiter}${path.dirname(process.execPath)}`);
   if (!npm) throw new InstallFailed('there is no npm in PATH');

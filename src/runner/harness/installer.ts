@@ -55,8 +55,8 @@ export async function installationFolder(env: NodeJS.ProcessEnv, isCell: boolean
 }
 
 /**
- * Harnesses to install: those of agents and, if none is available, one for the built-in agents. OpenCode supports the models of all
- * vendors.
+ * The harnesses to install: those that agents of the organization use and, if no harness for the built-in agents is available, one for
+ * them. OpenCode is preferred for the built-in agents, because it supports the models of all vendors.
  */
 export function wantedHarnesses(
   { modelVendors, harnesses }: Demand,

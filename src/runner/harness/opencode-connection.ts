@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { type Json, parsed } from './fragments.ts';
 
-/** O_PATH of Linux: opens a file only as a reference. */
+/** The flag O_PATH of open(2) on Linux: the descriptor only refers to the file, and cannot be used to read or write it. */
 const O_PATH = 0x200000;
 /** Time limit in milliseconds, and maximum characters of a response. */
 const [timeoutMs, longest] = [120_000, 32 * 1024 * 1024];

@@ -58,7 +58,7 @@ export function opencodeEvents(model: string, on: Listener) {
   };
 }
 
-/** The turn of a session, as its events describe it. */
+/** Tracks the current turn of a session by the events of the session, and reports the turn when it has ended. */
 function opencodeTurn(on: Listener, takeText: () => string) {
   let turns = 0;
   let structured: unknown;
@@ -95,7 +95,7 @@ function opencodeTurn(on: Listener, takeText: () => string) {
     fail(error: Json): void {
       failure = error;
     },
-    /** An abort sends two end events: only a turn that has begun can end. */
+    /** OpenCode sends two end events for a turn that is aborted. The second one is ignored, because no turn is running then. */
     async end(): Promise<void> {
       if (isBusy) await finish();
     },
@@ -128,7 +128,10 @@ function endOf(failure: Json | null): Pick<Turn, 'status' | 'error'> {
   return { status: 'failed', error: failure.data?.message ?? failure.name };
 }
 
-/** Parts of messages as fragments and usage. Each event contains the whole part, so each part is reported once. */
+/**
+ * Reports the parts of messages: texts and tool calls as fragments, and the tokens of model calls as usage. Each event contains the whole
+ * part, so a part that was already reported is skipped.
+ */
 function opencodeParts(model: string, on: Listener) {
   let lastText = '';
   const reported = new Set<string>();

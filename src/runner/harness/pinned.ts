@@ -55,7 +55,7 @@ const harnesses: Record<
   Installable,
   { label: string; bytes: number; program: string; packages(machine: Machine): string[] }
 > = {
-  // The program is in a package for each platform; `opencode-ai`, whose install script would choose among them, is not
+  // There is a package with the program for each platform. The package `opencode-ai`, whose install script would choose one of them, is not
   // installed.
   opencode: {
     label: 'OpenCode',
@@ -99,7 +99,7 @@ export function pinned(
   };
 }
 
-/** Path of the program of a harness installed in this folder. */
+/** Path of the program of a harness, if the harness is installed in this folder. */
 export const programIn = (folder: string, { folder: own, program }: Pinned): string => path.join(folder, own, program);
 
 /** A project with these packages from the lock file and their dependencies. The packages are not optional: a missing one is an error. */

@@ -7,7 +7,7 @@ export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode', 'acp']
 export type HarnessName = (typeof harnessNames)[number];
 /** A harness with a model. */
 export type AgentHarness = Exclude<HarnessName, 'shell'>;
-/** A harness with a driver of its own, which was tested with releases of the harness. */
+/** A harness that has its own driver; the driver was tested with certain releases of the harness. */
 export type TestedHarness = Exclude<AgentHarness, 'acp'>;
 
 /**
@@ -46,7 +46,10 @@ export interface Task extends HarnessLaunch {
   gateway: { url: string; key: string };
   /** MCP servers by name, reached through the gateway with the gateway's key. */
   mcp: Record<string, string>;
-  /** Follows the tokens of calls at the gateway, for a harness that does not report them. */
+  /**
+   * Calls the listener with the number of tokens of each model call, which the gateway counts. Set for a harness that does not report these
+   * numbers itself.
+   */
   metered?: ((listener: (usage: Usage) => void) => void) | undefined;
 }
 

@@ -31,7 +31,7 @@ export function shell(task: Launch & { file: string }, on: Listener): Harness {
   const { pid, ended, silent, isRunning, end } = script;
   silent.then(
     (why) => {
-      // For a script that was killed, the platform decides how its plan ends.
+      // If the script was killed, the end of its plan is not reported here, because the platform decides how such a plan ends.
       const fragment = why.startsWith('killed') ? null : followed.end(why ? 'failed' : 'completed');
       if (fragment) void on({ fragment });
       const reason = why && error ? `${clip(error, maxReasonCharacters)} (${why})` : why;

@@ -6,7 +6,8 @@ const walls = ['--unshare-all', '--unshare-user', '--cap-drop', 'ALL', '--new-se
 let strongest: string[] | undefined;
 
 /**
- * Forbids user namespaces inside, if bubblewrap and the kernel support that (0.8.0, not setuid). Tested under the conditions of missions.
+ * Returns the options. They forbid programs in the confinement to create user namespaces, if bubblewrap and the kernel support that
+ * (bubblewrap 0.8.0, not setuid). This support is tested under an account without privileges, like that of missions.
  */
 export function unprivilegedOptions(): string[] {
   if (strongest) return strongest;

@@ -21,7 +21,10 @@ export interface Caps {
   label: string;
 }
 
-/** The caps of containers, which limit their own processes. */
+/**
+ * Caps for missions in containers. The runner itself limits nothing here, because the container engine limits the memory and the processes
+ * of each container.
+ */
 export const cappedByContainers: Caps = {
   cgroups: null,
   isCounting: false,
@@ -95,7 +98,7 @@ function describe(hasCgroups: boolean, isCounting: boolean): string {
 const bomb =
   'echo begun; for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5; do sleep 9 >/dev/null 2>&1 & done; done; echo done';
 
-/** Runs the script with this prefix, and returns its output. */
+/** Runs the script in the confinement, with the prefix before the command that executes it, and returns what the script prints. */
 async function printed(kind: Kind, prefix: string[], script: string): Promise<string> {
   if (process.platform !== 'linux') return '';
   const account = await newAccount();

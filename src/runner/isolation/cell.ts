@@ -29,9 +29,10 @@ const system = ['/usr', '/opt', '/nix/store', ...settings.map((name) => `/etc/${
 const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 
 /**
- * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, and runs the harness. If the port `exposed`
- * is not 0, it also opens a socket that leads to this port, where the harness is a server. In a network shared with services, it refuses
- * connections from processes of the services, which it cannot see.
+ * The JavaScript program that runs in the cell or container and starts the harness there. It listens on ports, and connects each of them to
+ * a socket of the runner. If `exposed` is not 0, the harness is a server on this port, and the program also creates a socket that leads to
+ * this port. If the mission has services in the same network, the program accepts only connections from processes that it can see in /proc.
+ * It cannot see the processes of the services, so it refuses their connections.
  */
 const inside = `
 const { spawn } = require('node:child_process');

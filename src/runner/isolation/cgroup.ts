@@ -21,7 +21,10 @@ export interface Cgroup {
 
 export type OpenCgroup = (name: string, limits: Omit<Limits, 'diskBytes'>) => Cgroup;
 
-/** Finds control groups, tested with a real process that exceeds its limit; null if this runner has none. */
+/**
+ * Finds a control group in which this runner can limit missions. Each candidate is tested: a real process must be ended when it exceeds the
+ * memory limit of its group. Null if no candidate works.
+ */
 export async function findCgroups(candidates = ownGroups(), isWorking = isCapping): Promise<OpenCgroup | null> {
   for (const above of candidates) {
     try {
@@ -89,7 +92,10 @@ function groupsBelow(above: string): OpenCgroup {
   };
 }
 
-/** A divided group has no processes of its own: the runner moves into a leaf. @throws when other processes are in the group */
+/**
+ * Moves the runner from the group `above` into its subgroup `leaf`. Linux enables controllers for the subgroups of a group only if no
+ * process is in the group itself. @throws when other processes are in the group
+ */
 function divide(above: string, leaf: string, controllers: string): void {
   mkdirSync(leaf, { recursive: true });
   writeFileSync(`${leaf}/cgroup.procs`, String(process.pid));
@@ -134,7 +140,7 @@ export const startInGroup = (file: string, args: string[]): [program: string, ar
   ['-c', 'read -r go <&3; exec 3<&-; exec "$@"', 'gate', file, ...args],
 ];
 
-/** Tests whether a group limits memory: `tail` buffers input without line ends, here 200 MB. */
+/** Tests whether a group limits memory: `tail` must keep its input in memory until a newline comes, and gets 200 MB without a newline. */
 async function isCapping(open: OpenCgroup): Promise<boolean> {
   const group = open('probe', { cpus: null, memoryBytes: 32 * 1024 ** 2, processes: 16 });
   try {

@@ -1,6 +1,6 @@
-// Separates a mission from its machine without containers: a separate user when the runner is root, and separate processes, network and
-// files through kernel namespaces, by bubblewrap or unshare(1). Scripts run unconfined if the operator chooses so or if neither is
-// available.
+// Separates missions that run without containers from the machine: by a separate user when the runner is root, and by kernel namespaces for
+// processes, network and files, which bubblewrap or unshare(1) creates. Scripts run unconfined if the operator chooses so, or if neither of
+// these two programs is available.
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -58,8 +58,8 @@ cd "$work"
 setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- "$@"`;
 
 /**
- * The command that runs `command`, by default the script of this mission folder, in the confinement. The prefix is put before it, inside
- * the confinement.
+ * Returns the command line that runs `command` in the confinement; the default is the script of this mission folder. Inside the
+ * confinement, the words of `prefix` come before `command`.
  */
 export function commandFor(
   kind: Kind,
@@ -73,7 +73,7 @@ export function commandFor(
       return inBareCell(place, prefix, command);
     case 'unshare': {
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];
-      // The shell splits these texts at blanks, which the names of the folders do not contain.
+      // The shell splits these strings at spaces. The names of the folders contain no spaces.
       const view = [root, work, [file, work, home, artifacts].join(' '), readable.join(' ')];
       return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...view, ...prefix, ...command]];
     }
@@ -133,7 +133,10 @@ const ids = { first: 61_184, last: 65_519 };
 // The first id is random, so that two runners on one machine use different ones.
 let nextId = randomInt(ids.first, ids.last + 1);
 
-/** An OS account under which no process runs, different at each call. Undefined unless the runner is root, because only root can switch accounts. */
+/**
+ * Returns an OS account under which no process runs; each call returns another account. Undefined unless the runner is root, because only
+ * root can switch accounts.
+ */
 export async function newAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const running = await usersOfProcesses();

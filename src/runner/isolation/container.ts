@@ -29,7 +29,10 @@ const [imagePullTimeoutMs, engineTimeoutMs] = [10 * 60_000, 60_000];
 /** Interval between two checks for the process of a starting container. */
 const searchMs = 250;
 
-/** The test of an engine: the program writes in the folder of an agent and connects to a socket of the runner, as all missions do. */
+/**
+ * The program by which a container engine is tested. Like every mission, it writes to the folder of an agent and connects to a socket of
+ * the runner.
+ */
 const probe = `require('fs').writeFileSync('probe', '');
 require('net').connect(process.argv[1]).on('connect', () => { console.log(process.version); process.exit(); })
   .on('error', ({ message }) => { console.error('Unix sockets of the runner cannot be reached: ' + message); process.exit(1); });`;
@@ -44,7 +47,7 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
   })
     .catch((error) => {
       if (!containers.runtime) throw error;
-      throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
+      throw new Error(`no container runs with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
     })
     .finally(() => server.close());
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
@@ -129,7 +132,7 @@ export function openContainer(
       for (; !isRemoved; await wait(searchMs)) {
         const pid = Number(await runEngine('inspect', '--format', '{{.State.Pid}}', name).catch(() => ''));
         if (!pid) continue;
-        // The engine may be on another machine: the number of a process there may be the number of a different process here.
+        // The engine may be on another machine. A process ID from there may belong to a different process on this machine.
         const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
         return command.includes(place.root) ? pid : null;
       }
@@ -140,7 +143,7 @@ export function openContainer(
       isRemoved = true;
       const how = await runEngine('inspect', '--format', '{{.State.OOMKilled}}', name).catch(() => '');
       isOverMemory ||= how.trim() === 'true';
-      // The container is killed first, because `rm` of Podman would wait for ten seconds.
+      // The container is killed first, because `podman rm` would give it ten seconds to end.
       await runEngine('kill', '--signal', 'KILL', name).catch(() => {});
       await runEngine('rm', '--force', '--volumes', name).catch(() => {});
     },

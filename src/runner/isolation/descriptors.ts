@@ -14,7 +14,7 @@ export function closeInheritedDescriptors(): void {
       const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
       if (flags && (Number.parseInt(flags, 8) & closeOnExec) === 0) closeSync(fd);
     } catch {
-      // An error is ignored: the list contains the descriptor with which it was read, which is closed already.
+      // The listed descriptors include the one by which the folder was read. That descriptor is already closed; its error is ignored.
     }
   }
 }

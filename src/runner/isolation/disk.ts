@@ -12,15 +12,16 @@ export const capacityWithin = ({ memoryBytes, diskBytes }: Limits) => ({
   diskMb: Math.floor(diskBytes / 1024 ** 2),
 });
 
-/** Default disk limit of one mission in bytes: at most half of the free space at the start. */
+/** Default disk limit of one mission in bytes: 10 GiB, but at most half of the space that is free when the runner starts. */
 export async function defaultDiskBytes(): Promise<number> {
   const { bavail, bsize } = await statfs(tmpdir());
   return Math.min(10 * 1024 ** 3, Math.floor((bavail * bsize) / 2));
 }
 
 /**
- * Measures a folder with du: `-k` selects kibibytes, as in POSIX; `-x` excludes mounted file systems. @param prefix Words before the
- * command, with their variables.
+ * Measures a folder with du: `-k` counts in kibibytes, as POSIX defines; `-x` excludes mounted file systems.
+ * @param prefix Words before the command
+ * @param env Environment variables that these words need
  */
 export const du = (folder: string, prefix: readonly string[] = [], env: Record<string, string> = {}) =>
   new Promise<{ bytes: number; errors: string }>((resolve, reject) => {

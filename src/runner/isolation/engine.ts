@@ -13,15 +13,17 @@ export interface Container {
   wrap(program: string, args: string[], env: Record<string, string>): Command;
   /** The process to measure; null if the process is on another machine, or if the container ended before the process was found. */
   firstProcess(): Promise<number | null>;
-  /** Requests the end of the harness in the container. */
+  /** Asks the harness in the container to end. */
   ask(): Promise<void>;
   /** Ends the container with all its processes. */
   remove(): Promise<void>;
-  /** Whether the container was killed for its memory; known once it is removed. */
+  /** Whether the container was killed because it exceeded its memory limit; known once the container is removed. */
   isOverMemory(): Promise<boolean>;
 }
 
-/** Containers of a pod in a cluster, which runs as long as its mission. */
+/**
+ * The pod in which a mission runs in a cluster; the pod ends with the mission. Programs of the mission run in the containers of the pod.
+ */
 export interface Pod {
   /** The folder of the mission. Each container mounts a part of it. */
   folder: string;
@@ -37,22 +39,22 @@ export interface Containers {
   runtime?: string | undefined;
   /** The network that containers join when the mission has services; absent means that they have no network. */
   network?: string | undefined;
-  /** The pod of the mission in place of an engine. */
+  /** The pod in which the mission runs. If it is set, the programs of the mission run in its containers, and no engine is used. */
   pod?: Pod | undefined;
-  /** Advice about the engine's settings; empty without any. */
+  /** Advice about the engine's settings; empty if there is none. */
   advice?: string;
 }
 
 /**
- * Variables of the runner that the engine's program gets, which contain the engine's address. Variables of an agent, which refer to its
- * folders, are not passed.
+ * The environment variables for the engine's program: those variables of the runner that contain the address of the engine. The variables
+ * of an agent are not passed, because they refer to the agent's folders.
  */
 export const engineEnvironment = (): Record<string, string> => {
   const names = ['PATH', 'HOME', 'DOCKER_HOST', 'DOCKER_CONFIG', 'DOCKER_CONTEXT', 'CONTAINER_HOST', 'XDG_RUNTIME_DIR'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 };
 
-/** Whether the engine is Podman without root, which maps the users of containers to other users of the machine. */
+/** Whether the engine is rootless Podman, which maps the users of containers to other users of the machine. */
 export const isRootlessPodman = (program: string): boolean =>
   process.getuid!() !== 0 && path.basename(program) === 'podman';
 

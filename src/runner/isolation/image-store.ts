@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { engineEnvironment } from './engine.ts';
 
 export interface ImageStoreSettings {
-  /** Folder of the records of images, which only the runner uses. */
+  /** Folder in which the runner records its images. Nothing else uses this folder. */
   folder: string;
   /** How long an image that no mission uses is kept. */
   keepMs: number;
@@ -19,8 +19,8 @@ export interface ImageStoreSettings {
 export type ImageStore = ReturnType<typeof openImageStore>;
 
 /**
- * Time after its last use for which an image is always kept. It is somewhat longer than a step, because a running step may start more
- * containers of its image.
+ * For this time after its last use, an image is always kept. The time is somewhat longer than a step can take, because a running step may
+ * start more containers of the image.
  */
 const busyMs = 25 * 60 * 60_000;
 

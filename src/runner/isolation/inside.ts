@@ -9,8 +9,10 @@ export const isInside = (folder: string, file: string): boolean => file.startsWi
 const lookOnly = 0o10000000;
 
 /**
- * Opens a regular file below the folder for reading. Anything else is rejected without being opened, wherever links lead, because opening a
- * pipe or device can have effects. @param folder A real path. @throws for everything else
+ * Opens a regular file that is below the folder after all links are resolved; the file can only be read. Anything else is rejected without
+ * being opened, because opening a pipe or device can have effects.
+ * @param folder A real path
+ * @throws for everything that is not a regular file below the folder
  */
 export async function openInside(folder: string, file: string): Promise<FileHandle> {
   if (process.platform !== 'linux') return openReal(folder, file);
@@ -24,7 +26,7 @@ export async function openInside(folder: string, file: string): Promise<FileHand
   }
 }
 
-/** Checks the location before opening, and afterwards that the file is the same. */
+/** Checks where the file is before opening it. Checks afterwards that the opened file is the one that was checked. */
 async function openReal(folder: string, file: string): Promise<FileHandle> {
   const real = await realpath(file);
   const seen = await lstat(real);

@@ -99,7 +99,7 @@ const runInCell: RunProgram = async (program, args) => {
   }
 };
 
-/** Runs programs in the isolation of agents. @throws with the reason when a program is inaccessible in the isolation */
+/** Runs programs in the same isolation as agents. @throws with the reason when a program cannot be accessed from inside the isolation */
 export const runIn = (isolation: Isolation | null): RunProgram =>
   isolation?.containers
     ? reachable('container', runInContainer(isolation.containers))
@@ -108,8 +108,8 @@ export const runIn = (isolation: Isolation | null): RunProgram =>
       : runDirectly;
 
 /**
- * Names the inaccessible file in an error. The error of the system call does not show that the user and the visible files inside an
- * isolation differ from the runner's.
+ * Adds the name of the inaccessible file to an error. The error of the system call does not say that programs in an isolation run as
+ * another user than the runner and see other files.
  */
 const reachable =
   (level: 'cell' | 'container', run: RunProgram): RunProgram =>
@@ -127,8 +127,8 @@ const reachable =
   };
 
 /**
- * The first folder or file in the path of a program that users of missions cannot enter or read; a container engine mounts only the
- * packages.
+ * The first folder or file in the path of a program that the users of missions cannot enter or read. For a container, the path is checked
+ * only from the folder that the engine mounts (`packagesOf`).
  */
 function closedTo(program: string, level: 'cell' | 'container'): string | undefined {
   // Only a runner that is root gives its missions separate users.
@@ -147,7 +147,7 @@ function closedTo(program: string, level: 'cell' | 'container'): string | undefi
 /** Beginning of the line that a runner prints when it refuses agents; scripts/demo-agent.ts waits for it. */
 export const agentsRefused = 'Agents are refused';
 
-/** Obstacle to cells for agents on this machine; null when there is none. */
+/** The reason why agents cannot run in cells on this machine; null if they can. */
 export async function obstacleToCells(): Promise<string | null> {
   if (process.platform !== 'linux' || !inPath('bwrap', process.env.PATH)) return 'there is no bubblewrap';
   return reachable('cell', runInCell)(process.execPath, ['--version']).then(

@@ -116,17 +116,20 @@ async function fromProc(group: number): Promise<Use> {
   };
 }
 
-/** Bytes of memory that are private, and those that may be shared. Cached files are excluded: they can be dropped. */
+/**
+ * The bytes of memory that the process uses alone, and the bytes that it may share with other processes. Cached files are not counted,
+ * because the kernel can drop them.
+ */
 function memoryOf(pid: number): { unshared: number; shared: number } {
   const status = readProc(`${pid}/status`);
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024;
   return { unshared: of('RssAnon') + of('VmSwap'), shared: of('RssShmem') };
 }
 
-/** Types of statfs(2) for file systems in memory. */
+/** The type that statfs(2) returns for a tmpfs, which is a file system in memory. */
 const tmpfs = 0x01021994;
 
-/** Bytes of files in memory in the mounts of the confinement, such as its /tmp. */
+/** The bytes that files occupy in those tmpfs mounts that only the confinement has, such as its /tmp. */
 async function filesInMemory(pid: number | undefined): Promise<number> {
   const sizes = new Map<number, number>();
   for (const folder of ['', '/tmp', '/run', '/dev']) {

@@ -103,7 +103,9 @@ describe('containers', () => {
       "Unable to find image 'nowhere'",
     );
     const none = asked({ CONTAINER_PROGRAM: docker, CONTAINER_RUNTIME: 'runsc' });
-    await expect(none).rejects.toThrow(/with CONTAINER_RUNTIME runsc: .*unknown or invalid runtime name: runsc$/);
+    await expect(none).rejects.toThrow(
+      /no container runs with CONTAINER_RUNTIME runsc: .*unknown or invalid runtime name: runsc$/,
+    );
     await expect(asked({ CONTAINER_PROGRAM: docker, CONTAINER_RUNTIME: '--x' })).rejects.toThrow(
       'CONTAINER_RUNTIME: must',
     );
@@ -161,7 +163,7 @@ describe('containers', () => {
       `${CLAUDE_CODE_PROGRAM} cannot be run: the container lacks the program, its interpreter or one of its libraries`,
       process.getuid!() === 0
         ? `${CODEX_PROGRAM} cannot be run: the user that agents run as cannot read ${CODEX_PROGRAM}`
-        : expect.stringMatching(/^0\.0\.1 is outside of the tested releases/),
+        : expect.stringMatching(/^0\.0\.1 is not among the tested releases/),
       expect.stringMatching(/^there is no opencode/),
     ]);
     delete process.env.DOCKER_HOST;
