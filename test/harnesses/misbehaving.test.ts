@@ -95,7 +95,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     expect(saw.match(/No such file or directory/g)!.length).toBeGreaterThanOrEqual(4);
     // The only network interface of the agent is loopback.
     expect(saw).toMatch(/^1$/m);
-    // The answer to the injection in NOTES.md went through the model, without a secret.
+    // The model was asked to follow the instructions in NOTES.md. No request that the harness sent to the model contains a secret.
     expect(JSON.stringify(world.calls().map(({ body }) => body))).not.toMatch(/of-somebody-else|platform-token/);
     await played.harness.end();
   });

@@ -11,7 +11,7 @@ export default defineConfig({
     pool: 'forks',
     // A program that started slowly gets a second attempt; two failures fail the test.
     retry: 1,
-    // Each program needs half a gigabyte, and seconds of a processor to start.
+    // Each program needs half a gigabyte of memory, and several seconds of CPU time to start.
     maxWorkers: 2,
     // A limit for hanging programs, not for slow ones.
     testTimeout: 240_000,

@@ -138,7 +138,7 @@ describe('aep login', () => {
 });
 
 describe('commands for missions', () => {
-  it('follow a mission to its end, and exit with a code that tells its outcome', async () => {
+  it('follow a mission to its end, and exit with a code that reports its outcome', async () => {
     const { child, ended } = start(['run', 'web-shop', 'echo it works', '--script'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     const { runId, leaseId } = await claim();

@@ -253,7 +253,7 @@ describe('aep push', () => {
     expect(git(mirror, 'ls-tree', '-r', '--name-only', ref.replace('checkpoints', 'sessions'))).toContain(claudeId);
     expect(git(checkout, 'for-each-ref', 'refs/aep', 'refs/checkpoint')).toBe('');
 
-    // The checkout is pushed a second time, and another checkout gets the work of the mission.
+    // A second push sends another change of this checkout. `aep pull` in a new clone then receives the change.
     local('c.txt', 'newer\n');
     expect((await push()).stderr).toBe('');
     const other = path.join(folder, `other-${runId}`);

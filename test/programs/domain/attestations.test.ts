@@ -1,5 +1,5 @@
-// Attestations: the statements about a mission with two commits and reviews, verified without the code of the service, and by `aep verify`
-// in a git repository.
+// Attestations: signed statements about a mission with two commits and their reviews. The tests verify the signatures without the code of the
+// service, and with `aep verify` in a git repository.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -409,7 +409,8 @@ describe('attestations in a git repository', () => {
     expect(valid.stdout).toMatch(/^agent +builder, version 1 \(builder\), claude-code 2\.1\.330, claude-sonnet-4-5$/m);
     expect(valid.stdout).toMatch(/^calls +1 model, 0 tool, 1 network; root [0-9a-f]{64}$/m);
     expect(valid.stdout).toMatch(/^decisions +approve by the reviewer at \w{12}; approve by usr_\w+ at \w{12}$/m);
-    // An attestation in the note of another commit is refused; a replacement of the commit in this repository changes nothing.
+    // `aep verify` refuses the attestation of commit `two` in the note of commit `one`. With its own attestation in the note, commit `one` is
+    // accepted, even after `git replace` has substituted commit `two` for it in this repository.
     const foreign = await aep({}, 'verify', one.sha, '--keys', keys, '--json');
     expect([foreign.code, JSON.parse(foreign.stdout).findings[0]]).toEqual([
       1,
@@ -469,7 +470,7 @@ describe('attestations in a git repository', () => {
       stdout: '',
       stderr: expect.stringContaining(`The notes of ${own}`),
     });
-    // With the note of another commit, the lines of a commit have no origin.
+    // If the note of a commit contains the attestation of another commit, `aep trace` prints no origin for the lines of the commit.
     note(own, ofTwo);
     expect(await aep({}, 'trace', own, '--keys', keys)).toMatchObject({
       code: 1,

@@ -1,5 +1,6 @@
-// Audit logs on their way to an https collector and a bucket, by processes that are killed with SIGKILL: every event arrives, a repeated
-// one with the same bytes, and what has arrived verifies without the service. EVENTS and KILLS make larger runs (bench/README.md).
+// Processes that are killed with SIGKILL send audit logs to an https collector and to a bucket. Every event arrives, an event that is sent again
+// arrives with the same bytes, and the delivered logs can be verified without the service. EVENTS=<n> and KILLS=<n> make larger runs
+// (bench/README.md).
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -26,7 +27,7 @@ interface Destination {
   address: string;
   secret: object;
   orgId: string;
-  /** The lines of each request, by object in a bucket. */
+  /** The lines of the audit log in each received request. In requests to a bucket, `key` is the name of the object. */
   requests: { key: string; lines: string[] }[];
 }
 
@@ -83,7 +84,10 @@ const record = (orgId: string, count: number): Promise<unknown> =>
     [orgId, count],
   );
 
-/** Lines of a destination: of a collector in the order of arrival, of a bucket in the order of its keys. */
+/**
+ * Returns the lines that a destination has received. The lines of a collector are in the order of arrival, the lines of a bucket in the order of the
+ * names of their objects.
+ */
 const linesOf = ({ requests }: Destination): string[] =>
   requests.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).flatMap(({ lines }) => lines);
 
@@ -123,7 +127,8 @@ it('no audit event is lost while the sending processes are killed, and the deliv
     queues: ['audit stream'],
   });
   arrived = (name) => {
-    // The destinations take turns, so that each has a request that was not answered, and gets its events again.
+    // The sending processes are killed alternately during a request to the collector and during a request to the bucket. A killed process does not
+    // learn that the request has arrived, so its successor sends the same events again.
     if (++requests < 3 || killed === kills || name !== destinations[killed % 2]!.name) return;
     requests = 0;
     killed++;

@@ -95,7 +95,7 @@ describe('the tree of an audit log', () => {
     await deleteOldEvents();
     await deleteHourlyCheckpoints();
     const { size, firstNumber, checkpoints, gaps, findings } = await verifyLog(acme.id, checkpointsIn(notes[1]!));
-    // The change of the retention is an event, too; one checkpoint of the first day is left.
+    // The log has 522 events, because the change of the retention was recorded as an event too. Only one checkpoint of the first day is left.
     expect({ size, firstNumber, checkpoints, gaps: gaps.length, findings }).toEqual({
       ...{ size: 522, firstNumber: 521, checkpoints: 3, gaps: 1, findings: [] },
     });

@@ -39,7 +39,10 @@ let sandboxes: Sandbox[];
 let sessions: SandboxSession[];
 
 const secret = 'ghp_0123456789abcdefghij0123456789';
-/** 75 pieces of about 20 KB, in several blocks, of characters that do not compress to nothing. */
+/**
+ * 75 pieces of a log, about 20 KB each, which fill several blocks of an archive. Each piece contains a random id, so the blocks do not become tiny
+ * when they are compressed.
+ */
 const pieces = Array.from({ length: 75 }, (_, i) => `${`${i}: größer ${newId('content')}\n`.repeat(400)}`);
 const line = `TOKEN=${secret} tulips\n`;
 
@@ -134,7 +137,7 @@ async function allFragments(i: number): Promise<Json[]> {
 const moment = (at: number) =>
   ask(`{ runMoment(runId: "${runId}", at: ${at}) { plan { content status } fragments { kind body t } log } }`);
 
-/** Everything that is read of the run. */
+/** Everything that the API returns about the run. */
 async function readAll(): Promise<Json> {
   const { finishedAt } = await world.knex('runs').where({ id: runId }).first();
   return {
@@ -196,7 +199,7 @@ it('logs, fragments, replays and search results are the same after the rows are 
   expect(statSync(fileOf(archive.contentKey)).size).toBe(Number(archive.sizeBytes));
   expect(await world.knex('unarchived_runs')).toEqual([]);
   expect(await readAll()).toEqual(before);
-  // Nothing refers to the content as an artifact, but the sweeps of this release and of the previous one do not delete it.
+  // The content of the archive belongs to no artifact. Nevertheless, neither this release nor the previous one deletes the content as unused.
   world.clock.turn(days(2));
   await sweepArtifacts();
   expect(await readAll()).toEqual(before);
@@ -258,7 +261,7 @@ it('a process killed before it deletes the archived rows loses nothing; another 
   const holding = new pg.Client(connection as pg.ClientConfig);
   await holding.connect();
   await holding.query('begin');
-  // The rows are locked, so that the process waits within its transaction.
+  // This transaction locks the fragments, so the process that archives them waits inside its own transaction. The test kills it there.
   await holding.query('select 1 from sandbox_fragments for update');
   const settings = JSON.stringify({ connection, folder, at: present() });
   const child: ChildProcess = spawn(process.execPath, [...programArguments('test/archive-process'), settings], {
@@ -287,7 +290,7 @@ it('a process killed before it deletes the archived rows loses nothing; another 
   expect(files().map(({ name }) => name)).toEqual([(await archives())[0].contentKey]);
 });
 
-it('502, 503 · an altered log archive is named in the error; an unavailable storage delays archiving and makes archives unreadable', async () => {
+it('502, 503 · an altered log archive is named in the error; while storage is unavailable, nothing is archived and no archive can be read', async () => {
   const before = await readAll();
   world.clock.turn(hours(24));
   openStorage({ ...folderStorage(world.contents), write: () => Promise.reject(unavailable()) });
@@ -317,7 +320,7 @@ it('502, 503 · an altered log archive is named in the error; an unavailable sto
   expect(JSON.stringify(damaged.body)).toContain(
     `The archive ${contentKey} of the logs was altered in the storage: bytes ${offset} to`,
   );
-  // Other blocks of the same archive are read: each request has the bytes of the blocks that it needs.
+  // A request reads only the blocks of the archive that it needs, so a log in blocks that were not altered can still be read.
   const last = await rest(logPath(1));
   expect(last.body.content).toBe(`${line}last`);
   const range = read.at(-1)!;
@@ -333,7 +336,7 @@ async function cursorOfStart(): Promise<string> {
   return new URL(newest.link.slice(1).split('>')[0]).searchParams.get('cursor')!;
 }
 
-it('nothing is archived while another release is connected, a sandbox runs, the run is being indexed, or archiving is off', async () => {
+it('nothing is archived while a process of another release is connected to the database, a sandbox runs, the run is being indexed, or archiving is off', async () => {
   world.clock.turn(hours(24));
   const archived = async () => {
     world.clock.turn(minutes(11));

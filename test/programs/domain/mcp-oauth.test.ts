@@ -1,5 +1,6 @@
-// Connecting an MCP server that requires OAuth: a third-party server, and one that misbehaves on demand. A state is valid once, until
-// its expiry, for the person who started; tokens are sealed, refreshed when due, and sent nowhere else.
+// Connecting an MCP server that requires OAuth. The tests use a third-party server, and a server that misbehaves on demand. A state can be used once,
+// before it expires, and only by the person who started the connection. Tokens are stored sealed, refreshed when they are due, and sent to no other
+// server.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { minutes, seconds } from '#foundation/clock.ts';
@@ -174,7 +175,7 @@ describe('starting an OAuth authorization for an MCP server', () => {
 });
 
 describe('finishing an OAuth authorization for an MCP server', () => {
-  it('200 · the OAuth callback exchanges the code once, with verifier and resource, and stores the tokens sealed', async () => {
+  it('200 · the OAuth callback exchanges the code once, sends the verifier and the resource with it, and stores the tokens sealed', async () => {
     const project = await bound(remote.url);
     const { state, client_id, resource } = await left(project);
     const done = await complete(project, { code: 'c0de', state, iss: remote.origin });
@@ -215,7 +216,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · the OAuth callback refuses another issuer, or no issuer although the metadata announces one; the state is then used up', async () => {
+  it('400 · the OAuth callback refuses a wrong issuer, and a missing issuer if the metadata announces one; the state is then used up', async () => {
     const project = await bound(remote.url);
     const first = await left(project);
     remote.asked.length = 0;
@@ -290,7 +291,7 @@ describe('OAuth tokens for MCP servers', () => {
     remote.asked.length = 0;
     const { body } = await project.refresh('issues');
     expect([body.status, body.statusDetail]).toEqual(['needs_auth', expect.stringContaining('Connect it with OAuth')]);
-    // Without a token no request is sent to the server itself.
+    // The service has no valid token, so it sends no request to the MCP server. It has asked only the authorization server.
     expect(remote.methods()).toEqual([]);
     remote.settings.tokenError = null;
     const { state } = await left(project);
@@ -336,8 +337,8 @@ describe('OAuth tokens for MCP servers', () => {
     remote.settings.disturb = ({ path }, res) => path === '/token' && hanging.push(res) > 0;
     const first = project.refresh('issues');
     await expect.poll(() => hanging.length).toBe(1);
-    // No lock is held during the refresh. This update does not wait, and the next request uses the old token, which is valid for thirty
-    // more seconds.
+    // The process that refreshes the token holds no lock on its row, so this update of the row does not wait. The next request uses the old token,
+    // which is valid for thirty more seconds.
     await world.knex('mcp_grants').update({ updatedAt: 1 }).timeout(5_000);
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
     expect(hanging.length).toBe(1);

@@ -1,4 +1,4 @@
-// Notifications about a mission: by email and in open pages, as the addressee has chosen, each of them once.
+// Notifications about a mission. Each is sent once by email and shown once in open pages, unless its addressee has switched one of these off.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
@@ -71,7 +71,7 @@ const subjectOf = ({ source }: TakenMail) => {
       decodeURIComponent(coded.replace(/_/g, ' ').replace(/=([0-9A-F]{2})/g, '%$1')),
     );
 };
-/** Sends the notices from four workers at the same time. Returns the subjects of the emails. */
+/** Four workers send the notices at the same time, although each notice may be sent only once. Returns the subjects of the emails. */
 async function mailed(): Promise<string[]> {
   const before = taken.length;
   await Promise.all(Array.from({ length: 4 }, () => notifyAboutMissions()));
@@ -163,7 +163,7 @@ describe('notifications about a mission', () => {
     ]);
   });
 
-  it('notifications go only to members whose account is not disabled, and not about missions that ended three hours ago', async () => {
+  it('notifications go only to members whose account is not disabled, and not about missions that ended at least three hours ago', async () => {
     await run('Old', { status: 'failed', finishedAt: present() - hours(3) });
     await run('Foreign', { status: 'failed', billingActorUserId: (await world.person(`Left-${founded}`)).id });
     await run('Nobody', { status: 'failed', billingActorUserId: null });
@@ -232,7 +232,7 @@ describe('followers of a mission', () => {
     const text = taken.find(({ to }) => to[0] === bob.email)!.source.replace(/=\r\n/g, '');
     expect(text).toContain('because you follow this mission.');
     expect(await mailed()).toEqual([]);
-    // Other members get an email about a run that waits for somebody, but not people who already get its notifications.
+    // Five minutes later, other members get an email about a run that waits for a person. People who already get the notifications of the run do not.
     world.clock.turn(minutes(5));
     const before = taken.length;
     await mailNotices();

@@ -1,6 +1,6 @@
-// Payments to vendors for a mission never exceed its ceiling, although processes are killed: the gateways of three missions with one
-// budget of their organization, and the service. CALLS=<n> KILLS=<n> set the number of calls and of kills, SEED=<n> repeats the calls.
-// Without KILLS the test is skipped, because its processes take many seconds.
+// Payments to vendors for a mission never exceed its ceiling, even when processes are killed. Three missions share one budget of their organization.
+// The test kills the service, and the model gateways of the missions. CALLS=<n> and KILLS=<n> set the number of calls and of kills, and SEED=<n>
+// repeats the calls of an earlier run. Without KILLS the test is skipped, because its processes take many seconds.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

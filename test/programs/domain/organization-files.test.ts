@@ -1,5 +1,5 @@
-// The file of an organization: packed in one installation, joined in another installation that has another service key, whole or not at
-// all.
+// One installation packs an organization into a file, and another installation, which has another service key, imports it from the file. The
+// organization is imported completely or not at all.
 import { execFileSync, spawn } from 'node:child_process';
 import {
   createReadStream,
@@ -53,7 +53,7 @@ let there: World;
 let sample: SampleOrganization;
 let tables: PackedTable[];
 let bytes: Buffer;
-/** A file with a passphrase. */
+/** A file that is encrypted with a passphrase. */
 let locked: Buffer;
 /** A member of the organization who has an account in the other installation too. */
 let known: { inFile: string; here: string };
@@ -336,7 +336,7 @@ describe('killed imports of organization files', () => {
 });
 
 describe('imported organizations', () => {
-  it('an imported organization has every row and content, its ledger, and its audit log with the checkpoints', async () => {
+  it('an imported organization has all of its rows and stored contents, its ledger, and its audit log with the checkpoints', async () => {
     const joined = await join(locked, passphrase);
     expect(joined).toMatchObject({
       organization: { id: orgId(), slug: sample.organization.slug },
@@ -362,7 +362,8 @@ describe('imported organizations', () => {
     const verified = await verifyLog(orgId(), []);
     expect([verified.findings, verified.checkpoints > 0]).toEqual([[], true]);
     expect(await publishedKeys()).toEqual([expect.objectContaining({ retiredAt: expect.any(Number) })]);
-    // The log continues: the join is an event, and this installation signs with its key.
+    // The audit log continues after the import. It contains an event about the import, and the importing installation signs later checkpoints with
+    // its own key.
     here.clock.turn(0);
     there.clock.turn(3_600_000);
     await signCheckpoints();
@@ -382,7 +383,7 @@ describe('imported organizations', () => {
           bindSecretKey(key);
           const camel = (name: string) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
           const fieldOf = (row: Record<string, string>, name: string) => row[camel(name)] ?? row[name]!;
-          // Some of the sample's values are made up, and cannot be opened in either installation.
+          // Some values of the sample were never encrypted, so neither the exporting nor the importing installation can decrypt them.
           const open = (row: Record<string, string>) => {
             try {
               return unseal(

@@ -26,7 +26,7 @@ const kills = pairs.flatMap(([early, late]) =>
 );
 
 it.each(kills)(
-  'each approved change at the source host happens only once, even if the process is killed %s the request %s, and again at %s',
+  'each approved change at the source host happens only once when the process is killed twice, %s the requests %s and %s',
   async (when, early, late) => {
     const { requests, repository } = staged;
     const held = await staged.startMission('Mend the dates.');
@@ -42,13 +42,14 @@ it.each(kills)(
     await staged.killAt(early, when);
     expect(staged.headOf(held.branch)).toBe(headSha);
     const done = ['PUSH', 'POST /pulls', `POST /issues/${number}/comments`];
-    // An existing pull request gets its title and text again.
+    // PATCH requests are left out. The service sends one to set the title and the text of the pull request if the pull request already exists.
     expect(requests.done.filter((one) => !/\/statuses\/|^PATCH/.test(one))).toEqual(done);
     const pull = repository().pulls.find(({ head }) => head.ref === held.branch)!;
     const issue = repository().issues.find((one) => one.number === number)!;
     expect(issue.comments.map(({ body }) => body)).toEqual([expect.stringContaining(pull.html_url)]);
 
-    // The second set follows from the merge: the comment reports it, and the issue is closed.
+    // When the pull request is merged, the second set of effects waits for approval. It updates the comment, which then reports the merge, and closes
+    // the issue.
     Object.assign(pull, { state: 'closed', merged: true });
     requests.done.length = 0;
     staged.world.clock.turn(minutes(2));

@@ -29,7 +29,8 @@ it('after approval, a branch is pushed once and its pull request opened once', a
     { kind: 'pull_request', state: 'staged', title: expect.stringContaining('Mend the dates.') },
   ]);
   const [push, pull] = waiting;
-  // The effects are in the inbox, in place of the review of a change that nobody else can see.
+  // The inbox asks for a decision about the effects, and not yet for a review of the change. The change is not at the source host before the push, so
+  // no reviewer could see it.
   const inbox = () => staged.as('{ inbox { data { id kind detail } } }', {});
   expect((await inbox()).data).toEqual([
     { id: `effects-${held.runId}`, kind: 'effects', detail: '2 outside effects wait' },
@@ -65,7 +66,7 @@ async function ended(prompt: string) {
   return { ...held, headSha };
 }
 
-it('rejected changes at the source host are never made, including those of a canceled mission', async () => {
+it('a change that a person rejects is never made at the source host, and neither is a change of a canceled mission', async () => {
   const { runId, branch } = await ended('Reject me.');
   const stranger = await staged.decide('reject', runId, {}, staged.stranger.token);
   expect(stranger).toMatchObject({ code: 'not_found' });
@@ -88,7 +89,7 @@ it('rejected changes at the source host are never made, including those of a can
   expect([staged.headOf(branch), staged.headOf(held.branch), staged.requests.done]).toEqual([null, null, []]);
 });
 
-it('an approved push fails when somebody has moved the branch, and is tried again after another approval', async () => {
+it('an approved push fails when somebody has moved the branch; after another approval, the push is tried again', async () => {
   const { runId, branch, headSha } = await ended('Race me.');
   staged.move(branch, staged.headOf('main')!);
   await staged.decide('approve', runId);

@@ -131,7 +131,7 @@ describe('the scheduled backup job', () => {
     rmSync(path.join(kept, `${name}.backup`));
   });
 
-  it('a backup whose end was not recorded is kept, even when the storage cannot be listed at first', async () => {
+  it('a backup whose end was not recorded is kept, even when the first attempt to list the storage fails', async () => {
     later(minutes(1));
     const name = backupNameOf(ownId(), now());
     await recordStart(name, now());

@@ -16,7 +16,7 @@ interface Received {
 let world: World;
 let owner: Account;
 const received: Received[] = [];
-/** Called with each event that has arrived. Returns whether it is answered. */
+/** Called for each event that the receiver gets. Returns whether the receiver answers the request. */
 let arrived: (count: number) => boolean = () => true;
 const receiver = createServer(async (req, res) => {
   let body = '';

@@ -196,7 +196,7 @@ describe('workers', () => {
     expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('run a few jobs at once, and continue with other jobs alongside a slow one', async () => {
+  it('run a few jobs at once, and run other jobs while one of them is slow', async () => {
     let [atOnce, most] = [0, 0];
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
@@ -302,7 +302,7 @@ describe('the database', () => {
     expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(queues).sort());
   });
 
-  it('is logged once when it is unavailable; once it is available again, waiting jobs are executed', async () => {
+  it('causes one log line when it becomes unavailable; once it is available again, waiting jobs are executed', async () => {
     await sql('alter table background.job rename to hidden');
     const done: object[] = [];
     const background = start({ mail: async (payload) => void done.push(payload) }, { look: 5 });

@@ -58,7 +58,7 @@ async function ask(database: Pick<EmbeddedDatabase, 'connection'>, sql: string):
   }
 }
 
-/** The process of support/writing-process.js on the database in `home`. */
+/** Starts support/writing-process.js, which writes to the database in `home`. */
 function startWriter(home: string, options: SpawnOptions = {}) {
   const child = spawn(process.execPath, [...programArguments('test/writing-process'), home], {
     cwd: projectFolder,
@@ -85,9 +85,9 @@ afterEach(async () => {
 });
 
 describe('An embedded database', () => {
-  it('Starts in an empty folder, keeps its rows over a restart and leaves no process behind', async () => {
+  it('Starts in an empty folder, keeps its rows across a restart and leaves no process behind', async () => {
     const home = newHome();
-    // A first start that is killed halfway leaves this folder.
+    // A first start that is killed halfway leaves this folder behind.
     mkdirSync(path.join(home, 'data.new', 'base'), { recursive: true });
     const first = await start(home);
     await ask(first, 'create table kept (n integer); insert into kept values (7)');
@@ -130,7 +130,7 @@ describe('An embedded database', () => {
     });
   });
 
-  it('Keeps its socket in /tmp when the folder’s path is too long for one, and removes it afterwards', async () => {
+  it('Keeps its socket in /tmp when the folder’s path is too long for a socket, and removes the socket afterwards', async () => {
     const home = path.join(newHome(), 'a-very-long-name-'.repeat(6));
     const database = await start(home);
     const { host } = database.connection;
@@ -245,7 +245,7 @@ describe('An embedded database on different accounts and platforms', () => {
     expect(statSync(path.join(home, 'data')).uid).toBe(nobody);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
-    // Root continues with the account that owns the data.
+    // When root starts the service, the database runs as the account that owns the data.
     expect(await ask(await start(home), 'select count(*) >= 10 as kept from rows_written')).toEqual({ kept: true });
   });
 
@@ -262,7 +262,7 @@ describe('An embedded database on different accounts and platforms', () => {
         expect(lines).toEqual([expect.stringContaining(`the database is stored in ${elsewhere}`)]);
         await ask(database, 'create table kept ()');
         await database.stop();
-        // A database is never moved back, even when other accounts may later enter its first folder.
+        // The data stays in the other folder, even when other accounts may later enter the configured folder.
         chmodSync(home, 0o755);
         expect(await ask(await start(home), "select to_regclass('kept') is not null as kept")).toEqual({ kept: true });
       } finally {

@@ -22,7 +22,10 @@ afterEach(async () => {
 });
 afterAll(removeOrigin);
 
-/** Writers that create projects one after another, each repeated with its key until it is acknowledged. */
+/**
+ * Starts writers, each of which creates projects one after another. A writer repeats a request with the same Idempotency-Key until the service
+ * acknowledges it.
+ */
 function write() {
   const acknowledged: string[] = [];
   const refusals: unknown[] = [];
@@ -75,7 +78,7 @@ async function expectEachOnce(acknowledged: string[]): Promise<void> {
 const retryable = (refusals: unknown[]) =>
   expect(refusals).toEqual(refusals.map(() => expect.objectContaining({ status: 503, retryable: true })));
 
-it('requests follow the primary when its server is lost: no acknowledged write is lost or repeated', async () => {
+it('when the primary is lost, requests go to the promoted standby, and no acknowledged write is lost or repeated', async () => {
   const { acknowledged, refusals, more, stop } = write();
   await more(10);
   await servers.primary.kill();

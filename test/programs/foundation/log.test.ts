@@ -150,7 +150,7 @@ describe('In a log line', () => {
   it.each(ours)(
     'A secret with the prefix %j is masked: as a message, in a member, in a list, in a stack, in a cause',
     (prefix) => {
-      // Many secrets, because their first and last characters are random.
+      // The characters of a secret are random, and a fault might appear only with certain first and last characters. So the test masks many secrets.
       for (let i = 0; i < 200; i++) {
         const secret = newSecret(prefix);
         const error = new Error(`refused ${secret}`, { cause: new Error(`'${secret}'`) });

@@ -62,7 +62,7 @@ async function catalog(): Promise<string[]> {
   return rows.map((row: { line: string }) => row.line);
 }
 
-/** The process of support/migrating-process.js on the folder. */
+/** Starts support/migrating-process.js, which applies the migrations in `folder`. */
 function startMigrating() {
   const args = [...programArguments('test/migrating-process'), JSON.stringify(fresh.connection), folder];
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -202,7 +202,7 @@ describe('Files that run outside the transaction', () => {
     expect(await migrate(knex, { folder })).toEqual(['20260103_02_names.batches.sql']);
     expect(await knex('boats').whereNull('name')).toEqual([]);
 
-    // An index creation waits for transactions that write to its table.
+    // Creating the index concurrently waits for open transactions that have written to the table.
     const writer = await knex.transaction();
     await writer.raw('update boats set log = log');
     write('20260103_03_names.concurrently.sql', beside['20260103_03_names.concurrently.sql'] ?? '');
@@ -210,7 +210,8 @@ describe('Files that run outside the transaction', () => {
     expect(await valid()).toEqual([{ v: false }]);
     const [left] = await building();
     const next = migrate(knex, { folder });
-    // The statement of the killed process is ended: it would wait for this call's transaction, which would wait for it.
+    // `migrate` ends the statement that the killed process has left running. Otherwise the old statement and the new transaction would wait for each
+    // other.
     await vi.waitUntil(async () => !(await building()).includes(left!));
     await writer.commit();
     expect(await next).toEqual(['20260103_03_names.concurrently.sql']);
@@ -231,7 +232,7 @@ describe('Files that run outside the transaction', () => {
       'line 3: write "create index',
     ],
     ['batches without an end', 'x.batches', 'select $1::text as last', 'must return one row with a column "after"'],
-  ])('With %s are refused', async (_fault, ending, statement, words) => {
+  ])('Are refused when they contain %s', async (_fault, ending, statement, words) => {
     write(`20260104_01_${ending}.sql`, `-- Wrong.\n-- up\n${statement}\n-- down\n`);
     await expect(migrate(knex, { folder })).rejects.toThrow(words);
   });
@@ -283,7 +284,7 @@ describe('migrate', () => {
     await expect(rollback(knex, { folder })).rejects.toThrow('was changed');
   });
 
-  it('Ignores different line endings', async () => {
+  it('Ignores differences in line endings', async () => {
     await migrate(knex, { folder });
     writeFileSync(path.join(folder, first), samples[first]?.replaceAll('\n', '\r\n') ?? '');
     expect(await migrate(knex, { folder })).toEqual([]);
@@ -304,7 +305,7 @@ describe('migrate', () => {
     expect(await migrate(knex, { folder, warn: (line) => warnings.push(line) })).toEqual([]);
     expect(warnings).toEqual([`the database is newer than this program (${second}): nothing is migrated`]);
     await expect(rollback(knex, { folder })).rejects.toThrow(`migration ${second} was applied to this database`);
-    // A program with other migrations is not an earlier release.
+    // A program with a migration that the database lacks is not an earlier release, so `migrate` fails instead of warning.
     writeFileSync(path.join(folder, '20260101_99_other.sql'), samples[first] ?? '');
     await expect(migrate(knex, { folder })).rejects.toThrow('the database is newer than this program');
   });

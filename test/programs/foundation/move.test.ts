@@ -1,4 +1,4 @@
-// Moving a database to another PostgreSQL of which only the URL is known.
+// Moving a database to another PostgreSQL server, of which nothing but the URL is known.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import knexFactory from 'knex';
@@ -46,7 +46,7 @@ async function migrated(connection: DatabaseConnection, migrations?: string): Pr
 
 beforeAll(async () => {
   mkdirSync(folder);
-  // The names are chosen so that their order is not the order of references.
+  // A table may come before a table to which it refers when they are sorted by name, so a copy in the order of names would fail.
   writeFileSync(
     path.join(folder, '20260101_01_fleet.sql'),
     `-- All that makes a copy difficult.

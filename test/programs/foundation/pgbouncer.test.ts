@@ -1,5 +1,5 @@
-// Errors of PgBouncer reach callers as a request to retry soon. A stand-in speaks its messages over the wire on every machine;
-// PgBouncer itself is tested if it is installed.
+// When PgBouncer reports an error, callers are told to retry soon. On every machine, a stand-in sends the same messages as PgBouncer. PgBouncer
+// itself is tested where it is installed.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Connects the service to a database other than that of its world. */
+/** Connects the service to this database instead of the one with which the tests began. */
 function moveTo(connection: pg.ClientConfig): void {
   const knex = openDatabase({ connection, namedStatements: false, retryForMs: 300 });
   closing.push(() => knex.destroy());
@@ -47,7 +47,10 @@ const message = (type: string, ...parts: Buffer[]): Buffer => {
   head.writeInt32BE(body.length + 4, 1);
   return Buffer.concat([head, body]);
 };
-/** ErrorResponse as PgBouncer's `send_pooler_error` writes it: always 08P01, without a function of the server. */
+/**
+ * An ErrorResponse as PgBouncer's `send_pooler_error` writes it. Its code is always 08P01, and it lacks the field in which PostgreSQL names the
+ * function that reported the error.
+ */
 const failure = (words: string) => message('E', Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${words}\0\0`));
 const welcome = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
 
@@ -93,7 +96,7 @@ function installed(): boolean {
 }
 
 describe.runIf(installed())('PgBouncer itself', () => {
-  /** A PgBouncer in front of the world's database, or of a missing one. */
+  /** Starts a PgBouncer that forwards connections to the database `target`, which may be unavailable. */
   async function start(settings: Record<string, string | number>, target = world.connection): Promise<pg.ClientConfig> {
     const folder = mkdtempSync(path.join(tmpdir(), 'aep-pgbouncer-'));
     const port = 20_000 + Math.floor(Math.random() * 20_000);
@@ -155,7 +158,7 @@ describe.runIf(installed())('PgBouncer itself', () => {
     await holder.end();
   });
 
-  it('503 · server login has been failing: the server is unavailable', async () => {
+  it('503 · “server login has been failing”: the server is unavailable', async () => {
     moveTo(
       await start(
         { server_login_retry: 15, client_login_timeout: 2 },

@@ -60,7 +60,10 @@ async function answeredBy(work: () => Promise<unknown>) {
   return { replica: replica - before.replica, primary: primary - before.primary };
 }
 
-/** Repeats `work` until the replica answers it: PostgreSQL also writes data by itself that the replica might not have replayed yet. */
+/**
+ * Repeats `work` until the replica answers its read. PostgreSQL sometimes writes data that no request has caused, and a read goes to the primary
+ * until the replica has replayed such data.
+ */
 const answeredByReplica = (work: () => Promise<unknown>) =>
   expect.poll(() => answeredBy(work)).toEqual({ replica: 1, primary: 0 });
 const inUse = () => answeredByReplica(() => read('/me'));
@@ -81,7 +84,7 @@ it('REST, GraphQL and MCP read from the replica', async () => {
   expect(metrics).toMatch(/^database_reads_total\{server="replica"\} [1-9]/m);
 });
 
-it('a write is seen by every later read while the replica has not replayed it', async () => {
+it('a write is seen by every later read, even while the replica has not replayed it', async () => {
   await pause();
   const id = await create('unseen');
   expect(
@@ -179,7 +182,7 @@ it('a replica that accepts writes, or has left the timeline of the primary, is n
   expect(await names()).toContain('one');
   await expect.poll(() => log.join()).toContain('the replica accepts writes');
 
-  // The promoted server becomes a standby again. It has its own timeline, and is ahead of the primary.
+  // The promoted server is now restarted as a standby. It is on a timeline of its own, and ahead of the primary.
   await servers.standby.query('checkpoint');
   await servers.standby.query(`select pg_logical_emit_message(false, 'ahead', repeat('x', 100000))`);
   await servers.standby.kill();

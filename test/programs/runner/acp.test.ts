@@ -47,7 +47,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A turn of the stand-in, in a new folder or in `home`. */
+/** Starts one turn of the stand-in for a harness, in `home` or in a new folder. */
 function start(prompt: string, { flags = [], ...more }: Partial<Task> & { flags?: string[] } = {}) {
   const home = more.home ?? mkdtempSync(path.join(folder, 'home-'));
   const cwd = path.join(home, 'work');

@@ -126,7 +126,8 @@ describe('missions that an agent works on', () => {
     const changes = { result: 'changes', commits: 1, files: 1, insertions: 1, deletions: 1 };
     expect(run.outcome).toMatchObject({ ...changes, branch, headSha, prUrl: null });
     expect(git('-C', 'acme/site', 'log', '-1', '--format=%an: %s', branch)).toBe('builder: Say new\n');
-    // The attestation that the platform signed last is the note of the commit, and counts the call of the model.
+    // The git note of the commit contains the attestation that the platform signed last. The calls that the attestation counts include the calls of
+    // the model.
     const { body: attested } = await world.rest('GET', `/attestations/${headSha}`, { token });
     expect(JSON.parse(git('-C', 'acme/site', 'notes', '--ref=attestations', 'show', headSha))).toEqual(
       attested.envelope,
@@ -263,7 +264,7 @@ describe('missions that an agent works on', () => {
     };
     expect(await missions.until(asked)).toEqual([{ text: 'Which colour?', choices: ['Red', 'Blue'] }]);
     expect(await missions.ended(await missions.mission('Another.'))).toMatchObject({ status: 'completed' });
-    // The next runner, which begins from the checkpoint, asks the question of the lost runner again.
+    // The runner that asked the question is lost. The next runner continues from the checkpoint, and asks the same question again.
     await missions.loseRunner(asking);
     expect(await asked()).toBeNull();
     missions.startRunner();
@@ -381,7 +382,7 @@ describe('missions that an agent works on', () => {
   });
 
   it('wait while the runner installs a harness, and show why an installation failed', async () => {
-    // The runtimes of earlier tests, which have a harness, are no longer connected.
+    // The mission must wait until a harness is installed, so the runners of earlier tests, which already have one, are ended.
     await missions.killRunners();
     missions.turn(hours(1));
     const registry = await startRegistry();

@@ -25,7 +25,7 @@ it('the first sample of a running process has no exaggerated CPU value; CPU is i
 });
 
 describe('a mission', () => {
-  it('ends with the reason when it exceeds its memory; the system log says how its memory is limited', async () => {
+  it('fails and shows the reason when it exceeds its memory limit; the system log says how its memory is limited', async () => {
     const runner = missions.startRunner({ MEMORY_MB: '150' });
     const greedy = `const kept = Buffer.alloc(300 * 1024 ** 2, 1); setTimeout(() => kept.length, 600_000)`;
     const runId = await missions.mission(`${process.execPath} -e "${greedy}" & wait`);
@@ -41,7 +41,7 @@ describe('a mission', () => {
     );
   });
 
-  it('ends with the reason when it exceeds its disk limit; its sandbox shows how much of the limit is used', async () => {
+  it('fails and shows the reason when it exceeds its disk limit; its sandbox shows how much of the limit is used', async () => {
     missions.startRunner({ DISK_MB: '20', RUNS_AT_ONCE: '2' });
     const go = path.join(missions.folder, 'go');
     const write = (file: string, bytes: number) => `head -c ${bytes} /dev/zero > ${file}`;
@@ -61,7 +61,7 @@ describe('a mission', () => {
   it('cannot harm the machine or other missions with a fork bomb', async () => {
     const kind = (await isOffered('bubblewrap')) ? 'bubblewrap' : (await isOffered('unshare')) ? 'unshare' : 'none';
     const caps = await chooseCaps(kind);
-    // A machine without cgroups and rlimits cannot limit processes, which the runner reports.
+    // On a machine without cgroups and rlimits, a runner cannot limit processes, and its description of the limits says so.
     if (!caps.cgroups && !caps.isCounting) return expect(caps.description).toContain('NOT capped');
     missions.startRunner({ PROCESSES: '60', CONFINEMENT: kind, RUNS_AT_ONCE: '3', MEMORY_MB: '150' });
     const bomb =
@@ -119,7 +119,8 @@ describe('control groups', () => {
 
   it('are not used if the group is shared, and the runner stays in the shared group', async () => {
     const shared = path.join(folder, 'shared');
-    // The file cannot be written, as if the kernel refused to divide a group with processes.
+    // A folder at the path of this file makes it impossible to write to the file. The kernel also refuses the write if the group contains processes
+    // and is to be divided into subgroups.
     mkdirSync(path.join(shared, 'cgroup.subtree_control'), { recursive: true });
     writeFileSync(path.join(shared, 'cgroup.controllers'), 'memory pids\n');
     expect(await findCgroups([shared], async () => true)).toBeNull();

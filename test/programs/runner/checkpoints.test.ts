@@ -1,5 +1,5 @@
-// Checkpoints against a whole service and runners with separate folders, as on two machines: work continues with all files and in its
-// session after a runner was killed, and when a person continues an ended run. The harness is a stand-in.
+// Checkpoints, tested with a whole service and with runners that have separate folders, as on two machines. After a runner was killed, and when a
+// person continues an ended run, work continues with all files and in the same session of the harness. The harness is a stand-in.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';

@@ -62,7 +62,8 @@ it.runIf(isHardened)(
     const place = await makePlace(script, account);
     const [program, args] = commandFor('bubblewrap', place);
     const printed = execFileSync(program, args, { ...account, cwd: place.work, encoding: 'utf8' });
-    // The session of the script belongs to a visible process; 0 would mean a process outside.
+    // The last line that the script prints is the id of its session. It would be 0 if the session belonged to a process outside the confinement,
+    // which the script cannot see.
     expect(printed).toMatch(/^CapBnd:\t0+\n[1-9]\d*\n$/);
     await place.remove();
   },

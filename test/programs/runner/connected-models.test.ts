@@ -1,4 +1,5 @@
-// Missions of agents with a model that their organization has connected: its key, its prices, and the reasons for failures.
+// Missions of agents whose organization has connected a model. The tests cover the key of the organization, the prices that it has set, and the
+// reasons that are shown when a mission fails.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -37,7 +38,7 @@ describe('missions that an agent works on', () => {
     });
     const keys = () => new Set(models.seen.map(({ headers }) => headers['x-api-key']));
 
-    it('run in a runner without a key, which neither logs nor leaks the organization’s key', async () => {
+    it('run in a runner that has no key of its own; the key of the organization is neither logged nor leaked', async () => {
       await connect('sk-organization');
       await team('builder');
       const runner = missions.startRunner({ ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' });
@@ -67,7 +68,7 @@ describe('missions that an agent works on', () => {
       expect(keys()).toEqual(new Set(['sk-organization', 'sk-rotated']));
     });
 
-    it('are charged the prices of the connector', async () => {
+    it('are charged at the prices of the connector', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();
@@ -109,7 +110,7 @@ describe('missions that an agent works on', () => {
       missions.startRunner();
       const why = 'The vendor rejected the credentials of the model connector Our Claude.';
       expect(await missions.ended(await missions.mission('Work.'))).toMatchObject({ status: 'failed', lastError: why });
-      // The platform has checked the key at the vendor itself.
+      // The platform has then asked the vendor itself whether the key is valid, and has marked the connector as broken.
       const broken = () => world.knex('integrations').where({ id }).whereNotNull('brokenSince').first();
       await vi.waitUntil(broken, { interval: 50 });
     });

@@ -31,7 +31,7 @@ const said = (): string[][] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 const containers = () => readdirSync(engine).filter((name) => name.endsWith('.pid'));
-/** The pid file of the last agent. Containers of checkpoints are left out. */
+/** Returns the name of the pid file of the container in which an agent was started last. Containers that only save checkpoints do not count. */
 function ofAgent(): string {
   const run = said().findLast(
     ([command, ...args]) => command === 'run' && args.some((word) => word.includes('claude')),
@@ -53,8 +53,8 @@ describe('a mission in a container', () => {
     expect(containers()).toEqual([]);
     const args = said().findLast(([command]) => command === 'run')!;
     expect(args).toEqual(expect.arrayContaining(['--memory', '--pids-limit', '--user', '--read-only']));
-    // Commands contain no key and no token of the runner, except the name of the variable with the key, in the configuration of MCP
-    // servers.
+    // The commands contain neither a key nor a token of the runner. The configuration of MCP servers contains only the name of the variable that
+    // holds the key.
     const words = JSON.stringify(said()).replaceAll(/\$\{GATEWAY_KEY\}/g, '');
     expect(words).not.toMatch(/real-key|srv_|GATEWAY_KEY|ANTHROPIC/);
     expect(missions.models.seen.at(-1)!.headers['x-api-key']).toBe('real-key');
@@ -169,7 +169,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('name the failure of their engine as the reason', async () => {
+  it('report the error of the container engine when the engine cannot start them', async () => {
     const container = { ask: async () => {}, remove: async () => {} };
     const wrap = (): Command => ['sh', ['-c', 'echo "Cannot connect to the Docker daemon" >&2; exit 125']];
     const launch = { cwd: engine, env: {}, account: undefined, graceMs: 100, isConfined: true, wrap, container };

@@ -11,7 +11,7 @@ const { world, alice, folder, startRunner, mission, look, until, ended, killRunn
 afterAll(killRunners);
 afterAll(close);
 
-it('A runner of an older platform learns of drains and releases only once the platform has been updated', async () => {
+it('A runner whose platform is older learns of drains and releases only once the platform has been updated', async () => {
   const orders = vi
     .fn()
     .mockRejectedValueOnce(new RequestRejected('invalid_request', 'Cannot query field "runtimeOrders".'))

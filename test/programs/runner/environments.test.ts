@@ -131,7 +131,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
       expect(verdicts).toContainEqual([name, 'not_public']);
   });
 
-  it('gives no reserved variable to the programs of the runner that start it', async ({ skip }) => {
+  it('cannot set variables that the runner reserves for its own programs', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const variables = ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'NODE_OPTIONS'].map((name) => ({ name, value: './x' }));
@@ -369,7 +369,7 @@ await prepared.alone('org_1', 'key', async () => {
     const prepared = openPrepared({ folder: store, keepMs: 1e9, maxBytes: 2 ** 30 });
     const names = ['link/secret', 'link', 'loop', 'file', '../outside', '/etc/passwd', '.git/config', 'gone'];
     await prepared.keep('org_1', 'key', places(from!), { work: names, seconds: 1 });
-    // The next checkout already has a symbolic link of the repository at the path `work/file`.
+    // The next checkout already contains a symbolic link at the path `work/file`, as if the repository had one there.
     execFileSync('ln', ['-s', path.join(folder, 'outside'), path.join(to!, 'work/file')]);
     await prepared.restore('org_1', 'key', places(to!));
     expect(readdirSync(path.join(store, 'org_1/key/work')).sort()).toEqual(['file', 'link', 'loop']);
@@ -388,16 +388,16 @@ describe('the mask of secrets', () => {
   it.each([
     ['in plain text', 'p@ss word/1', 'a p@ss word/1 b'],
     ['in Base64, at any position', 'top-secret-value', `x ${Buffer.from('ab:top-secret-value!').toString('base64')}`],
-    ['for URLs', 'p@ss word/1', `?t=${encodeURIComponent('p@ss word/1')}`],
+    ['in URL encoding', 'p@ss word/1', `?t=${encodeURIComponent('p@ss word/1')}`],
     ['in JSON', 'a"b\\c"d', JSON.stringify({ x: 'a"b\\c"d' })],
     ['line by line', '-----BEGIN KEY-----\nMIIEvQIBADANBg\n-----END KEY-----', 'MIIEvQIBADANBg'],
-  ])('finds a value %s', (_, value, text) => {
+  ])('hides a secret value %s', (_, value, text) => {
     const mask = createMask([value]);
     expect(mask(text)).toContain('[secret]');
     for (const part of value.split('\n')) expect(mask(text)).not.toContain(part);
   });
 
-  it('makes no text longer', () => {
+  it('never makes a text longer', () => {
     const mask = createMask(['1234', '1234567', 'secret', 'the-value']);
     const text = '1234 1234567 secret the-value '.repeat(500);
     expect(mask(text).length).toBeLessThanOrEqual(text.length);

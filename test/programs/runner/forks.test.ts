@@ -296,7 +296,7 @@ describe('a fork', () => {
     expect(await world.knex('runs').where({ status: 'running' })).toEqual([]);
   });
 
-  it('fails clearly when the recording is deleted before it is replayed, and is then refused', async () => {
+  it('fails with a clear error when the recording is deleted before its replay; further forks of the same run are refused', async () => {
     await missions.killRunners();
     const { id } = await forkInGraph({ call: 5 });
     await missions.graphql('mutation { setRecordingSettings(isEnabled: false, days: 30) { isEnabled } }', {});

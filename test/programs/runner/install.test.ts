@@ -1,4 +1,4 @@
-// Installations of harnesses by npm from a package registry on loopback.
+// npm installs harnesses from a package registry that listens on loopback.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -126,7 +126,7 @@ describe('the pinned harnesses', () => {
 });
 
 describe('an installation', () => {
-  it('leaves only the program, readable by all accounts, replaces other releases, and repairs a broken one', async () => {
+  it('leaves only the program, which all accounts can read; it removes other releases of the harness, and repairs a broken installation', async () => {
     for (const left of ['.installing-1', 'opencode-0.0.1', 'codex-0.0.1']) mkdirSync(path.join(folder, left));
     const program = await run();
     expect(program).toBe(programIn(folder, opencode));

@@ -1,5 +1,5 @@
-// An agent's mission on a repository, from its checkout to its push, for each user account of a runner and each isolation of its agents.
-// Nothing is simulated: a level is skipped with the reason if the machine does not offer it.
+// A mission in which an agent works on a repository, from the checkout to the push. The tests repeat it for each user account of a runner and each
+// isolation of its agents. Nothing is simulated: an isolation that the machine does not offer is skipped, and the reason is shown.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -64,7 +64,7 @@ function expectPaid(runs: { missionCostUsd: number; steps: { inputTokens: number
   for (const { missionCostUsd, steps } of runs) expect(missionCostUsd).toBeCloseTo(steps[0]!.costUsd, 9);
 }
 
-/** Releases the lease, which a heartbeat still on its way may renew. */
+/** Waits until the lease of the run is released. It tries repeatedly, because a heartbeat that is still on its way may renew the lease. */
 const isReleased = (runId: string) =>
   missions.until(async () => {
     if ((await missions.look(runId)).status === 'dispatching') return true;
@@ -103,7 +103,10 @@ describe.skipIf(!isLinux)('missions at every step', () => {
 });
 
 describe('a platform that fails', () => {
-  /** A proxy to a service. `to` names the service, and says whether the response to a request of this kind is lost. */
+  /**
+   * Starts a proxy in front of a service. For each request, the proxy passes the name of the operation, or the HTTP method, to `to`. The result names
+   * the service, and says whether the response is lost and whether the proxy answers with a 503 instead.
+   */
   async function openWire(
     to: (kind: string) => { url: string; isLost: boolean; isAway?: boolean },
   ): Promise<{ server: Server; url: string }> {

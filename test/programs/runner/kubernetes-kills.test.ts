@@ -39,8 +39,9 @@ describe.each([
     const { missions, cluster } = world;
     const { knex } = missions.world;
     await missions.until(async () => {
-      // The clock is moved in small steps, so that pauses of handed-back runs and leases of lost pods end, but a slow machine can still
-      // renew all other leases. It stops for silent runs, so that a runner that starts slowly still finds them.
+      // Moving the clock ends the pauses of handed-back runs and the leases of lost pods. It moves in small steps, so that even a slow machine renews
+      // all other leases in time. A run that no runtime has claimed since its lease ended fails after ten minutes; before that, the clock stops, so
+      // that a runner that starts slowly can still claim the run.
       const silent = await knex('runs').whereNotNull('silentSince').orderBy('silentSince').first('silentSince');
       if (!silent || now() - silent.silentSince < silenceMs.failed / 2) missions.turn(seconds(3));
       await releaseSilentRuns();
@@ -60,7 +61,7 @@ describe.each([
     await missions.until(async () => leftIn(cluster) === '' && nodes.running().length === warm);
   }
 
-  it('end once each, and leave neither leases, sandboxes nor objects, when their nodes are lost while the runner is down', async () => {
+  it('end once each, and leave no leases, sandboxes or objects behind when their nodes are lost while the runner is down', async () => {
     const { missions, cluster, restart } = world;
     await restart();
     const runIds = await start(4, '1500', 4);

@@ -1,4 +1,4 @@
-// The pod of a mission: its containers on the stand-in for nodes, and the programs that are started in them.
+// The pod of a mission: its containers, and the programs that are started in them. The pod runs on a stand-in for the nodes of a cluster.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -56,7 +56,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     return (await promisify(execFile)(file, args, { env: passed })).stdout;
   }
 
-  it('has only its own folders of the mission', async () => {
+  it('has only those folders of the mission that are meant for it', async () => {
     const seen = async (name: PodContainer) => (await run(name, 'ls /mission')).trim().split('\n');
     expect(await seen('agent')).toEqual(['artifacts', 'home', 'root', 'skills', 'start-agent', 'work']);
     expect(await seen('reader')).toEqual(['artifacts', 'home', 'skills', 'start-reader', 'work']);
@@ -64,7 +64,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     expect(await seen('reader-servers')).toEqual(['skills', 'start-reader-servers', 'tmp', 'work']);
   });
 
-  it('a container that runs MCP servers hides their variables and files from agents, and cannot write the checkout of an agent that only reads', async () => {
+  it('hides from agents the variables and files of the MCP servers that it runs, and cannot write to the checkout of an agent that only reads', async () => {
     const waits = 'echo package > /mission/tmp/package; : > ready; until [ -e done ]; do sleep 0.05; done';
     const server = run('servers', waits, { TOKEN: 'secret-of-a-server' });
     const look = 'until [ -e ready ]; do sleep 0.05; done; cat /proc/[0-9]*/environ /mission/tmp/package 2>&1; :';
@@ -89,7 +89,7 @@ describe('programs of a container', () => {
   const socket = starterSocket(folder, 'agent');
   for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
 
-  it('cannot stop the runner by sending false responses in place of the program that starts them', async () => {
+  it('cannot stop the runner by taking the place of the program that starts them and sending false responses', async () => {
     let answer = 'no JSON';
     const at = starterSocket(folder, 'reader');
     const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);

@@ -35,7 +35,7 @@ it('the rights that the manifests grant a runner are those that it needs, and no
   expect(granted).toEqual([rights, sandboxRights]);
   const { missions, cluster, start } = world;
   await missions.team('shell', 'builder');
-  // A runner reads events to report why the pod of its test does not exist.
+  // When a runner starts, it creates a pod as a test. If the cluster refuses the pod, the runner reads events to report the reason.
   cluster.rules.admitPod = () => 'exceeded quota';
   const refused = start();
   await once(refused.process, 'exit');

@@ -24,7 +24,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
   });
   afterAll(() => world.close());
 
-  it('gets a pod that has started before it, and leaves neither objects nor processes', async () => {
+  it('gets a pod that was started in advance, and leaves neither objects nor processes behind', async () => {
     const { missions, cluster, objectsOf, running } = world;
     const runner = await running();
     await missions.team('shell', 'builder');
@@ -53,7 +53,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
       metadata: { name: metadata.name, uid: metadata.uid },
       spec: warm,
     });
-    // Neither the token of the mission, nor that of the service, nor a key of a model is in an object of the cluster.
+    // No object of the cluster contains the token of the mission, the token of the service or the key of a model.
     const objects = JSON.stringify(Object.values(cluster.objects).map((kind) => [...kind.values()]));
     expect(objects).not.toMatch(/MISSION_TOKEN|HTTPS_PROXY|srv_|real-key/);
     const run = await missions.ended(runId);
@@ -86,7 +86,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
   });
 });
 
-it('a mission goes only to the pod of its claim, and not to a pod that replaces this pod', async () => {
+it('a mission goes only to the pod of its claim, and not to a pod that replaces it', async () => {
   const tokens = openTokens('srv_secret');
   const [podToken, other] = [tokens.signPods('template'), tokens.signPods('another')];
   const named = { 'agent-runner/run': 'run_1', 'agent-runner/lease': 'lease_1', 'agent-runner/claim': 'claim_1' };

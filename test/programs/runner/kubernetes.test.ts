@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
-  it('ends with its log and artifact when it is a script, and leaves no process', async () => {
+  it('executes a script, stores its log and its artifact, and leaves no process behind', async () => {
     const { missions, cluster, objectsOf, running } = world;
     await missions.team('shell', 'builder');
     const runner = await running();
@@ -37,7 +37,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
       const { stdout } = await promisify(execFile)(kubectl, args, { env });
       expect(stdout).toContain(`job.batch/${metadata.name}\n`);
     }
-    // Neither the token of the service nor a key of a model is in an object of the cluster.
+    // No Job contains the token of the service or the key of a model.
     expect(JSON.stringify([...cluster.objects.jobs.values()])).not.toMatch(/srv_|real-key/);
   });
 

@@ -204,7 +204,7 @@ describe('one local runner', () => {
     const runId = await mission(`${process.execPath} -e "c = ${leaving}; console.log('pid', c.pid); c.unref()"`);
     const run = await ended(runId);
     expect(run).toMatchObject({ status: 'completed' });
-    // The process has its own process group and holds the script's output open.
+    // The process is in a process group of its own, and still has the output of the script open.
     const pid = Number((await log(run.sandboxes[0])).content.match(/\d+/)[0]);
     expect(isRunning(pid)).toBe(true);
     process.kill(pid);
@@ -252,7 +252,9 @@ describe('the local runner', () => {
   afterEach(killRunners);
 
   describe.each(['bubblewrap', 'unshare'] as const)('confines scripts by %s:', (kind) => {
-    /** A runner without this confinement says so and does not run scripts. */
+    /**
+     * Starts a runner with this confinement, and returns whether the machine offers it. If not, the runner exits with an error and runs no scripts.
+     */
     async function startConfined(more: Record<string, string> = {}): Promise<boolean> {
       const runner = startRunner(service, { CONFINEMENT: kind, ...more });
       if (await isOffered(kind)) return true;
@@ -358,7 +360,7 @@ describe('the local runner', () => {
     );
     first.process.kill('SIGKILL');
     await once(first.process, 'exit');
-    // Processes that the killed runner has started end, too.
+    // The processes of the mission end too, although only their runner was killed.
     await until(
       async () => isRunning(Number(said.content.match(/\d+/)![0])),
       (running) => !running,

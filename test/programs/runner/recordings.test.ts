@@ -174,7 +174,7 @@ describe('recordings', () => {
         requestHeaders: expect.objectContaining(json),
       },
       ...{ request: expect.any(String), status: 200, responseHeaders: json, response: expect.any(String) },
-      // A small answer mostly arrives in one piece.
+      // A small answer usually arrives in one piece.
       ...{ pieces: expect.arrayContaining([[at, expect.any(Number)]]), isWhole: true, isOmitted: false },
     };
     const tool = { ...model, path: '/mcp/people' };
@@ -218,7 +218,7 @@ describe('recordings', () => {
     expect((await fetch(body.url.replace(/.$/, 'x'))).status).toBe(403);
   });
 
-  it('are replayed without models and people: the mission ends in the same tree, or the first call that differs is named', async () => {
+  it('are replayed without models or people: the mission ends in the same tree, or the first call that differs is named', async () => {
     const { runId } = await world.knex('recording_parts').first();
     const lines = await linesOf(runId);
     const asked = missions.models.seen.length;
@@ -319,7 +319,7 @@ describe('recordings', () => {
     expect([await world.knex('recording_parts'), await world.knex('recording_keys')]).toEqual([[], []]);
   });
 
-  it('leave out an answer whose events contain a secret in pieces, even when events of several outputs alternate', () => {
+  it('leave out an answer whose events contain a secret in pieces, even when events of different outputs are interleaved', () => {
     const mask = createMask([secretValue]);
     const stream = (...events: Json[]) =>
       events.map((event) => `event: delta\r\ndata: ${JSON.stringify(event)}\r\n\r\n`).join('');

@@ -131,7 +131,7 @@ it('a terminal belongs to one person and ends with its step; a run has at most f
   );
 });
 
-it('the shell of a terminal ends with its jobs, including those that ignore the hangup', async () => {
+it('when the shell of a terminal ends, its jobs end too, including those that ignore the hangup', async () => {
   const mark = `615.${process.pid}`;
   const isLeft = () => runningCommands().includes(`sleep ${mark}`);
   const wrap = (program: string, args: string[], env?: Record<string, string>): [string, string[], typeof env] => [
@@ -211,7 +211,8 @@ it.skipIf(typeof launched === 'string')(
       await page.keyboard.type("PS1='a prompt of more than twenty characters$ '; echo in-the-browser-$((40+2))");
       await page.keyboard.press('Enter');
       await shell.getByText('in-the-browser-42').waitFor();
-      // A lost connection loses neither typed text nor the size, and does not repeat the output.
+      // Without a connection, the page keeps the typed text and the new size of the window, and sends both later. The output that it already shows is
+      // not repeated.
       const screenWidth = async () => (await page.locator('.shell .xterm-screen').boundingBox())!.width;
       const before = await screenWidth();
       await page.context().setOffline(true);
@@ -221,7 +222,7 @@ it.skipIf(typeof launched === 'string')(
       await page.keyboard.type('echo once-$((40+3))');
       await page.keyboard.press('Enter');
       await page.getByText('What you type is sent once the connection is back.').waitFor();
-      // Meanwhile the shell draws its prompt for a narrow device, over several lines, and then for a wide one.
+      // While the page is offline, the shell draws its prompt for a narrow device, over several lines, and then for a wide one.
       const { id, width, height } = await world.knex('terminals').where({ runId }).first();
       for (const size of [
         { width: 20, height },

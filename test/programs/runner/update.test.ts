@@ -37,7 +37,7 @@ it('Versions are compared by their numbers, and only a newer one is an update', 
   expect(others).toEqual([false, false, false, false, false]);
 });
 
-it('A runner whose update fails says why, also in the list of runtimes, and continues with missions', async () => {
+it('A runner whose update fails reports the reason in its output and in the list of runtimes, and continues to run missions', async () => {
   const runner = startOlder();
   await says(runner, `because its update to ${version} failed: the package registry does not have it (E404)`);
   const notice = async () => (await world.field('{ runtimes { data { notice } } }', { token: alice })).data[0]?.notice;
@@ -45,7 +45,7 @@ it('A runner whose update fails says why, also in the list of runtimes, and cont
   expect((await ended(await mission('true'))).status).toBe('completed');
 });
 
-it('A runner finishes its mission, and continues as the release of the service with its arguments and token', async () => {
+it('A runner finishes its mission, and is then replaced by the release of the service, which gets its arguments and token', async () => {
   const [started, next, broken] = ['started', 'next.mjs', 'broken.mjs'].map((name) => path.join(folder, name));
   const text = `import { createInterface } from 'node:readline';
 import { writeFileSync } from 'node:fs';
@@ -54,7 +54,8 @@ process.once('SIGTERM', () => process.exit(7));
 setInterval(() => {}, 1_000);`;
   writeFileSync(next!, text);
   writeFileSync(broken!, 'process.exit(3);');
-  // A release that asks to be replaced by a newer release that does not work, and then by one that works.
+  // The source of a release that asks to be replaced by a newer release. The newer release does not work, so this release then asks to be replaced by
+  // another release, which works.
   const program = `if (process.argv[2] !== 'help') {
   process.once('SIGTERM', () => process.exit(0));
   process.send({ program: ${JSON.stringify(broken)} });

@@ -181,7 +181,7 @@ describe('a checkout that was tampered with', () => {
     git(checkout, 'config', 'core.hooksPath', hooks);
     expect((await deliver())!.diff).toContain('b.txt');
     expect(existsSync(sprung)).toBe(false);
-    // A git command in the checkout itself would run the trap, which shows that the trap works.
+    // `git status` in the checkout runs the trap. This shows that the trap works, and that the calls above avoided it.
     git(checkout, 'status');
     expect(existsSync(sprung)).toBe(true);
   });

@@ -75,7 +75,7 @@ it('the new commits of a branch are only those of the agent; their git notes are
   await Promise.all(missions.map(({ workspace, notes }) => workspace.note(notes)));
   for (const { sha, text } of missions.flatMap(({ notes }) => notes))
     expect(git(origin.url, 'notes', '--ref=attestations', 'show', sha)).toBe(text);
-  // A later note replaces the earlier one of its commit.
+  // A later note about a commit replaces the earlier note about it.
   const [{ workspace, notes }] = missions as [(typeof missions)[number]];
   await workspace.note([{ ...notes[0]!, text: '{}' }]);
   expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe('{}');
@@ -185,7 +185,7 @@ it('an interrupted mission continues from its pushed commits', async () => {
   expect(git(origin.url, 'rev-parse', 'mission/run_1^')).toBe(pushed!.headSha);
 });
 
-it('commits of a person on the branch are not overwritten; the reason for a refused push is named', async () => {
+it('commits of a person on the branch are not overwritten; the error gives the reason for a refused push', async () => {
   const { checkout, deliver } = await open();
   write(checkout, 'b.txt', 'b\n');
   await deliver();
@@ -249,7 +249,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('a replay begins at the commit of its recording, even if its branch exists; it replaces commits of an earlier replay, but not those of a person', async () => {
+it('a replay begins at the recorded commit, even if the branch of the mission exists; it replaces commits of an earlier replay, but not those of a person', async () => {
   const wanted = git(origin.url, 'rev-parse', 'main');
   async function replay(subject: string) {
     const workspace = await open(undefined, undefined, undefined, wanted);
