@@ -177,7 +177,7 @@ describe('Invalid settings', () => {
     ]);
   });
 
-  it('Stripe requires both of its secrets, and its API URL may be changed only to one on loopback', () => {
+  it('Stripe requires both of its secrets, and its API URL may only be changed to a loopback address', () => {
     const secrets = { STRIPE_SECRET_KEY: 'sk_test_a1', STRIPE_WEBHOOK_SECRET: 'whsec_b2' };
     expect(readConfig(secrets).stripe).toEqual({
       secretKey: 'sk_test_a1',

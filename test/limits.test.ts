@@ -71,11 +71,11 @@ function unlessNamed(what: string, name: string, { status, problem, data }: Omit
   return fine ? [] : [`${what}: ${status} ${JSON.stringify(problem ?? data)}`];
 }
 
-/** A description of the mistake if a check of the declaration does not reject with a 400 that names the field. */
+/** Returns a description of the mistake unless the check of the declaration refuses the value with a 400 that names the field. */
 const unlessRefused = (what: string, name: string, refusal: Problem | undefined): string[] =>
   unlessNamed(what, name, { status: refusal?.status ?? 200, problem: refusal?.details });
 
-/** The n-th value; after the last value the count continues with the first. */
+/** Returns the n-th value. If n exceeds the number of values, the count wraps around to the first value. */
 const nth = <T>(values: readonly T[], n: number): T => values[n % values.length]!;
 
 describe('a value at a limit of the Limits table is accepted, and a value beyond the limit is refused, in REST and GraphQL', () => {
@@ -124,7 +124,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
       const refusal = await refusalOfArgument(root, name, value);
       expect(unlessRefused(`${value.length} characters`, `${name}: ${words}`, refusal)).toEqual([]);
     }
-    // All surfaces share this check, so each surface is tested with only one of the values, and the values rotate.
+    // All surfaces use the same check, so each surface is sent only one of the invalid values. Each parameter begins with the next value.
     await stays(() =>
       atOnce(root.kind === 'Subscription' ? 1 : 2, [...surfacesOf(root).entries()], async ([i, surface]) => {
         const [value, words] = nth(beyond, n + i);
@@ -205,7 +205,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
     const right = bodyIn(argumentsOf(root, sample));
     const surfaces = surfacesOf(root);
     const complaints: string[] = [];
-    /** Requests with some of the values. The check of the declaration has already rejected all other values. */
+    /** Requests with invalid values. Only some values are sent, because the test checks all of them against the declaration directly. */
     const calls: (() => Promise<string[]>)[] = [];
     const addCall = (what: string, names: string[], surface: Surface, args: Arguments, mayLackScope = false) =>
       calls.push(async () => {
@@ -298,7 +298,7 @@ describe('400 · an invalid query parameter', () => {
         const refusal = await refusalOfQuery(root, args, [...(others ? [others] : []), query].join('&'));
         refused(query, refusal?.status, refusal?.details);
       }
-      // All routes share the reader of queries, so each parameter is sent with only one value of each list, and the values rotate.
+      // The same function reads the queries of all routes, so each parameter is sent with only two of these queries.
       for (const query of [nth(repeated, n), nth(bad, n)]) {
         const { status, body } = await get(root, name, query);
         refused(query, status, body);
@@ -306,7 +306,7 @@ describe('400 · an invalid query parameter', () => {
     },
   );
 
-  it('a parameter with an unknown name is ignored, whatever its value', async () => {
+  it('200 · a parameter with an unknown name is ignored instead, whatever its value', async () => {
     const { status } = await world.rest(
       'GET',
       '/projects?limit[]=x&LIMIT=0&unknown=1&unknown=2&__proto__=1&=&&',
@@ -323,7 +323,7 @@ describe('400 · an invalid query parameter', () => {
   });
 
   const isPaging = (name: string) => name === 'limit' || name === 'cursor';
-  // Lists of records; the pieces of a log have a cursor but no limit, and tests of their own (sandbox-logs.test.ts).
+  // Root fields that read a log have a cursor but no limit, so they are left out here. sandbox-logs.test.ts tests their cursors.
   const paged = rootFields.filter(({ field }) => field.args.filter(({ name }) => isPaging(name)).length === 2);
   it.each(paged.map((root) => [root.name, root] as const))(
     '%s · refuses a cursor that is made up, or of another list, filter or organization',
@@ -405,7 +405,7 @@ describe('404 · an id of another kind', () => {
   it.each(numbered)('%s · %s', async (_, name, root, n) => {
     await stays(async () => {
       const others = Object.entries({ ...sample.ids, userId: sample.outsiderId }).filter(
-        // The connectors of the first project and of the chat are integrations as well, and a SAML provider is a provider.
+        // Ids that are valid here are left out: `samlProviderId` is also a `providerId`, and connectors and chats are integrations.
         ([kind], i) =>
           kind !== name &&
           !(name === 'providerId' && kind === 'samlProviderId') &&
@@ -447,7 +447,7 @@ describe('an unknown path or method', () => {
 
   const stays = unchanged();
   it.each(templates.map((template, n) => [template, n] as const))(
-    '%s · answers other methods with 405 and Allow, HEAD like GET without the body, and OPTIONS with the methods',
+    '%s · answers HEAD like GET but without a body, OPTIONS with the allowed methods, and any other method with 405 and an Allow header',
     async (template, n) => {
       const root = rootFields.find(({ route }) => route?.template === template)!;
       const path = pathOf(root.route!, argumentsOf(root, sample));

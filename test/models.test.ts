@@ -145,8 +145,8 @@ describe('models of tables', () => {
     expect([...model.columns.map(snake), ...internal].sort()).toEqual(await columnsOfTable(model.tableName));
   });
 
-  // The page reads that share a message rely on these indexes (base-model.ts).
-  test('the table of each model that is read in pages has an index for each owner column, in the order of the pages', async () => {
+  // The service sends several reads of pages in one message if they filter only by owner columns (base-model.ts). These indexes keep such reads fast.
+  test('each model that is listed in pages has, for each owner column, an index whose order is the order of the list', async () => {
     const texts = Object.values(tree).join('\n');
     const listed = declared.filter(([name]) => new RegExp(`\\b${name}\\.page\\(`).test(texts));
     expect(listed.map(([name]) => name)).toContain('Project');

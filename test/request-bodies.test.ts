@@ -1,4 +1,5 @@
-// Bodies of requests that cannot be read, or have a wrong size or kind, on every route with a body and on /graphql. The response is always a 4xx, never a 500, and nothing is written.
+// Requests on every route with a body and on /graphql whose body cannot be read, or has a wrong size or content type. The response is always a 4xx,
+// never a 500, and nothing is written.
 import { request as sendRaw } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bytes } from '#limits.ts';
@@ -135,7 +136,7 @@ describe('a body of the wrong size or kind', () => {
     'application/xml',
     'json',
   ];
-  it.each(types.map((type, n) => [type, n] as const))('415 · is refused with the type %s', async (type, n) => {
+  it.each(types.map((type, n) => [type, n] as const))('415 · is refused if its type is %s', async (type, n) => {
     await untouched(async () => {
       for (const [method, path] of [...sixth(n), graph]) {
         const answer = await checked(method, path, {

@@ -82,7 +82,7 @@ const callerOf = (name: string) =>
       ? { session }
       : { token };
 
-/** The token is revoked again, because a person may have 100 live tokens. */
+/** Creates a token and revokes it at once, because a person may have at most 100 live tokens. */
 async function createAndRevokeToken() {
   const created = await world.request('POST', '/v1/tokens', { session, body: { name: 'more', expiresInDays: 1 } });
   if (created.status >= 400) return created;
@@ -145,7 +145,7 @@ describe('While the next release migrates', () => {
   it('200 · every call is answered, whichever table gets a column', { timeout: 240_000 }, async () => {
     expect(tables.length).toBeGreaterThan(30);
     expect(await callAll()).toEqual([]);
-    // Several tables are changed in a row while calls run: the effect on a call is the same as of a single change.
+    // While calls run, six tables are changed one after another. This affects a call no more than the change of a single table, and saves time.
     for (let at = 0; at < tables.length; at += 6) {
       const names = tables.slice(at, at + 6);
       const failures = await underLoad(async () => {
@@ -177,7 +177,10 @@ describe('While the next release migrates', () => {
 });
 
 describe('While scheduled tasks and automations become one table', () => {
-  /** Statements of the previous release for either kind: `of` is the column of a run. */
+  /**
+   * The names of tables and columns in the statements of the previous release, for scheduled tasks and for automations. `of` is the column of `runs`
+   * that refers to the recurring mission.
+   */
   const kinds = [
     { table: 'scheduled_tasks', noun: 'scheduledTask', of: 'scheduled_task_id', other: 'automation_id' },
     { table: 'automations', noun: 'automation', of: 'automation_id', other: 'scheduled_task_id' },
@@ -197,13 +200,17 @@ describe('While scheduled tasks and automations become one table', () => {
     order by created_at, id limit 1 for update skip locked)
     update runs r set claims = claims + 1 from waiting where r.id = waiting.id returning r.scheduled_task_id, r.automation_id`;
 
-  /** Creates a recurring mission of each kind, starts it only once although it is due twice, and lists it. Even rounds then delete it. */
+  /**
+   * Creates a recurring mission of each kind, starts it only once although it is due twice, and lists it. In every second round, the mission is then
+   * deleted.
+   */
   async function workOnce(pool: pg.Pool, round: number): Promise<void> {
     for (const { table, noun, of, other } of kinds) {
       const [id, runId] = [newId(noun), newId('run')];
       const client = await pool.connect();
       const ask = async (text: string, values: unknown[]) => (await client.query(text, values)).rows;
-      // The service prepares the statements of finders and its own texts; those built by Objection are not prepared.
+      // The service prepares the statements of its finders and the statements that it writes as SQL. It does not prepare the statements that
+      // Objection builds.
       const askPrepared = async (text: string, values: unknown[]) =>
         (await client.query({ name: text.slice(0, 60), text, values })).rows;
       try {
@@ -231,7 +238,7 @@ describe('While scheduled tasks and automations become one table', () => {
     }
   }
 
-  it('the previous release reads and writes both before, during and after the change; nothing is lost', async () => {
+  it('the previous release reads and writes scheduled tasks and automations before, during and after the change, and nothing is lost', async () => {
     const fresh = await emptyDatabase();
     const [knex, pool] = [
       knexFactory({ client: 'pg', connection: fresh.connection }),
@@ -252,7 +259,8 @@ describe('While scheduled tasks and automations become one table', () => {
         }),
       );
       await work();
-      // This migration merges the two tables into one. The concurrent calls stop after it, and the later migrations are applied.
+      // This migration merges the two tables into one. The calls of the previous release run until it has ended, and the later migrations are applied
+      // without them.
       await migrateUpTo(knex, '20261122_53').finally(() => (over = true));
       await working;
       await migrate(knex);
@@ -280,7 +288,7 @@ describe('A large table', () => {
     'sandbox_fragments', 'sandbox_metrics']::regclass[]`;
   const runs = 2500;
 
-  it('is not rewritten, indexed or checked by any migration since 0.1.0 under a lock that blocks requests', async () => {
+  it('is not locked against requests while a migration since 0.1.0 rewrites, indexes or checks it', async () => {
     const fresh = await emptyDatabase();
     const knex = knexFactory({ client: 'pg', connection: fresh.connection });
     try {
@@ -293,7 +301,8 @@ describe('A large table', () => {
         select 'run_' || n, 'org_1', 'prj_1', 'sch_1', n, 'scheduled', 'completed', 1, 1 from generate_series(1, ${runs}) n`);
       await migrate(knex);
 
-      // Every transaction that changed a table; `create index concurrently` and the like run outside transactions.
+      // `ddl` contains the transactions that changed a table. None of them may also have created an index or checked a constraint of a large table.
+      // Statements such as `create index concurrently` run outside these transactions, so they are allowed.
       const { rows } = await knex.raw(`
         with ddl as (
           select distinct a.xmin::text as xid from pg_attribute a join pg_class c on c.oid = a.attrelid

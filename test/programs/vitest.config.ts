@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['test/programs/**/*.test.ts'],
     exclude: [],
     globalSetup: [...suite.test!.globalSetup!, 'test/support/programs-setup.ts'],
-    // More than two cores, because these tests wait for their programs.
+    // There are more workers than the two cores of a machine, because these tests spend most of their time waiting for their programs.
     maxWorkers: 3,
     reporters: [
       'default',

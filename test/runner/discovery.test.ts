@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the harnesses of a machine', () => {
-  it('are programs in PATH or named by a setting, of a tested version', async () => {
+  it('are programs of a tested version that are in PATH or named by a setting', async () => {
     const claude = put('claude', `echo "${testedVersions['claude-code'].from} (Claude Code)"`);
     const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex.from}"`);
     put('opencode', 'echo 1.0.0');

@@ -202,7 +202,7 @@ describe('the egress proxy', () => {
     expect(seen.map(({ verdict }) => verdict)).toEqual(['not_public', 'unknown_host']);
   });
 
-  it('closes a TLS connection that names another host than its CONNECT request', async () => {
+  it('closes a TLS connection that names a different host than its CONNECT request', async () => {
     const { socket, seen } = await start(custom(`registry.test:${ports.registry}`));
     expect(await overTls(socket, `registry.test:${ports.registry}`, 'other.test')).toBe('cut');
     await vi.waitFor(() => expect(seen).toMatchObject([{ host: 'other.test', verdict: 'blocked' }]));

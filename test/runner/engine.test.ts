@@ -11,8 +11,8 @@ import { parseDocker } from '../support/docker-command-line.mjs';
 const folder = mkdtempSync(path.join(tmpdir(), 'engine-'));
 const engine = path.join(folder, 'engine');
 /**
- * The commands `pull`, `build` and `run` of NAME run until the test writes a file that ends them: `NAME.ok`, or
- * `NAME.end` for the exit code 3.
+ * A stand-in for a container engine. Its commands `pull NAME`, `build` and `run --name …-NAME` run until the test writes a file that ends them:
+ * `NAME.ok`, or `NAME.end` for the exit code 3. For `build`, NAME is `build`.
  */
 const script = `#!/bin/sh
 cd ${folder}
@@ -87,7 +87,7 @@ describe('an image that missions wait for', () => {
     expect(existsSync(path.join(folder, 'never.pid'))).toBe(false);
   });
 
-  it('fails all waiting missions with the last lines of its build', async () => {
+  it('makes all waiting missions fail, with the last lines of the build, when the build fails', async () => {
     const builds = [1, 2].map(() => buildImage(request(), 'FROM x\n', 'none'));
     await hasBegun('build');
     tell('build', 'end');

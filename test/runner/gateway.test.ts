@@ -165,7 +165,7 @@ describe('answers of models', () => {
     expect(text.slice(-1_000)).toContain(tooLong);
   });
 
-  it('are refused when a single body is too long', async () => {
+  it('are refused when they are not streamed and their body is too long', async () => {
     const answer = await say('body');
     expect([answer.status, await answer.json()]).toEqual([
       400,

@@ -1,4 +1,5 @@
-// The drivers of src/runner/harness with recorded events of the programs, which test/harnesses/record.ts records with stand-in models.
+// The drivers of src/runner/harness, tested with recorded events of the real programs. test/harnesses/record.ts runs the programs with stand-in
+// models to record these events.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -129,7 +130,7 @@ describe('the events of claude-code', () => {
     });
   const replayed = { type: 'user', isReplay: true, message: { content: [] } };
 
-  it('a result counts as failed by is_error, whatever its subtype', async () => {
+  it('a result with is_error counts as failed, whatever its subtype', async () => {
     const events = await take(replayed, { ...result, is_error: true, result: 'Refused' });
     expect(events.at(-1)).toEqual({
       turn: { status: 'failed', text: 'Refused', structured: undefined, error: 'Refused' },

@@ -1,4 +1,5 @@
-// Secrets for hosts on their way through the proxy: real TLS servers and clients, and the programs that a machine has.
+// The proxy replaces placeholders in requests with the secrets for the host of the request. The tests use real TLS servers and clients, and the
+// programs that are installed on the machine.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -189,13 +190,13 @@ describe('a request to a host with a secret', () => {
     expect((await refused.toArray()).join('')).toMatch(/^HTTP\/1.1 426 Upgrade Required\r\n[\s\S]*no$/);
   });
 
-  it('keeps placeholders that the setup of the environment has written', async () => {
+  it('gets the secret also for a placeholder that the setup of the environment has written', async () => {
     const { socketPath, secrets } = await start();
     secrets.accept({ TOKEN: 'placeholder-of-the-setup', GONE: 'another' });
     const { ask } = await client(socketPath, 'named.test');
     await ask('/', { authorization: 'placeholder-of-the-setup', other: 'another' });
     expect(got[0]!.headers).toMatchObject({ authorization: value, other: 'another' });
-    // A later step has another value, and one secret fewer.
+    // In a later step, the secret TOKEN has another value, and the secret SECOND no longer exists.
     secrets.renew([{ name: 'TOKEN', value: 'replaced', hosts: [`named.test:${port}`] }]);
     await ask('/', { authorization: secrets.placeholders.TOKEN, other: secrets.placeholders.SECOND });
     expect(got[1]!.headers).toMatchObject({ authorization: 'replaced', other: secrets.placeholders.SECOND });
@@ -232,7 +233,7 @@ describe('a request to a host with a secret', () => {
     expect(got).toHaveLength(1);
   });
 
-  it('ends with its connection when the response has no status', async () => {
+  it('fails when the response has no valid status, because the proxy closes the connection', async () => {
     const { socketPath, token } = await start();
     const { ask } = await client(socketPath, 'named.test');
     await expect(ask('/odd', { authorization: token })).rejects.toThrow('socket hang up');
@@ -282,7 +283,7 @@ it('the certificates of a mission are kept for a limited number of hosts', () =>
   expect(contextFor('0.named.test')).not.toBe(first);
 });
 
-it('requests to other hosts are not decrypted and keep the placeholder, and so does a request without TLS', async () => {
+it('a request to another host and a request without TLS keep the placeholder; a request to a host without secrets is not even decrypted', async () => {
   const { socketPath, token, second } = await start();
   for (const host of ['other.test', 'second.test']) {
     const { ask, tls } = await client(socketPath, host);
@@ -315,10 +316,10 @@ const programs: [name: string, args: (url: string, token: string) => string[]][]
 
 describe.each(programs)('the program %s', (program, args) => {
   it.skipIf(spawnSync(program, ['--version']).status !== 0)(
-    'finds the proxy and the certificate authority by its environment variables',
+    'takes the proxy and the certificate authority from its environment variables',
     async () => {
       const { socketPath, token } = await start();
-      // In a cell, a program of the runner inside the cell would open this port.
+      // This server opens a port that leads to the proxy. In a cell, a program of the runner opens the port inside the cell.
       const inside = createTcpServer(
         (from) =>
           void from
@@ -348,7 +349,7 @@ it.skipIf(spawnSync('keytool', ['-help']).error)(
   async () => {
     const store = trust.java[0]!.split('=')[1]!;
     const listing = promisify(execFile)('keytool', ['-list', '-keystore', store, '-storetype', 'JKS']);
-    // keytool asks for a password; the key store has none.
+    // keytool asks for a password. The key store has none, so the test sends an empty line.
     listing.child.stdin!.end('\n');
     expect((await listing).stdout).toMatch(/Your keystore contains \d+ entr/);
   },

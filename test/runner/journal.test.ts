@@ -1,4 +1,4 @@
-// The journal of a mission: when its log is sent.
+// When the journal of a mission sends the lines that the mission logs.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openJournal } from '../../src/runner/protocol/journal.ts';
 

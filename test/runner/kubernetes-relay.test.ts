@@ -1,5 +1,5 @@
-// The relay of a runner in a cluster. Through it, a mission in a pod reaches the platform, but only with its own lease, and the hosts that
-// the runner allows.
+// The relay of a runner in a cluster. Through it, a mission in a pod reaches the hosts that the runner allows. It also reaches the platform, but only
+// with its own lease.
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,5 @@
-// Missions as the runner of a cluster tracks them: its knowledge of the cluster while the API server is slow or unavailable, and with many missions.
+// How the runner of a cluster tracks missions. The tests cover what the runner knows about the cluster while the API server is slow or unavailable,
+// and how much it reads when there are many missions.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -118,7 +119,7 @@ describe('the end of a mission', () => {
     };
   }
 
-  it('is known when the runner of its pod has saved its work, even if its Job has failed before', async () => {
+  it('is known once the runner in its pod has saved its work, even if its Job has already failed', async () => {
     const job = { metadata: { name: 'mission-1' } };
     const { opened, tell } = openFakeApi({ Job: [job], Pod: [podOf('mission-1')] });
     const end = await follow(opened, false);
@@ -175,7 +176,7 @@ it('the cost of a change is proportional to the number of pods, whatever the num
   expect(reads).toBeLessThanOrEqual(2 * names.length);
 });
 
-describe('the object of a mission', () => {
+describe('the Kubernetes object of a mission', () => {
   const tokens = openTokens('srv_secret');
   const env = { RUNTIME: 'kubernetes', KUBERNETES_RELAY_URL: 'http://10.0.0.1', KUBERNETES_RUNNER_IMAGE: 'runner:1' };
   const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
@@ -195,14 +196,14 @@ describe('the object of a mission', () => {
     expect([cluster.hasRoom(1), cluster.hasRoom(2)]).toEqual([false, true]);
   });
 
-  it('lives longer than any step, which fails by its own time limit', async () => {
+  it('has a longer time limit than any step, so a step is ended by its own time limit', async () => {
     const create = vi.fn(async (_: KubernetesObject & { spec: { activeDeadlineSeconds: number } }) => {});
     const { done } = start({ create, ended: async () => ({ isComplete: true }) }, async () => ({ runs: [] }));
     await done;
     expect(create.mock.calls[0]![0].spec.activeDeadlineSeconds).toBe(3_600 + 600);
   });
 
-  it('is removed after its creation if its mission was stopped in the meantime', async () => {
+  it('is removed after its creation if its mission was stopped before the API server had created it', async () => {
     let created = () => {};
     const create = () =>
       new Promise<void>((resolve) => {
@@ -223,7 +224,7 @@ describe('the object of a mission', () => {
     expect(api.remove).toHaveBeenCalledTimes(2);
   });
 
-  it('is a template without warm pods when 20 other templates have them, even when it is used again', async () => {
+  it('has a template without warm pods when 20 other templates have warm pods, even when the template is used again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const create = vi.fn(async (_: KubernetesObject & { spec: { replicas?: number } }) => {});
     const settings = { ...clusterSettings(env)!, warmPods: 3 };

@@ -15,7 +15,7 @@ type Json = any;
 
 const sha256 = (text: string) => hash('sha256', text);
 
-/** Answers of the platform to requests for a call, in order; the last one is repeated. */
+/** The answers of the platform when the meter asks to reserve tokens for a call, in order. The last answer is repeated. */
 let grants: { outputTokens: number; reason: string | null }[];
 let reserved: Json[] = [];
 let reported: Json[] = [];
@@ -177,7 +177,7 @@ describe('a metered call', () => {
     expect(waits).toEqual(['parked', 'ended']);
   });
 
-  it('is not sent when its agent aborts while it waits', async () => {
+  it('is not sent when the agent aborts it while it waits', async () => {
     grants = [{ outputTokens: 0, reason: 'The budget is used up.' }];
     const left = new AbortController();
     const waiting = post('/openai/v1/responses', { model: 'm' }, left.signal).catch((error) => error.name);
@@ -213,7 +213,7 @@ describe('a metered call', () => {
       .then((response) => response.text())
       .catch(() => {});
     await expect.poll(() => reported.length).toBe(2);
-    // The call is charged for at least its bytes and its time.
+    // The charge is at least what the received bytes and the duration of the call suggest.
     const [input, , , output] = tokens(reported[1]);
     expect([input, output]).toEqual([7, expect.closeTo(12, -2.9)]);
     expect(output).toBeGreaterThanOrEqual(12);

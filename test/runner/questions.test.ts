@@ -202,7 +202,7 @@ it('an agent whose model call waits for a higher limit does not count as running
   expect(await timeUp(1, 40, own, signal)).toBe(
     'Nobody answered within 40 milliseconds: A model call waits for a higher limit.',
   );
-  // While another call is in progress, the time counts as work.
+  // While another call of the agent is in progress, the agent counts as running.
   const endOther = own.modelCalled();
   expect(places.size).toBe(0);
   endOther();
@@ -215,7 +215,7 @@ it('an agent whose model call waits for a higher limit does not count as running
   endCall();
 });
 
-it('model calls through the gateway are counted, and an approved call ends with its agent', async () => {
+it('model calls through the gateway are counted, and an approved tool call is aborted when its agent goes away', async () => {
   const called: string[] = [];
   const hanging = createServer((request, response) => {
     request.resume();

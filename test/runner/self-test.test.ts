@@ -1,4 +1,4 @@
-// The self-test of harnesses: one turn of a program with a scripted model before it is offered.
+// The self-test of harnesses. Before the runner offers a program as a harness, the program must complete one turn with a scripted model.
 import { chmodSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const version = testedVersions['claude-code'].from;
-/** A program that speaks the protocol of Claude Code, with the changes of a test. */
+/** The source of a program that speaks the protocol of Claude Code. A test can replace a part of the source. */
 const source = (change: [string, string] = ['', '']) =>
   `#!${process.execPath}
 if (process.argv.includes('--version')) { console.log('${version}'); process.exit(0); }

@@ -24,7 +24,7 @@ it('the name of a folder is replaced in a text, and in deltas of a stream that s
   expect(translated(': ping\n\n', replaced)).toBe(': ping\n\n');
 });
 
-it('hashes and dates are not compared, even hashes of digits alone and after an escaped line break; short numbers and JSON numbers are compared', () => {
+it('hashes and dates are not compared, even a hash that has only digits or follows an escaped line break; short numbers and JSON numbers are compared', () => {
   const text = 'at 2026-11-26\n2026-11-27T10:00:00Z\nabc1234 Fix\n0593710 Mend 123456 a1b2c3';
   expect(normalized(JSON.stringify({ text, size: 12345678, list: [87654321] }), {})).toEqual({
     body: '{"text":"at {date}\\n{date}\\n{hash} Fix\\n{hash} Mend 123456 a1b2c3","size":12345678,"list":[87654321]}',

@@ -1,4 +1,4 @@
-// Clients of A2A whose messages start missions, and a runtime that a test plays.
+// Clients of A2A whose messages start missions, and a runtime that the test itself controls.
 import { CancelTaskRequest, GetTaskRequest, ListTasksRequest, SendMessageRequest, type Task } from '@a2a-js/sdk';
 import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { expect } from 'vitest';

@@ -62,7 +62,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
 
   /** Presents an assertion of the provider. */
   const show = (more?: Claims, pen?: Pen) => present(provider.idJag(more, pen));
-  /** Status and error of the response to an assertion of the provider. */
+  /** Presents an assertion that the identity provider has issued. Returns the status and the error of the response. */
   async function outcome(more?: Claims, pen?: Pen): Promise<unknown[]> {
     const { status, body } = await show(more, pen);
     return [status, body.error];
@@ -109,7 +109,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     return answer.body;
   }
 
-  /** An anonymous agent with a started claim for this person. */
+  /** Returns an anonymous agent that has asked this person to claim it. */
   async function begun(whom: Human) {
     const agent = await anonymous();
     const { body } = await startClaim({ claim_token: agent.claim_token, email: whom.person.email });

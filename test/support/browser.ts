@@ -57,7 +57,8 @@ async function launch(): Promise<Browser | string> {
       args,
       // The kernel's sandbox does not work for root, the only user in a container.
       chromiumSandbox: process.getuid?.() !== 0,
-      // The most basic locale, whatever the machine's: Chromium turns it into the tag `en-US@posix`.
+      // Chromium gets the most basic locale, because its results must not depend on the locale of the machine. It turns this locale into the language
+      // tag `en-US@posix`.
       env: { ...(process.env as Record<string, string>), ...env, LC_ALL: 'C.UTF-8', LANGUAGE: '' },
     });
   } catch (error) {

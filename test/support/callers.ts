@@ -67,7 +67,7 @@ export interface CallersWithProjects extends Callers {
   other: Place;
   /** A project of the stranger. */
   foreign: Place;
-  /** A token of the owner that is bound to `shop`. */
+  /** A token of the owner. The token is valid only for the project `shop`. */
   projectToken: string;
 }
 

@@ -1,5 +1,5 @@
-// Two cells: installations with a database and a process each, `eu` (the directory) and `us`. The test uses the database of `eu`; before
-// that, it has created records in the database of `us`.
+// Two cells, `eu` (the directory) and `us`. Each cell is an installation with its own database and process. The records of `us` are created first.
+// After that, the test is connected to the database of `eu`.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export type CellName = (typeof cellNames)[number];
 export interface TestCell {
   world: World;
   url: string;
-  /** Environment of programs of this cell. */
+  /** The environment variables with which the programs of this cell run. */
   env: NodeJS.ProcessEnv;
   ask: ReturnType<typeof requestsTo>;
   start(settings?: NodeJS.ProcessEnv): Promise<void>;
@@ -22,7 +22,10 @@ export interface TestCell {
   kill(): Promise<void>;
 }
 
-/** @param makeIn Creates the records of a cell while the test uses the database of that cell; called for `us` first. @param more Settings of each cell */
+/**
+ * @param makeIn Creates the records of a cell while the test is connected to the database of that cell. It is called for `us`, and then for `eu`.
+ * @param more Settings of each cell
+ */
 export async function openCells(
   makeIn: (name: CellName, world: World) => Promise<void>,
   more: Partial<Record<CellName, NodeJS.ProcessEnv>> = {},

@@ -1,4 +1,4 @@
-// A self-signed certificate for this machine, written as DER (RFC 5280 §4.1), because Node creates none and tests need no openssl.
+// A self-signed certificate for this machine, written as DER (RFC 5280 §4.1). Node cannot create one, and the tests must not depend on openssl.
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 function der(tag: number, ...parts: Uint8Array[]): Buffer {

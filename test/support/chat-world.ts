@@ -51,7 +51,10 @@ export async function openChatWorld() {
 
   const send = (body: string, headers = signedBySlack(signingSecret, body), address = connection.eventsAddress) =>
     world.request('POST', new URL(address).pathname, { body, headers });
-  /** Sends a request from Slack, and does the work that it causes. Returns the newest delivery. */
+  /**
+   * Sends a request as Slack would, and waits until the service has done the work that the request causes. Returns the delivery of the request; null
+   * if the service stored none.
+   */
   async function heard(body: string): Promise<Json> {
     const before = (await newest())?.id;
     world.clock.turn(1);

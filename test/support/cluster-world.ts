@@ -8,7 +8,7 @@ import { compiled, freePort } from './processes.ts';
 
 export type ClusterWorld = Awaited<ReturnType<typeof openClusterWorld>>;
 
-/** @param more Settings of its runners @param nodes Nodes; by default pods run in bubblewrap */
+/** @param more Settings of the runners of the cluster @param nodes Where the pods run; by default, each pod runs in bubblewrap */
 export async function openClusterWorld(hasSandboxes: boolean, more: Record<string, string> = {}, nodes?: PodProcesses) {
   const missions = await openMissionWorld();
   const cluster = await startKubernetes(missions.folder, nodes ?? [process.execPath, compiled('runner/runner')]);
@@ -40,9 +40,8 @@ export async function openClusterWorld(hasSandboxes: boolean, more: Record<strin
     cluster,
     start,
     restart,
-    /** The runner that was started last, or the first one. */
+    /** The runner that `restart` started last. If there is none, a first runner is started. */
     running: async (): Promise<Runner> => runner ?? restart(),
-    /** Objects of a mission. */
     objectsOf: (runId: string, plural: 'jobs' | 'pods' | 'sandboxclaims') =>
       [...cluster.objects[plural].values()].filter(
         ({ metadata }) => metadata.annotations['agent-runner/run'] === runId,
@@ -74,7 +73,9 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
       .filter((name) => names.includes(name));
   };
 
-  /** Lets the mission be claimed again, and ends it. */
+  /**
+   * Expects that another pod claims the mission and continues from the checkpoint. Then sends a message, after which the agent completes the mission.
+   */
   async function continues(runId: string): Promise<void> {
     const { missions } = opened();
     await missions.until(async () => (await missions.look(runId)).status === 'dispatching');
@@ -117,7 +118,7 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     await missions.until(async () => new RegExp(`^${runId}(:| has left)`, 'm').test(runner.output));
   });
 
-  it('the work of a mission is saved when its node is drained, and continues from there', async () => {
+  it('the work of a mission is saved when its node is drained, and the mission continues with the saved work', async () => {
     const { missions, cluster, restart } = opened();
     await restart({ CHECKPOINT_MS: '3600000' });
     const runId = await waitingMission();

@@ -50,7 +50,7 @@ async function run(args: string[], onPrinted: (printed: string) => void): Promis
   return printed;
 }
 
-/** Forwards requests unchanged except for a token, for which the suite has no option. */
+/** Starts a proxy that adds the token to each request and forwards the request, because the suite has no option for a token. */
 export async function openWithToken(target: string, token: string) {
   const server = createServer((req, res) => {
     const headers = { ...req.headers, authorization: `Bearer ${token}` };

@@ -1,4 +1,4 @@
-// A morning of an organization in the console: runs, a sandbox at work, artifacts and schedules, shown in a real browser.
+// Records that an organization might see in the console on a morning: runs, a sandbox at work, artifacts and schedules. A real browser shows them.
 import type { Browser } from 'playwright-core';
 import { expect } from 'vitest';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
@@ -79,7 +79,7 @@ export async function openMorning(browser: Browser) {
   }
   const held = () => ({ status: 'running', leaseId: newId('lease'), leaseUntil: present() + minutes(1) });
 
-  /** Adds steps of several roles and messages of a person to the run. */
+  /** Adds steps of several roles to the run, and messages that a person has sent to it. */
   async function steered(runId: string): Promise<void> {
     const at = present();
     const review = {

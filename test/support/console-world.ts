@@ -29,7 +29,7 @@ export async function openConsoleWorld(browser: Browser) {
       await page.goto(path);
       return page;
     },
-    /** The data of a query of the owner. */
+    /** Sends a GraphQL query as the owner, and returns the data of the response. */
     asked: async (query: string) => (await world.graphql(query, { session })).body.data,
     /** Closes all windows, and fails if one of them had a problem. */
     async check(): Promise<void> {

@@ -1,7 +1,7 @@
 // A browser without scripts: it keeps cookies, visits pages as if it followed a link on the same site, and submits forms.
 import type { Answer, Session, World } from './world.ts';
 
-/** A browser is represented by its cookies by name. */
+/** A browser is represented by its cookies: a map from the name of each cookie to its value. */
 export type Browser = Map<string, string>;
 export const browserOf = (session?: Session): Browser => new Map(session ? [['session', session.secret]] : []);
 

@@ -1,4 +1,4 @@
-// An organization file that was changed by somebody who knows its key: hashes, row counts and the authentication are valid.
+// Changes an organization file as a person who knows its key could: the hashes, the row counts and the authentication code remain valid.
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { openCount } from '#domain/lifecycle/organization-files/copied-rows.ts';

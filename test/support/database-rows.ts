@@ -10,14 +10,17 @@ export const movedByLooking: Record<string, string> = {
 
 const moved = Object.keys(movedByLooking).map((column) => `'${column}'`);
 
-/** A row: its table, its columns that count, as JSON, and separately its columns that change on use. */
+/**
+ * A row of a table. `text` has the name of the table, and as JSON all columns that must not change. `moved` has the columns that change when a
+ * credential is used.
+ */
 interface Row {
   text: string;
   moved: string;
 }
 
 interface Reading {
-  /** Location and writing transactions of the rows. */
+  /** A checksum of where the rows are stored and which transactions wrote them. */
   state: string;
   rows: Row[];
 }
@@ -50,7 +53,10 @@ async function read(knex: Knex, kind: 'all' | 'withoutLog' = 'all'): Promise<Row
   return names.flatMap((name) => known.get(name)!.rows);
 }
 
-/** Uses a prepared statement, because mostly the same tables have rows. */
+/**
+ * Uses a prepared statement. The text of the statement lists the tables that have rows. These tables rarely change, so PostgreSQL usually knows the
+ * statement already.
+ */
 async function ask<T>(knex: Knex, text: string): Promise<T[]> {
   const connection = await knex.client.acquireConnection();
   try {
@@ -60,7 +66,10 @@ async function ask<T>(knex: Knex, text: string): Promise<T[]> {
   }
 }
 
-/** Location and writing transactions of the rows of each table: if these are unchanged, so are the rows. Costs a fifth of reading them. */
+/**
+ * Returns, for each table, a checksum of where its rows are stored and which transactions wrote them. If the checksum has not changed, neither have
+ * the rows. This takes a fifth of the time of reading the rows.
+ */
 function statesOf(knex: Knex, tables: string[]): Promise<{ name: string; state: string }[]> {
   const parts = tables.map(
     (name) => `select '${name}' as name, sum(hashtidextended(ctid, xmin::text::bigint))::text as state from ${name}`,
@@ -142,7 +151,7 @@ function byTable(rows: readonly Row[]): Map<string, Rows> {
 export interface Written {
   /** Rows of the earlier reading that are missing or changed in the later reading. */
   gone: string[];
-  /** Rows of the later reading that are new or changed. */
+  /** Rows that are new or changed in the later reading. */
   come: string[];
 }
 
@@ -150,7 +159,7 @@ export const nothing: Written = { gone: [], come: [] };
 
 /** Differences between two readings. */
 export function written(before: readonly string[], after: readonly string[]): Written {
-  // Usually nothing has changed: unchanged rows are read in the same order.
+  // Usually nothing has changed. Then both readings have the same rows in the same order, and comparing these is fastest.
   if (before.length === after.length && before.every((row, i) => row === after[i])) return nothing;
   const [was, is] = [new Set(before), new Set(after)];
   return { gone: before.filter((row) => !is.has(row)), come: after.filter((row) => !was.has(row)) };

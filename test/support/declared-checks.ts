@@ -9,7 +9,7 @@ import { argumentReader } from '#surfaces/rest/arguments.ts';
 import type { RestRoute } from '#surfaces/rest/routes.ts';
 import { type Arguments, bodyFor, documentOf, inputOf, type RootField, recordOf, type Surface } from './root-fields.ts';
 
-/** A function that computes its result once for each pair of a root field, or route, and a text. */
+/** Returns a function that computes its result only once for the same object and text. The object is a root field or a route. */
 function memoized<Of extends object, Result>(compute: (of: Of, text: string) => Result) {
   const results = new Map<Of, Map<string, Result>>();
   return (of: Of, text = ''): Result => {
@@ -29,7 +29,7 @@ async function problemOf(check: () => unknown): Promise<Problem | undefined> {
   return undefined;
 }
 
-/** The error for a body that violates the declaration of its record; undefined if only the operation itself can reject it. */
+/** Returns the error with which the declaration of the record rejects a body; undefined if the declaration accepts the body. */
 export const refusalOfBody = (surface: Surface, root: RootField, args: Arguments): Promise<Problem | undefined> =>
   problemOf(() => {
     const { zod } = recordOf(root)!;

@@ -27,8 +27,8 @@ export interface EndedMission {
 }
 
 /**
- * A mission with a log, a fragment, two artifacts (one belongs to a checkpoint), a cost and an attestation; it ends now unless it stays
- * open.
+ * Creates a mission with a log, a fragment, a cost, an attestation and two artifacts, one of which belongs to a checkpoint. The mission ends at once
+ * unless `isOpen` is true.
  */
 export async function writeMission(
   world: World,

@@ -45,7 +45,7 @@ async function member(role: 'admin' | 'member' | 'viewer'): Promise<Session> {
   await world.join(org, person, role);
   return world.session(person, org.id);
 }
-/** Buys, and returns the id of the order. */
+/** Buys an offer, and returns the id of the order. */
 async function buy(offer: object = { offer: 'pack', quantity: 2 }): Promise<string> {
   const ids = async (): Promise<string[]> =>
     (await world.rest('GET', '/billing/orders', { session })).body.orders.map(({ id }: { id: string }) => id);
@@ -218,13 +218,13 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
     await other.getByText('Offer not found').waitFor();
   });
 
-  it('a plan without a limit of projects shows how many there are, and says that their number is unlimited', async () => {
+  it('a plan without a limit on projects shows how many there are, and says that their number is unlimited', async () => {
     await buy({ offer: 'team', teamPlan: 'team-20' });
     const page = await open();
     await region(page, 'Balance').getByText('0, unlimited', { exact: true }).waitFor();
   });
 
-  it('a member can only request credits; an admin, and an owner of a closed organization, can only read the billing pages', async () => {
+  it('a member can only request credits; an admin can only read the billing pages, and so can an owner once the organization is closed', async () => {
     const order = await buy();
     const page = await open('', await member('member'));
     await page.getByLabel('Message to the owners').fill('50 more, please.');
@@ -255,7 +255,7 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
     expect((await show('/buy?offer=pack')).status).toBe(409);
   });
 
-  it('the billing policy for trackers is saved; a payment page on another host is a link with that host’s name', async () => {
+  it('the billing policy for trackers is saved; if the payment page is on another host, the link to it names that host', async () => {
     const page = await open();
     await page.getByLabel('Members of the organization').check();
     await page.getByRole('button', { name: 'Save settings' }).click();

@@ -88,7 +88,8 @@ it('a stream is forwarded event by event, and ends in both cells when its client
     known = events;
     const body = { name: 'Stream', repoFullName: 'globex/stream' };
     expect((await cells.eu.ask('POST', '/v1/projects', { token: bob.token, body })).status).toBe(201);
-    // Reading the feed numbers the new events, which otherwise the scheduler does.
+    // Events are sent after they have a number. Usually the scheduler numbers new events. No scheduler runs here, and this read of the feed numbers
+    // them instead.
     await cells.us.ask('GET', '/v1/events?after=0', { token });
   }
   // Leaving the loop has closed the connection of the client.
@@ -98,7 +99,7 @@ it('a stream is forwarded event by event, and ends in both cells when its client
   });
 });
 
-it('the token endpoint forwards a request by the secret in its form, and the new token works in both cells', async () => {
+it('the token endpoint forwards a request to the cell that issued the refresh token in its form; the new token works in both cells', async () => {
   const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'mcp_1' });
   form.set('resource', cells.eu.url);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -152,7 +153,7 @@ it('an organization is created in the chosen cell, and its slug is unique across
   expect((await createIn({ name: 'Moon', cell: 'moon' })).errors[0].message).toBe('cell: must be one of eu, us.');
 });
 
-it('a person with a session in one cell signs in to another, once and only in the browser that began it', async () => {
+it('a person with a session in one cell can sign in to another cell; the sign-in works once, and only in the browser in which it began', async () => {
   const { eu, us } = cells;
   const session = await eu.world.session(alice.person);
   const location = ({ headers }: { headers: Headers }): string => headers.get('location')!;
@@ -211,7 +212,7 @@ it('a person with a session in one cell signs in to another, once and only in th
   expect((await us.ask('GET', '/sign-in/cell?cell=moon')).status).toBe(404);
 });
 
-it('a moving organization can be read; requests to change it get a 503, and the service changes none of its rows', async () => {
+it('while an organization is moving, it can be read; requests to change it get a 503, and the service changes none of its rows', async () => {
   const { ask, world } = cells.eu;
   const { organization, token } = alice;
   const body = { name: 'Frozen', repoFullName: 'acme/frozen' };
@@ -245,7 +246,7 @@ it('a moving organization can be read; requests to change it get a 503, and the 
   expect((await ask('POST', '/v1/projects', { token, body })).status).toBe(201);
 });
 
-it('triggers that protect moving organizations stay if a move begins while they are being dropped', async () => {
+it('if a move begins while the triggers that protect moving organizations are being dropped, the remaining triggers stay', async () => {
   const triggers = () =>
     cells.eu.world.knex('pg_trigger').where('tgname', 'like', 'aa\\_moving%').where({ tgparentid: 0 });
   await guardTables();
@@ -282,7 +283,7 @@ it('a slug that an organization of this cell took over no longer leads to anothe
   expect(await cellOfSlug('acme')).toBe(null);
 });
 
-it('a slug of another cell is taken even if that cell has not registered it; after registration the cell is no longer asked', async () => {
+it('a slug that another cell uses is unavailable even if that cell has not registered it; after the registration, no request to that cell is needed', async () => {
   const { eu, us } = cells;
   const create = async (slug: string, token = alice.token) =>
     (await eu.ask('POST', '/v1/organizations', { token, body: { name: 'Other', slug } })).status;

@@ -101,7 +101,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
       ...{ role: 'builder', commits: 2, createdAt: present() },
     });
   }
-  /** Chooses single commits on the page, through the list and the URL, and returns to the whole change. */
+  /** Opens single commits on the page, first from the list of commits and then by a URL, and returns to the whole change. */
   async function readCommits(page: Page, runId: string): Promise<void> {
     const file = page.getByRole('region', { name: 'src/part-0/file-0.ts' });
     await reportCommits(runId);
@@ -130,7 +130,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
 
-  it('people comment on an issue and edit their own comments; a mission is started from the issue list, and followed', async () => {
+  it('people comment on an issue and edit their own comments; a person starts a mission from the issue list, and another person follows the mission', async () => {
     const { owner } = callers;
     const place = await createProject(world, owner, 'Own issues', { tracker: 'builtin' });
     const write = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
@@ -155,7 +155,6 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await changed.waitFor({ state: 'detached' });
     expect(await world.knex('issue_comments').where({ issueId: id })).toMatchObject([{ body: 'The imprint too.' }]);
 
-    // The issue is chosen in the list, and another person follows its mission.
     await page.goto(`/console/o/${owner.organization.slug}/issues`);
     await page.getByLabel('Select Wrong year').check();
     await page.getByRole('button', { name: 'Start missions' }).click();
@@ -329,7 +328,7 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await page.getByText('1 of 3 viewed').waitFor();
   });
 
-  it('outside effects awaiting approval are rejected on the changes page and approved in the inbox; after a change, an effect is shown again first', async () => {
+  it('outside effects that wait for approval are rejected on the changes page and approved in the inbox; an effect that has changed is shown again before it can be approved', async () => {
     const runId = await changed(diffOf(2, 3));
     const { organization, token } = callers.owner;
     await world
@@ -371,7 +370,8 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await page.getByText('Call add_label of issues').waitFor();
     await pages.inspect(page, 'inbox-effects');
     await page.setViewportSize({ width: 1280, height: 720 });
-    // The page is loaded again at its new width, because keyboard shortcuts decide only about effects that the page has read and shows.
+    // Keyboard shortcuts decide only about effects that the page has loaded and that are visible. The size of the window has just changed, so the
+    // page is loaded again.
     await page.reload();
     await page.getByText('Call add_label of issues').waitFor();
     await page.getByRole('heading', { level: 1 }).focus();

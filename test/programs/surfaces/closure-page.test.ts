@@ -1,4 +1,5 @@
-// The page on which an owner closes an organization: its rules over HTTP, and its use in a real browser by role and label.
+// The page on which an owner closes an organization. Its rules are tested over HTTP. Its use is tested in a real browser, where the tests find
+// elements by role and label.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -58,7 +59,7 @@ describe('Closing an organization by form', () => {
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('400, 404 · the closure form closes no organization that the person does not belong to, and none whose slug was not typed', async () => {
+  it('400, 404 · the closure form refuses a person who does not belong to the organization, and a slug that is not the slug of the organization', async () => {
     const [first, second] = [await founded(), await founded()];
     expect((await send(second.session, first.org, { confirm_slug: second.org.slug })).status).toBe(400);
     const stranger = await world.session(await world.person(`Stranger ${count}`));
@@ -70,7 +71,7 @@ describe('Closing an organization by form', () => {
 describe.skipIf(typeof launched === 'string')('Closing an organization in a browser', () => {
   const browser = launched as Browser;
 
-  it('an owner closes an organization by typing its slug, and sees what was settled', async () => {
+  it('an owner closes an organization by typing its slug, and sees that its unused credits were forfeited', async () => {
     const { org, session } = await founded();
     const pages = createPageInspector(browser, world.url);
     const page = await pages.open(session);

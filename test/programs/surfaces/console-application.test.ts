@@ -1,5 +1,5 @@
-// The console in a real browser: it shows the stored rows with one request, and follows their changes. No page may have failures,
-// requests to other machines, or serious findings of axe.
+// The console in a real browser. It reads the rows that it shows in one request, and follows their changes. No page may have failures, send requests
+// to other machines, or have serious accessibility problems that axe finds.
 import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -140,7 +140,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     expect(asked).toEqual([6, 6]);
     await page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })");
     await page.clock.runFor(minutes(1));
-    // The count of the inbox, for the title of the tab.
+    // While it is hidden, the page asks only for the number of items in the inbox, which the title of its tab shows.
     expect(asked).toEqual([6, 6, 1]);
     await world.knex('runs').where({ id: running }).update({ missionActivity: 'Measuring the slow queries' });
     await page.evaluate("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))");
@@ -191,13 +191,13 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     await page.goForward();
     await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Missions' }).click();
     await arrived('Missions', 'Missions');
-    // A page that the server renders is another document, with the same menu.
+    // The page of sessions is not part of the application. The server renders it as a document of its own, with the same menu.
     await menu.getByRole('link', { name: 'Sessions' }).click();
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
     expect(await current()).toBe('Sessions');
   });
 
-  it('Back restores the scroll position of a list; a page that is clicked without a connection opens once the connection is back', async () => {
+  it('Back restores the scroll position of a list; a link that is clicked without a connection opens its page once the connection is back', async () => {
     const page = await open();
     await page.setViewportSize({ width: 1100, height: 300 });
     await page.goto('/console/runs');
@@ -289,7 +289,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
     expect(await page.getByRole('button', { name: /^Run now/ }).count()).toBe(0);
   });
 
-  it('the overview and the missions of an empty organization explain a mission and offer the first action', async () => {
+  it('the overview and the missions of an empty organization explain what a mission is and offer the first action', async () => {
     const carol = await another('Umbrella');
     const page = await open(carol.session);
     await page.goto('/console/overview');

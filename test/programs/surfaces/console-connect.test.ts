@@ -1,4 +1,4 @@
-// Connecting an organization with vendors and runtimes in the console, in a real browser, by role and label.
+// Connecting an organization with vendors and runtimes in the console. The tests use a real browser, where they find elements by role and label.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';

@@ -1,5 +1,5 @@
-// Finding and reading in the console's application, in a real browser: filters in the URL, bulk actions, the palette, the page of
-// a failed mission, and requests to copy for programs.
+// Finding and reading records in the console, in a real browser: filters in the URL, bulk actions, the command palette, the page of a failed mission,
+// and the buttons that copy the request behind a page, for example as a curl command.
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -217,7 +217,7 @@ describe.skipIf(typeof launched === 'string')('Lists and search in the console',
     await page.getByRole('heading', { name: 'Polish the chrome', level: 1 }).waitFor();
   });
 
-  it('schedules of all projects are one list, the next first and paused ones last, with the last outcome', async () => {
+  it('the schedules of all projects are in one list, sorted by their next start, with paused ones at the end; each shows the outcome of its latest run', async () => {
     const body = { name: 'Elsewhere', repoFullName: 'acme/elsewhere' };
     const elsewhere = (await world.rest('POST', '/projects', { session, body })).body.id;
     await recurring('At rest', '/scheduled-tasks', elsewhere, { enabled: false });
@@ -424,7 +424,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     }
   });
 
-  it('lists appear after a click with 10,000 missions and 1,000 projects, and the test prints how long they take', async () => {
+  it('with 10,000 missions and 1,000 projects, lists appear after a click, and the test prints how long they take', async () => {
     await world.knex.raw(
       `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, created_at, updated_at)
        select 'run_many_' || n, ?, ?, n, 'scheduled', 'completed', 'Run number ' || n, n, n from generate_series(1, 10000) n`,

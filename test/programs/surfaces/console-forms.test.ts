@@ -73,7 +73,7 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     await world.knex('runtime_harnesses').insert(known);
   });
 
-  it('an invalid field shows its error and gets the focus', async () => {
+  it('an invalid field shows its error and receives the focus', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('Look around.');
     await page.getByLabel('Budget in US dollars').fill('20000');
@@ -113,15 +113,14 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
   it('a form keeps its values through a new sign-in when the session ended while it was open', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
-    // The session ends at the moment when the form is sent, because any other request of the page would lead to the sign-in page,
-    // too.
+    // The session must not end before the form is sent, because any earlier request of the page would then lead to the sign-in page.
     await page.route('**/graphql', async (route) => {
       if (route.request().postData()?.includes('mutation StartMission')) await page.context().clearCookies();
       await route.continue();
     });
     await page.getByRole('button', { name: 'Start mission' }).click();
     const ended = page.getByRole('dialog', { name: 'Your session has ended' });
-    // Keys that are typed at that moment reach no other field.
+    // Keys that are typed while the dialog is open change no field behind it.
     await ended.waitFor();
     await page.keyboard.type('x\n');
     await ended.getByRole('button', { name: 'Sign in' }).click();
@@ -135,7 +134,7 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('401');
   });
 
-  it('a project is created, changed, paused, and deleted by typing its name; concurrent edits are reported', async () => {
+  it('a project is created, changed and paused, and is deleted after its name was typed; concurrent edits are reported', async () => {
     const page = await open('/console/projects');
     await page.getByRole('link', { name: 'Create project' }).click();
     // The previous page has a field with the same label.
@@ -197,7 +196,7 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     expect(await names()).toEqual(['Web shop']);
   });
 
-  it('a scheduled task is created from a template with its next times, paused, duplicated, run and deleted', async () => {
+  it('a scheduled task is created from a template and shows its next times; it can be paused, duplicated, run and deleted', async () => {
     const page = await open(`/console/projects/${projectId}`);
     await page.getByRole('link', { name: 'Create scheduled task' }).click();
     await page.getByLabel('Template').selectOption({ index: 1 });

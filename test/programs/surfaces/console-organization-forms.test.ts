@@ -1,4 +1,4 @@
-// Forms for agents, members, settings and hooks in the console's application, in a real browser, by role and label.
+// Forms of the console for agents, members, settings and hooks. The tests use a real browser, where they find elements by role and label.
 import { createHmac } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ describe.skipIf(typeof launched === 'string')('Forms of an organization in the c
   const open = (path: string): Promise<Page> => forms.open(path);
   const asked = (query: string) => forms.asked(query);
 
-  it('an agent is created, changed, tried out in versions and deleted; a built-in agent cannot be changed', async () => {
+  it('an agent is created, changed and deleted; a trial of one of its versions is compared with the others; a built-in agent cannot be changed', async () => {
     const runtime = await createRuntime(world, acme);
     await runtime.claim({ runtime: 'Rack 7', harnesses: ['codex'] });
     const page = await open('/console/agents');
@@ -110,7 +110,7 @@ describe.skipIf(typeof launched === 'string')('Forms of an organization in the c
     expect(await mine()).toBeUndefined();
   });
 
-  it('a member is invited, found among 500, gets another role and is removed', async () => {
+  it('a member is invited, and is found in a list of 500; the role of the member is changed, and the member is removed', async () => {
     await world.knex.raw(
       `with made as (insert into people (id, email, name, created_at)
          select 'usr_many_' || n, 'p' || n || '@example.com', 'Person ' || n, 1 from generate_series(1, 500) n returning id)

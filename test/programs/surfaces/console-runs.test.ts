@@ -1,5 +1,5 @@
-// Runs, sandboxes and artifacts in the console, in a real browser: their pages follow them, and carry out a person's actions. No page may
-// have failures, requests to other machines, or serious findings of axe.
+// Runs, sandboxes and artifacts in the console, in a real browser. Their pages show changes as they happen, and a person can act on them there. No
+// page may have failures, send requests to other machines, or have serious accessibility problems that axe finds.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
@@ -37,7 +37,7 @@ describe.skipIf(typeof launched === 'string')('Missions in the console', () => {
     pages.open(session, options);
   const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
-  it('a person answers a question by one of its choices, and denies a tool call with a reason', async () => {
+  it('a person answers a question with one of its choices, and denies a tool call with a reason', async () => {
     const runId = await run({ ...held(), missionTitle: 'Choose a colour' });
     const asking = await startSandbox(shop, { runId });
     const call = { action: 'ci.deploy', parameter: '{"environment":"production","version":"2.4.0"}', toolUseId: 'q2' };

@@ -1,4 +1,5 @@
-// Pages of the environments of agents in a real browser, by role and label: sandbox templates, networks, secrets and teams.
+// The pages on which people set up the environments in which agents work: sandbox templates, networks, secrets and teams. The tests use a real
+// browser, where they find elements by role and label.
 import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -52,7 +53,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
   };
   const lastSegment = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1)!;
 
-  it('a sandbox template is created after field errors, changed, and deleted when unused', async () => {
+  it('a sandbox template is created once its invalid fields are corrected, then changed, and deleted when it is unused', async () => {
     const page = await open('/templates');
     await page.getByRole('link', { name: 'Standard' }).waitFor();
     await pages.inspect(page, 'templates');

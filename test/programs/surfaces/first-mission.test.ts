@@ -33,7 +33,7 @@ const runScript = async (link: string) =>
   (await promisify(execFile)('sh', [path.join(projectFolder, 'examples/first-mission.sh'), link])).stdout;
 
 it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
-  'curl alone leads from an empty organization through a purchase to a billed mission',
+  'a person needs only curl to get from an empty organization through a purchase to a billed mission',
   async () => {
     const script = runScript(await createSignInLink((await world.person('Ada')).email));
     const runId = await carryOut();

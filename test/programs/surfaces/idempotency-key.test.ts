@@ -1,5 +1,5 @@
-// Calls with an Idempotency-Key take effect exactly once: whichever process or connection dies during a call, the call has taken
-// effect or not, and its key is free or repeats the response. KEYED_CALLS=<n> sets the number of random calls.
+// Calls with an Idempotency-Key take effect exactly once. If a process or a connection dies during a call, either the call had no effect and its key
+// is free, or the call took effect and its key repeats the response. KEYED_CALLS=<n> sets the number of random calls.
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -63,7 +63,8 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
     ['while it records its answer', () => 'after update of status on idempotency_keys', n + 1],
   ];
   describe.each(deaths)('when its database connection is lost %s', (_, when, turn) => {
-    // All routes run in the same kind of transaction (foundation/postgres/idempotency.ts), so the two points of failure alternate between the routes.
+    // The connection is lost at a statement or at the commit. All routes run in the same kind of transaction (foundation/postgres/idempotency.ts), so
+    // each route is tested with only one of the two, and the next route with the other.
     it.each([turn % 2 === 0 ? 'at its statement' : 'at the commit'])(
       '%s · a call that loses its database connection is repeated immediately and takes effect once',
       async (at) => {

@@ -1,5 +1,4 @@
-// Events start missions exactly once although the service is killed while it receives and processes them. DELIVERIES=<n> KILLS=<n> set
-// the number of events and of kills.
+// Events start missions exactly once, even when the service is killed while it processes them. DELIVERIES=<n> and KILLS=<n> set their numbers.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -72,7 +71,7 @@ async function restart(port: number): Promise<void> {
   const dead = once(service.process, 'exit');
   service.process.kill('SIGKILL');
   await dead;
-  // Jobs of a lost process are due again after its timeout, which is not waited for here.
+  // Jobs of a lost process are due again after a timeout. The test does not wait for the timeout, and makes the jobs due at once.
   await world.knex.raw(`update background.job set state = 'retry', start_after = now() where state = 'active'`);
   start(port);
 }

@@ -1,5 +1,5 @@
-// The first page of the console: a person settles waiting items by key and by mouse, and they disappear from other
-// people's pages at once.
+// The first page of the console. A person settles waiting items with the keyboard and with the mouse, and the items disappear from other people's
+// pages at once.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hours, minutes } from '#foundation/clock.ts';
@@ -58,7 +58,7 @@ describe.skipIf(typeof launched === 'string')('Inbox', () => {
     ]);
     return id;
   }
-  /** One item of each of most kinds, the oldest first. */
+  /** Creates a waiting item of almost every kind, the oldest first. */
   async function everything() {
     const at = present() - hours(1);
     const planned = await run('Add a currency column', { status: 'dispatching', awaitsApproval: true });
@@ -92,7 +92,7 @@ describe.skipIf(typeof launched === 'string')('Inbox', () => {
   const rowsOf = (page: Page) => page.locator('.inbox-row .inbox-title').allInnerTexts();
   const stored = (id: string) => world.knex('runs').where({ id }).first();
 
-  it('the inbox is the first page of the console, and each kind of item can be settled with a key', async () => {
+  it('the inbox is the first page of the console, and each kind of item can be settled with the keyboard', async () => {
     const { planned, asked, careful, poor, failed } = await everything();
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     const others = await pages.open(await world.session(bob.person, shop.orgId));
@@ -146,7 +146,7 @@ describe.skipIf(typeof launched === 'string')('Inbox', () => {
     const page = await pages.open(await world.session(alice.person, shop.orgId), {
       viewport: { width: 390, height: 844 },
     });
-    // A long name of a project leaves the titles their room.
+    // A long name of a project must leave enough space for the titles of the items.
     const project = world.knex('projects').where({ id: shop.projectId });
     await project.clone().update({ name: 'Warehouse and logistics platform' });
     await page.goto('/console/o/acme/inbox');

@@ -26,7 +26,7 @@ afterEach(() => runner?.stop());
 afterAll(() => world.close());
 
 const startFromSources = () => startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20);
-/** Starts the compiled runner, which takes a fraction of the time. */
+/** Starts the compiled runner, which needs only a fraction of the time that a runner from the sources needs to start. */
 const start = () => startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20, [compiled('runner/runner')]);
 const owner = async (): Promise<Caller> => {
   const { owner, organization } = (await findDemo())!;
@@ -132,7 +132,7 @@ describe('Local runner', () => {
     expect(lines).toMatch(/Missions run in cells by|Scripts run as .* (confined by|NOT confined)/);
   });
 
-  it('standard error of the runner is in the log as warnings, its other output as information', async () => {
+  it('what the runner writes to standard error is logged as warnings, and its other output as information', async () => {
     const program = 'console.error("It does not work."); console.log("It works."); setInterval(() => {}, 1_000)';
     runner = await startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20, ['--eval', program]);
     const levelOf = (text: string) => new RegExp(`"level":"(\\w+)".*"msg":"${text}"`).exec(lines)?.[1];

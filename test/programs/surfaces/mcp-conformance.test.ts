@@ -70,7 +70,7 @@ const notApplicable = [...ofReferenceServer, ...ofOtherCapabilities];
 test.each([
   ['2025-11-25', 8],
   ['2026-07-28', 9],
-  // Failures are retried, because the first event of a stream can arrive later on a busy machine than the suite waits for it.
+  // A failed test is repeated. On a busy machine, the first event of a stream can arrive after the suite has stopped waiting for it.
 ])(
   '%s · the MCP server passes all conformance scenarios except those for a reference server or a capability that it does not have',
   { retry: 2 },

@@ -39,7 +39,7 @@ async function bound(body: object = {}): Promise<McpProject> {
   return project;
 }
 
-/** Works through the gateway like a harness, with the official client. */
+/** Connects to the gateway with the official client, as a harness does, and calls `work` with the client. */
 async function within<T>(run: Held, server: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: 'harness', version: '1' });
   const headers = { authorization: `Bearer ${run.token}`, ...run.headers };
@@ -74,7 +74,7 @@ describe('The MCP gateway for a run', () => {
     const [builder, planner] = [await world.run(project, 'builder'), await world.run(other, 'planner')];
     expect(await names(builder)).toEqual(['search', 'write']);
     expect(await names(planner)).toEqual(['search']);
-    // The definitions are the reviewed ones: the server itself got no request.
+    // The gateway returns the definitions of the tools that were reviewed, without a request to the MCP server.
     expect(remote.asked).toEqual([]);
     expect((await call(builder, 'write')).content).toEqual([{ type: 'text', text: 'did write' }]);
     await expect(call(planner, 'write')).rejects.toThrow('No such tool that is approved for this run');
@@ -104,7 +104,7 @@ describe('The MCP gateway for a run', () => {
       { name: 'write', alwaysAsk: true },
     ];
     await project.put('issues', { roles: ['builder'], approvedTools: alwaysAsk });
-    // A client that does not know the member leaves it unchanged.
+    // A client that does not know the field `alwaysAsk` leaves it out, and its stored value does not change.
     await project.put('issues', { roles: ['builder'], approvedTools });
     const run = await world.run(project);
     const query = `{ runMcpServers(runId: "${run.runId}", leaseId: "${run.leaseId}") { alwaysAsk } }`;
@@ -261,7 +261,10 @@ it('ok · the tools of a third-party MCP server are reviewed, and called by a ru
 describe('MCP calls that wait for approval', () => {
   const calls = () => remote.methods().filter((method) => method === 'tools/call');
   const textOf = async (answer: ReturnType<typeof call>) => ((await answer) as Json).content[0].text as string;
-  /** Decides about effects. @param ids The effects; absent means all that wait, and an empty list only reads them */
+  /**
+   * Approves or rejects effects of a run, and returns all effects of the run.
+   * @param ids The effects that are approved or rejected; by default all that wait, and none if the list is empty
+   */
   const decide = async (decision: 'approve' | 'reject', { runId }: Held, { session }: McpProject, ids?: string[]) => {
     const query = `mutation ($ids: [String!]) { ${decision}OutsideEffects(runId: "${runId}", effectIds: $ids) { id } }`;
     if (ids?.length !== 0) await world.graphql(query, { session, variables: { ids: ids ?? null } });
@@ -269,7 +272,7 @@ describe('MCP calls that wait for approval', () => {
     const all = `{ outsideEffects(runId: "${runId}") { data { id kind state title text error } } }`;
     return (await world.graphql(all, { session })).body.data.outsideEffects.data;
   };
-  /** A claimed run of a project in which calls wait for approval. */
+  /** Returns a project whose MCP calls wait for approval, and a claimed run of the project. */
   async function waiting(allowedTools: string[] = []): Promise<[McpProject, Held]> {
     const project = await bound();
     const query = `mutation ($id: String!, $policy: EffectPolicyInput) { setProjectEffectPolicy(projectId: $id, policy: $policy) { id } }`;

@@ -1,5 +1,6 @@
-// An organization moves between two cells with a process and a database each while clients write at both addresses. The command is killed
-// at each step and repeated: nothing is lost or doubled, and one cell serves at any time.
+// An organization moves between two cells, each with its own process and database, while clients write at the addresses of both cells. The command
+// that moves the organization is killed at each step and repeated. Nothing is lost or doubled, and at any time one of the cells serves the
+// organization.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -93,7 +94,10 @@ async function killedAt(cell: TestCell, words: string): Promise<string> {
   return lines.join('\n');
 }
 
-/** A client that creates projects at both addresses alternately, and repeats each call with its key until it is acknowledged. */
+/**
+ * A client that creates projects at the addresses of both cells in turn. It repeats each call, with the Idempotency-Key of the call, until a cell
+ * acknowledges the call.
+ */
 function startClient(name: string) {
   const acknowledged: string[] = [];
   const refused = new Set<string>();
@@ -147,7 +151,7 @@ async function expectReadable(): Promise<void> {
     return [me.status, me.body.orgId, project.status, project.body.name];
   };
   const expected = [200, alice.organization.id, 200, 'First'];
-  // Two reads may meet the moment in which the organization changes its cell: one of them is then asked to repeat.
+  // The organization may change its cell while both cells are read. A cell then answers that the read must be repeated.
   await expect
     .poll(async () => [await read(cells.eu), await read(cells.us)], { timeout: 30_000 })
     .toEqual([expected, expected]);
@@ -236,7 +240,7 @@ it('clients keep writing while an organization moves and the command is killed a
     { state: 'moved', otherCell: 'us', jobs: [] },
   ]);
   expect(await eu.world.knex('background.job').whereRaw(`data ->> 'runId' = ?`, held.runId)).toEqual([]);
-  // The runtime reports at the old address with the lease that it had before.
+  // The runtime still reports to the old address, with the lease that it held before the move.
   expect(await runtime.beat(held)).toEqual({ desired: 'run' });
   await runtime.finish(held);
   expect(await us.world.knex('runs').where({ id: held.runId }).select('status')).toEqual([{ status: 'completed' }]);
@@ -286,7 +290,7 @@ it('an organization can move back, and the other cell forwards its requests from
     true,
     [],
   ]);
-  // The packed file of the former move no longer has a record.
+  // The file into which the first move packed the organization is deleted, because the record of that move is gone.
   expect(filesOf(eu)).not.toContain(file.contentKey);
   expect(await command(us, 'org:forget', '--org', 'acme')).toMatchObject({ code: 0 });
 }, 60_000);

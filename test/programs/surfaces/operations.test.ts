@@ -1,4 +1,5 @@
-// The state of the installation, for the people who run it: as a page, at /status and as a command. Nobody else sees it.
+// The state of the installation. The people who run the installation can read it on a page of the console, at /status, and with a command. Nobody
+// else can read it.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';

@@ -211,7 +211,7 @@ describe('Operator’s commands', () => {
     expect(made.expiresAt).toBe(present() + days(1));
   });
 
-  it('token:create · scopes can be presets, and at most 25', async () => {
+  it('token:create · --scopes accepts a preset, or a list of at most 25 scopes', async () => {
     await world.person('Alice');
     const create = (scopes: string) =>
       ask('token:create', '--email', 'alice@example.com', '--org', 'acme', '--scopes', scopes);
@@ -301,7 +301,7 @@ describe('Operator’s commands', () => {
       ]);
     });
 
-    it('bench:demo creates only ended runs, and does not reach today’s cost cap', async () => {
+    it('bench:demo creates only ended runs, and what they cost today stays below the cost cap', async () => {
       const runs = await world.knex('runs').where({ orgId });
       const share = (status: string) => runs.filter((run) => run.status === status).length / runs.length;
       expect(share('completed')).toBeCloseTo(0.9, 1);
@@ -334,7 +334,7 @@ describe('Operator’s commands', () => {
       expect(tasks[0].lastRunAt).toBe(newest);
     });
 
-    it('bench:demo creates sandboxes with a session, fragments and the samples within retention', async () => {
+    it('bench:demo creates sandboxes with a session and fragments; recent sandboxes also have samples', async () => {
       const { data } = await get('/sandboxes');
       expect(data).toHaveLength(40);
       for (const { sandboxId, destroyedAt, lastCpuPct, createdAt } of data) {

@@ -66,13 +66,13 @@ it('operator’s commands work while a service runs on the embedded database, ex
   }
 });
 
-it('a backup restores rows, service key and artifact contents in another folder, even after a failed attempt', async () => {
+it('a backup restores rows, service key and artifact contents in another folder, even after an earlier attempt to restore it failed', async () => {
   const backup = path.join(home, 'backup');
   await mkdir(path.join(here, 'artifacts', 'ab'), { recursive: true });
   await writeFile(path.join(here, 'artifacts', 'ab', 'shot'), 'a picture');
   await mkdir(path.join(here, 'artifacts', 'unfinished'));
   await said(here, 'database:backup', '--to', backup);
-  // A file in place of the folder of contents stands for a full disk.
+  // The folder for artifact contents cannot be created, because a file has its name. The restore fails, as it would on a full disk.
   await mkdir(there);
   await writeFile(path.join(there, 'artifacts'), '');
   await refused(there, 'database:restore', '--from', backup);
@@ -89,7 +89,7 @@ it('a backup restores rows, service key and artifact contents in another folder,
   expect(theirs).toEqual(ours);
 });
 
-it('a backup leaves artifact contents in their bucket; a backup with contents as files cannot be restored where a bucket is set', async () => {
+it('a backup leaves artifact contents in their bucket; a backup with contents as files cannot be restored where a bucket is configured', async () => {
   const settings = { DATA_DIR: here, STORAGE_URL: 's3://bucket' };
   const [backup, restored] = await Promise.all([
     admin(['database:backup', '--to', path.join(home, 'without')], settings),

@@ -1,4 +1,5 @@
-// The operator's commands for people and credentials: off-boarding, sessions and lists, and the help of every command.
+// The operator's commands that change, remove and list people, end their sessions, and list credentials. The help texts of all commands are tested
+// here as well.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerAnonymous } from '#domain/identity/agent-identities/register.ts';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Result of a command with its options as typed. */
+/** Runs a command with its options as a person types them in a shell, and returns the result. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 const run = (name: string, ...args: string[]): Promise<any> => {
   const one = commands[name]!;
@@ -80,7 +81,7 @@ describe('People', () => {
 
   it('person:list and org:list show people and their organizations', async () => {
     await world.person('Nomad');
-    // Accounts of the same millisecond are listed in the order of their random ids.
+    // Accounts that were created in the same millisecond are listed in the order of their random ids, so the test sorts them.
     const members = await run('person:list', '--org', 'acme');
     expect(members.sort((a: Person, b: Person) => a.email.localeCompare(b.email))).toEqual([
       expect.objectContaining({ email: alice.email, memberships: [{ org: 'acme', role: 'owner' }] }),
@@ -111,7 +112,7 @@ describe('People', () => {
 });
 
 describe('Lists of credentials', () => {
-  it('token:list, agent:list and service-token:list filter, and show no secret', async () => {
+  it('token:list, agent:list and service-token:list can be filtered, and show no secret', async () => {
     const token = await world.token(alice, acme, { scopes: ['projects:read'] });
     const agent = await registerAnonymous('Scout');
     const service = await createServiceToken({ name: 'Runtime', orgId: acme.id });

@@ -18,7 +18,7 @@ import { openWorld, type World } from '../../support/world.ts';
 let world: World;
 let acme: Organization;
 let token: string;
-/** The pool that replaced the world's own for the service under test. */
+/** The pool with which the service reads the database once a test has replaced the pool of the world. */
 let rebound: World['knex'] | undefined;
 
 beforeAll(async () => {
@@ -118,7 +118,7 @@ describe('Metrics', () => {
       /^http_request_duration_seconds_count\{surface="rest",method="POST",route="[^"]*projects",status="201"\} \d+$/m,
     );
     expect(text).toMatch(/^http_requests_total\{surface="none",method="GET",route="none",status="404"\} \d+$/m);
-    // Work after the responses, such as the use of a token, may hold a connection for a moment.
+    // After a response, the service may need a connection for a moment, for example to record that a token was used.
     const metrics = async () => (await world.request('GET', '/metrics')).body;
     await expect.poll(metrics).toMatch(/^database_pool_connections\{state="used"\} 0$/m);
     expect(text).toMatch(/^database_pool_connections\{state="free"\} [1-9]/m);
@@ -215,7 +215,7 @@ describe('Metrics', () => {
     expect(await figures()).toEqual(asking);
     const answer = { token, body: { text: 'Yes' }, headers: { 'idempotency-key': 'yes' } };
     expect((await world.rest('POST', `/runs/${held.runId}/answer`, answer)).status).toBe(201);
-    // An interrupted mission does not count as waiting: the person who interrupted it acts on it.
+    // An interrupted mission does not count as waiting, because the person who interrupted it decides how it continues.
     expect((await world.rest('POST', `/runs/${held.runId}/interruption`, { token })).status).toBe(200);
     expect(await figures()).toEqual({ ...asking, runs_waiting_for_person: 0 });
     await report('FinishRun', { ...held, status: 'failed', error: 'no' });

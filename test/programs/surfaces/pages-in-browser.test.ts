@@ -114,7 +114,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     expect(answer.status).toBe(201);
   }
 
-  it('the pages for a wrong code, the mailbox and a missing page are accessible', async () => {
+  it('axe finds no serious problem in the page for a wrong code, the mailbox and the error page', async () => {
     const page = await open();
     await page.goto('/sign-in');
     await page.getByLabel('Email', { exact: true }).fill('visitor@example.com');
@@ -129,7 +129,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     await inspect(page, 'mailbox');
     await page.goto('/sign-in/code');
     await inspect(page, 'problem');
-    // The browser itself logs the requests with the wrong code and for the missing page.
+    // The browser itself logs the two requests that failed: one sent the wrong code, and the other asked for a page that does not exist.
     expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
       'status of 401',
       'status of 405',
@@ -189,7 +189,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     await page.getByText('· Created just now · Revoked just now').waitFor();
   });
 
-  it('a preset selects the scopes of a new token, also from the URL; a counter shows their number, and entered values stay', async () => {
+  it('a preset, which the URL can name, selects the scopes of a new token; a counter shows their number, and entered values stay', async () => {
     const { session } = await owner();
     const page = await open(session);
     await page.goto('/console/tokens?preset=read');

@@ -81,7 +81,7 @@ describe.skipIf(typeof launched === 'string')('Passkeys in a browser', () => {
     await page.getByText('This device already has a passkey for your account.').waitFor();
 
     const phone = await pages.open(null, {});
-    // A virtual authenticator would use the suggestion of the email field by itself, before the button is clicked.
+    // The browser would suggest the passkey in the email field, and a virtual authenticator would accept the suggestion before the button is clicked.
     await phone.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
     const [credential] = await authenticator.credentials();
     const there = await authenticatorOf(phone);

@@ -63,14 +63,14 @@ describe.skipIf(typeof launched === 'string')('MCP servers of a project in the c
     await page.getByText('Definition of search').press('Enter');
     await page.getByText('"description": "Does search."').waitFor();
 
-    // Words of a server are shown as plain text.
+    // Text from an MCP server is shown as plain text.
     const description = 'Now <script>alert(1)</script>.';
     remote.settings.tools = [tool('search', { description }), tool('write')];
     await page.getByRole('button', { name: 'Read tools of docs' }).press('Enter');
     await page.locator('del', { hasText: '"description": "Does search."' }).waitFor();
     await page.locator('ins', { hasText: description }).waitFor();
     await page.getByText('changed', { exact: true }).waitFor();
-    // A changed tool is not approved by leaving the form unchanged.
+    // For a changed tool, `Nobody` is selected, so a person who does not look at the tool does not approve it.
     expect(await search.getByLabel('Nobody').isChecked()).toBe(true);
     expect(await write.getByLabel('Builders').isChecked()).toBe(true);
     await pages.inspect(page, 'mcp-changed');
@@ -131,7 +131,7 @@ describe.skipIf(typeof launched === 'string')('MCP servers of a project in the c
     expect(await page.getByRole('button', { name: 'Read tools of docs' }).count()).toBe(0);
   });
 
-  it('connecting an MCP server shows where it sends the person, and returns to the page', async () => {
+  it('a person who connects an MCP server first sees to which host the connection leads, and is sent back to the page afterwards', async () => {
     const project = await declared();
     await project.put('docs', { roles: ['builder'] });
     remote.settings.token = 'none yet';

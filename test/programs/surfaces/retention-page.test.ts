@@ -28,7 +28,7 @@ describe.skipIf(typeof launched === 'string')('Retention in the console', () => 
     world.clock.turn(days(10));
     const recent = await writeMission(world, place, { missionTitle: 'Water tulips', isOpen: true });
     await endMission(world, recent.runId);
-    // Sessions expire as the clock is moved, so each part of the test uses a new browser window.
+    // Moving the clock makes sessions expire, so each part of the test uses a new browser window.
     const openPages = async () => pages.open(await world.session(visited.person, acme.id));
     let page = await openPages();
     await page.goto('/console/settings');

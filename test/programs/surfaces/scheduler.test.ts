@@ -98,7 +98,7 @@ describe('Dying scheduler processes', () => {
       .update({ issueId: null, issueUrl: null, claimedBy: 'dead:1', leaseUntil: present() + dispatching.leaseMs });
 });
 
-it('a run that is canceled while its issue is created keeps its reason, and links to the issue', async () => {
+it('a run that is canceled while its issue is created keeps the reason for its cancellation, and links to the issue', async () => {
   const id = await dueTask();
   await world.knex.raw(`create function cancel() returns trigger language plpgsql as $$ begin
       update runs set status = 'canceled', reason = 'Canceled by a person.' where id = new.run_id; return new; end $$;
@@ -164,7 +164,7 @@ describe('Failing trackers', () => {
   });
 });
 
-/** Input of a process of support/scheduler-process.js. */
+/** The settings that the test passes to support/scheduler-process.js. */
 interface Orders {
   connection: DatabaseConnection;
   /** When the clock of the machine shows `at`, this clock shows `shows`. It runs `speed` times as fast. */

@@ -159,7 +159,8 @@ describe('Starting the service', () => {
     await vi.waitFor(() => expect(lines().length).toBeGreaterThan(2));
     expect(lines()).toEqual(lines().map(() => away));
     expect(one.said).toContain('listening');
-    // The service retries after one second, then after two, although its jobs use the database some forty times a second.
+    // The jobs of the service need the database about forty times a second. Nevertheless the service tries to connect only after one second, and then
+    // after two, and logs one line at each try.
     expect(lines().length).toBeLessThan(6);
     const server = createServer((inbound) => {
       const outbound = connect(`${host}/.s.PGSQL.${socket}`);

@@ -197,7 +197,7 @@ describe('Subscriptions to a sandbox', () => {
     expect(heard).toEqual(thoughts(0, 18));
   });
 
-  it('a subscription to a sandbox sends the last 200 fragments, or after a given number all fragments, 200 at a time', async () => {
+  it('a subscription to a sandbox sends the last 200 fragments; a subscription with `after` sends all fragments from that number on, 200 at a time', async () => {
     const { sandboxId } = await working();
     const many = 2 * previewSizes.fragments + 50;
     await showFragments(

@@ -53,13 +53,13 @@ afterAll(async () => {
   expect(collector.invalid).toEqual([]);
 });
 
-/** The tree of a trace, once its root and spans with the other names have arrived. */
+/** Waits until the span `name`, which is the root of the trace, and the spans `others` have arrived. Returns the root with its descendants. */
 async function treeOf(traceId: string, name: string, ...others: string[]): Promise<Node> {
   const names = () => collector.spans.filter((span) => span.traceId === traceId).map((span) => span.name);
   await expect.poll(names, { timeout: 15_000 }).toEqual(expect.arrayContaining([name, ...others]));
   return collector.tree(traceId).find((node) => node.name === name)!;
 }
-/** Names of a node and of its children, by their indentation. */
+/** Lists the names of a node and of all its descendants, each indented by its depth in the tree. */
 const outline = (node: Node, depth = ''): string[] => [
   `${depth}${node.name}`,
   ...(node.children ?? []).flatMap((child) => outline(child, `${depth}  `)),
@@ -258,7 +258,7 @@ it('a periodic job leaves a trace if it adds rows or fails, not if it finds noth
   await vi.waitUntil(() => ['idle', 'writing', 'failing'].every((name) => (ran.get(name) ?? 0) > 3));
   await scheduler.stop();
   const msOf = (span: ReceivedSpan) => Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6;
-  // Runs of the idle job that are slow are left out, because slow runs leave traces on purpose.
+  // Slow runs of the idle job are left out, because the service records a trace of every slow run even if the run finds nothing.
   const kept = () =>
     collector.spans.filter((span) => 'aep.job' in span.attributes && (span.name !== 'idle' || msOf(span) < 250));
   const names = () => [...new Set(kept().map(({ name }) => name))].sort();
@@ -269,7 +269,7 @@ it('a periodic job leaves a trace if it adds rows or fails, not if it finds noth
   });
 });
 
-it('a mission is a separate trace of plan, steps, model calls and tool calls; models and MCP servers get its context', async () => {
+it('a mission is a separate trace of plan, steps, model calls and tool calls; the calls pass the context of the trace to models and MCP servers', async () => {
   const { world, alice, folder, models } = missions;
   const repository = path.join(folder, 'acme/traced');
   await mkdir(repository, { recursive: true });
@@ -361,7 +361,7 @@ it('a mission is a separate trace of plan, steps, model calls and tool calls; mo
   expect(JSON.stringify(collector.spans)).not.toMatch(/secret-words|Build it|did search|Say something/);
 }, 60_000);
 
-it('spans in the latest conventions for generative AI contain workflow, plan and cached tokens, and mark failed calls and canceled missions', async () => {
+it('spans that follow the latest conventions for generative AI contain workflow, plan and cached tokens, and mark failed calls and canceled missions', async () => {
   const { world, alice } = missions;
   bindGenAiConventions('latest');
   onTestFinished(() => bindGenAiConventions('stable'));

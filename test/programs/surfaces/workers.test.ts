@@ -1,4 +1,5 @@
-// The processes that WORKERS starts: they share one port and their limits, a dead process is replaced, and all of them stop together.
+// The processes that WORKERS starts. They share one port and count requests together for the limits. A dead process is replaced, and all processes
+// stop together.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
