@@ -40,7 +40,8 @@ const newest = ['last_metric_at', 'last_cpu_pct', 'last_mem_used_mb', 'last_mem_
 // The time of the heartbeat and the newest sample are set at once, so that each sandbox gets one new row version. A sample that was sent
 // twice is stored once.
 const renewSandboxesSql = (isRunHeld: string) => `with sample as materialized (
-    select * from unnest($5::text[], $6::bigint[], $7::real[], $8::real[], $9::real[], $10::real[]) m (sandbox_id, ${sampled})
+    select sandbox_id, ${sampled} from unnest($5::text[], $6::bigint[], $7::real[], $8::real[], $9::real[], $10::real[])
+      m (sandbox_id, ${sampled})
   ), renewed as (
     update sandboxes s set last_heartbeat_at = $1, (${newest}) = (
       select ${sampled} from sample where sandbox_id = s.id union all select ${newest.map((column) => `s.${column}`)}
@@ -50,7 +51,7 @@ const renewSandboxesSql = (isRunHeld: string) => `with sample as materialized (
       and ${isRunHeld}
     returning s.id
   ), stored as (
-    insert into sandbox_metrics (sandbox_id, ${sampled}) select sample.* from sample join renewed on sandbox_id = id
+    insert into sandbox_metrics (sandbox_id, ${sampled}) select sandbox_id, ${sampled} from sample join renewed on sandbox_id = id
     on conflict do nothing
   )
   select id from renewed`;
