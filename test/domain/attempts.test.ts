@@ -241,7 +241,7 @@ it('after an attempt is chosen, failed calls to the source host are retried unti
   github.disturb('pulls/create', 'lose the answer');
   github.disturb('git/delete-ref', { status: 503 });
   await expect(settleAttempts({ groupId })).rejects.toThrow(
-    '2 calls to the source host failed after one of several attempts was chosen or all were discarded',
+    'The source host could not open the pull request of the chosen attempt, or delete branches of other attempts (2 failed calls)',
   );
   expect([...repository().heads.keys()]).toEqual([`mission/${one.runId}`, `mission/${two.runId}`]);
   await settleAttempts({ groupId });

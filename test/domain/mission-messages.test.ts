@@ -194,7 +194,7 @@ describe('messages to an agent', () => {
     await show({ kind: 'elicitation', t: 4_000_000_000_001, body: 'May I?', toolUseId: 'q3', ...call });
     await show({ kind: 'action', action: 'ci.deploy', toolUseId: 'q3', result: 'Gone', failed: true });
     const late = await decide({ approve: true, seq: 4 });
-    expect(words(late)).toEqual(['conflict', 'The agent no longer waits for the decision.']);
+    expect(words(late)).toEqual(['conflict', 'The agent is no longer waiting for the decision.']);
   });
 
   it('an answer names its question when several questions wait, and a decision never applies to another tool call', async () => {

@@ -357,7 +357,7 @@ describe('approval of the plan', () => {
     const two = await held();
     expect(words(await steer('approvePlan', two.runId))).toEqual([
       'conflict',
-      'The run has no plan that waits for approval.',
+      'The run has no plan that is awaiting approval.',
     ]);
   });
 

@@ -326,7 +326,7 @@ describe('repositories on the machine of the service', () => {
     expect(await problemOf(readRepositoryFile(lost, 'README.md'))).toEqual([
       409,
       false,
-      'The connector Code has no folder of repositories: connect it with an absolute path.',
+      'The connector Code has no folder of repositories: connect it again, with the absolute path of the folder.',
     ]);
   });
 

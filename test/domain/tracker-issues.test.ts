@@ -254,7 +254,10 @@ it('credentials of connectors are in no log line and in no row, even after failu
   await scheduler.stop();
   const runs = await world.knex('runs').whereIn('recurringId', [onLinear, onGitHub]);
   expect(runs.map(({ lastError }) => lastError.replace(/^\w+ rejected/, ''))).toEqual(
-    Array.from({ length: 2 }, () => ' access for the credentials of the tracker connector: Not [redacted].'),
+    Array.from(
+      { length: 2 },
+      () => ' the request, because the credentials of the tracker connector do not allow it: Not [redacted].',
+    ),
   );
   const written = [...(await rowsOf(world.knex)), ...logged].join('\n');
   expect(written.length).toBeGreaterThan(1_000);

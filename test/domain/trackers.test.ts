@@ -193,7 +193,7 @@ describe('Linear as tracker', () => {
       200,
       { type: 'forbidden', userPresentableMessage },
       false,
-      /rejected access for the credentials.*redacted/,
+      /rejected the request, because the credentials.*redacted/,
     ],
     ['usage limit exceeded', 400, { type: 'usage limit exceeded' }, false, /rejected the request: Words\./],
     ['feature not accessible', 200, { type: 'feature not accessible', userPresentableMessage }, false, /redacted/],
@@ -351,7 +351,15 @@ describe('GitHub as tracker', () => {
   const message = `You said ${githubToken}.`;
   it.each([
     [301, {}, {}, 409, false, null, /moved the repository acme\/shop/],
-    [403, { message }, {}, 409, false, null, /rejected access for the credentials of the tracker.*\[redacted\]/],
+    [
+      403,
+      { message },
+      {},
+      409,
+      false,
+      null,
+      /rejected the request, because the credentials of the tracker.*\[redacted\]/,
+    ],
     [403, { message: 'You have exceeded a secondary rate limit.' }, {}, 503, true, '60', /limits the rate/],
     [403, { message }, { 'retry-after': '7' }, 503, true, '7', /limits the rate/],
     [

@@ -137,7 +137,7 @@ describe('A2A messages', () => {
     const again = message('', { taskId: (await send('Other')).id, parts: [{ data: { approvePlan: true } }] });
     expect(await caught(client.sendMessage(request(again)))).toEqual([
       -32004,
-      'The run has no plan that waits for approval.',
+      'The run has no plan that is awaiting approval.',
     ]);
   });
 

@@ -87,7 +87,7 @@ export async function rejectEffectsOf(trx: Transaction, runIds: readonly Id<'run
 const unpushedSql = `select bool_or(state = 'committed') as pushed from outside_effects
   where project_id = $1 and kind = 'push' and payload ->> 'headSha' = $2`;
 
-/** Whether the source host lacks the commit, because its push waits for approval or was rejected. */
+/** Whether a push of the commit waits for approval or was rejected, and no push of the commit was carried out. */
 export async function isUnpushed(projectId: string, headSha: string): Promise<boolean> {
   const [found] = await sql<{ pushed: boolean | null }>(unpushedSql, [projectId, headSha]);
   return found!.pushed === false;
@@ -97,7 +97,10 @@ const pendingSql = `select from outside_effects where project_id = $1 and key = 
   and (kind = 'push' and payload ->> 'headSha' = $3 and state <> 'committed'
     or kind = 'pull_request' and state not in ('committed', 'rejected')) limit 1`;
 
-/** Whether the source host lacks the change of the branch: its push or its pull request waits, or the push was rejected. */
+/**
+ * Whether the source host lacks the change of the branch or its pull request. That is so while the push or the pull request waits for approval, and
+ * after the push was rejected.
+ */
 export const isHeldBack = async ({ projectId, branch, headSha }: HandedOver): Promise<boolean> =>
   headSha !== null && (await sql(pendingSql, [projectId, branch, headSha])).length > 0;
 
@@ -129,13 +132,13 @@ export const isUnpushedSql = (
 ): string => `exists (select from outside_effects e where e.project_id = ${run}.project_id
   and e.kind = 'push' and e.key = ${run}.branch and e.payload ->> 'headSha' = ${run}.head_sha and e.state <> 'committed')`;
 
-/** Condition in SQL: effects of the run with this alias wait for approval, or are to be carried out. */
+/** SQL condition: the run has an outside effect that is neither carried out nor rejected. @param run Alias of the table `runs` in the query */
 export const hasOpenEffectsSql = (run: string): string =>
   `exists (select from outside_effects e where e.run_id = ${run}.id and e.state not in ('committed', 'rejected'))`;
 
 /**
- * SQL for the runs of the organization `$1` with waiting effects: the number of effects, the time of the oldest, the reasons of failed
- * ones, and whether a call is among them.
+ * SQL for the runs of the organization `$1` with outside effects that wait for approval or have failed. For each run, it selects the number of these
+ * effects, the time of the latest change of one of them, their errors, and whether one of them is a call of a tool.
  */
 export const runsWithEffectsSql = `select e.run_id, count(*)::int as count, max(e.updated_at) as since,
     bool_or(e.kind = 'mcp_call') as has_call, string_agg(distinct e.error, E'\\n') as errors

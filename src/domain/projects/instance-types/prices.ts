@@ -9,7 +9,7 @@ export function bindInstancePrices(set: Readonly<Record<string, number>>): void 
   const unknown = Object.keys(set).filter((name) => !instanceTypeIds.some((id) => id === name));
   if (unknown.length > 0)
     throw new Error(
-      `INSTANCE_PRICES: ${unknown.join(', ')} is not an instance type; allowed are ${instanceTypeIds.join(', ')}`,
+      `INSTANCE_PRICES: ${unknown.join(', ')} is not an instance type; the instance types are ${instanceTypeIds.join(', ')}`,
     );
   prices = set;
 }

@@ -27,7 +27,7 @@ export interface VendorProfile {
   tracker?: string;
   /** Descriptions of the events that hooks of the vendor receive, and of their signature; only for a vendor whose events are read. */
   hook?: { about: string; signature: string };
-  /** Like `hook`, for a chat vendor, whose hooks belong to its connections. */
+  /** Like `hook`, but for a chat vendor. The hook of a chat belongs to the connection of the chat, and cannot be changed separately. */
   chat?: { about: string; signature: string };
 }
 
@@ -50,7 +50,7 @@ export const chatVendors = vendorsOf('chat');
 /** The kinds of connector that the vendor offers. */
 export const kindsOf = (vendor: Vendor): readonly VendorKind[] => profiles[vendor].kinds;
 
-/** The kinds of connector that the vendor offers and of which a project uses one. */
+/** The kinds of connector that the vendor offers for projects; a chat is not one of them, because it belongs to the organization. */
 export const projectKindsOf = (vendor: Vendor): ProjectKind[] =>
   projectKinds.filter((kind) => kindsOf(vendor).includes(kind));
 

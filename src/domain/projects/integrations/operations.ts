@@ -168,7 +168,7 @@ const modelListsSql = `select id, org_id, updated_at, models from integrations
 
 export type ModelList = Pick<Integration, 'id' | 'orgId' | 'updatedAt' | 'models'>;
 
-/** Like `listModelConnectors`, but without credentials. Every heartbeat of an agent reads them. */
+/** The connectors of `listModelConnectors`, but without their credentials. Every heartbeat of a runtime reads these connectors. */
 export const listModelLists = async (orgIds: readonly string[], trx?: Transaction): Promise<ModelList[]> =>
   orgIds.length === 0 ? [] : lookUp(modelListsSql, [[...orgIds]], trx, orgIds.length * modelListsEach);
 
@@ -187,7 +187,7 @@ export interface OfferedModel {
 export const listNamedModels = (orgId: string, id: string | null = null, trx?: Transaction): Promise<OfferedModel[]> =>
   sql(namingSql, [orgId, id], trx);
 
-/** SQL query: the provider of each model that connectors of the organization list. */
+/** SQL query: the provider (`NamedModel`) of each model that is listed by a connector of the organization. */
 export const namedProviders = (orgId: string): string =>
   `select 'model:' || (m ->> 'id') from integrations n, jsonb_array_elements(n.models) m where n.org_id = ${orgId}`;
 

@@ -41,7 +41,7 @@ export interface NewIssue {
 export interface AskedIssue {
   project: Project;
   issue: NewIssue;
-  /** The id for the issue of a new run; absent means that an existing issue is used, or a new one is created. */
+  /** The id that the issue gets if it is created for a new run. If absent, the run uses an existing issue, or its issue gets a new id. */
   id?: string;
 }
 

@@ -22,7 +22,7 @@ export async function defaultConnectors(orgId: string, tracker: Vendor): Promise
   return Object.fromEntries(projectKinds.map((kind) => [kind, first(kind)])) as Connectors;
 }
 
-/** The project's connector of a kind. @throws 409 when the project has none */
+/** The connector of this kind that the project uses. @throws 409 when the project has none */
 export async function connectorOf(project: Project, kind: ProjectKind): Promise<Integration> {
   const id = project[connectorMembers[kind]];
   const connector = id && (await Integration.find({ id, orgId: project.orgId }));

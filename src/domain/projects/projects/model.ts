@@ -41,7 +41,7 @@ export class Project extends table('projects', {
   status: column<ProjectStatus>(),
   tracker: column<ProjectTracker>(),
   trackerConnectorId: column<Id<'integration'> | null>(),
-  /** Team at the tracker: at first its key, later the tracker's id of the team. */
+  /** The team at the tracker: at first the key that a person has entered, later the id that the tracker has given the team. */
   trackerTeamId: column<string | null>(),
   /** Project at the tracker; not used yet, always null. */
   trackerProjectId: column<string | null>(),

@@ -175,8 +175,8 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
 }
 
 /**
- * Stores the current name of the project's repository, and the key that identifies the repository in later events. Changes nothing when a
- * person has chosen another repository in the meantime, or another project has the name.
+ * Stores the current name of the project's repository, and the key that identifies the repository in later events. Changes nothing when a person has
+ * chosen another repository in the meantime, or when another project already has a repository with this name.
  */
 export async function nameRepository(
   { id, scmOwner, scmRepo }: Project,
@@ -189,7 +189,7 @@ export async function nameRepository(
   }
 }
 
-/** Sets the time that a database trigger reads. The trigger records a milestone of the setup guide when a project chooses a template. */
+/** Passes the current time to a database trigger, which records a milestone of the setup guide when a project chooses a template. */
 const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
 
 /** Sets the template of the locked project to a template that was created in this transaction. */

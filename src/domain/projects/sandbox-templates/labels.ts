@@ -1,4 +1,4 @@
-// Labels of runtimes that a sandbox template asks for: only a runtime with all of them executes missions with the template.
+// Labels that a sandbox template requires of runtimes: only a runtime with all these labels executes missions with the template.
 
 /** SQL expression: the labels that the template asks for; `{}` for the built-in and for a deleted one. */
 export const labelsOfTemplate = (templateId: string, orgId: string): string =>

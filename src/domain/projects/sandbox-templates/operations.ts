@@ -73,7 +73,8 @@ const withoutUndefined = (changes: TemplateChanges) =>
 
 /**
  * Creates a template.
- * @throws 400 for an image or a Dockerfile that does not belong to the base, 409 for a name in use or beyond the number of templates
+ * @throws 400 for an image or a Dockerfile that does not belong to the base; 409 when the name is in use, or when the organization has the maximum
+ * number of templates
  */
 export async function createTemplate(
   caller: Caller,
@@ -103,7 +104,7 @@ export async function insertTemplate(
   return { ...template, isBuiltin: false };
 }
 
-/** Changes a template. @throws as `createTemplate`; 404; 409 for the built-in template */
+/** Changes a template. @throws the errors of `createTemplate`; 404 for an unknown template; 409 for the built-in template */
 export async function updateTemplate(
   caller: Caller,
   templateId: string,

@@ -1,5 +1,5 @@
-// A secret or variable of the environment of agents: of an organization, a project or a sandbox template. Its value
-// is write-only; the runtime that holds a run is the only reader.
+// A secret or variable in the environment of agents. It belongs to an organization, a project or a sandbox template. Its value is write-only: only
+// the runtime that holds a run can read the value.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

@@ -146,7 +146,7 @@ export async function deleteSecret(caller: Caller, secretId: string): Promise<{ 
   return deleted ? { ok: true, id: secretId } : Secret.refuse();
 }
 
-/** A secret is available either only to the setup or only to requests to named hosts, so agents see at most a placeholder. */
+/** Checks who gets the value of a secret: either the setup or requests to the named hosts, but never an agent, which sees at most a placeholder. */
 function checkDelivery({ kind, hosts, setupOnly }: Pick<Secret, 'kind' | 'hosts' | 'setupOnly'>, value?: string): void {
   if (kind === 'variable') {
     if (hosts.length > 0) throw invalid.field('hosts', 'must be empty for a variable, which agents read');

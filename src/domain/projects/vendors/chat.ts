@@ -37,7 +37,7 @@ export interface ChatMessage {
   buttons: ChatButton[];
 }
 
-/** The place of an answer, and the only person who can see the answer. */
+/** Where an answer is posted, and the person who gets the answer; nobody else can see it. */
 export interface ChatReply extends ChatPlace {
   user: string;
   /** The URL to which the answer to a command or a button press is sent; null for messages. */
@@ -58,7 +58,9 @@ export interface ChatEvent extends ChatReply {
 
 /** A request from the vendor whose signature was verified. */
 export interface ChatRequest {
-  /** The event in the request, with the vendor's name and id for it and the data that is stored; null for a request without an event. */
+  /**
+   * The event in the request: the name and the id that the vendor has given it, and the payload that is stored. Null for a request without an event.
+   */
   event: { name: string; id: string; payload: unknown } | null;
   /**
    * The thread of a message that does not mention the agent: the message is dropped unless a mission has this thread. Null for other

@@ -9,7 +9,7 @@ import { connectTo, isFinal, type VendorConnection } from './connection.ts';
 import { moduleOf } from './registry.ts';
 import { accepted, rejected, type Verdict } from './vendor.ts';
 
-/** How long an accepted and a failed check of model credentials are reused, and the time limit of a check. */
+/** How long the result of a check of model credentials is reused, after an acceptance and after a failure; and the time limit of a check. */
 export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
 
 /** Checks the credentials once. An unreachable vendor is also reported in the result. */

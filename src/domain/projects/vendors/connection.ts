@@ -119,8 +119,8 @@ export type SendCall = (connection: VendorConnection, path: string, request?: Ve
 export type RefusalOf = (connection: VendorConnection, path: string, answered: OutboundResponse) => Problem;
 
 /**
- * Returns a function that sends a call to a vendor with JSON over REST, validates the response, and returns its body. @throws Problems,
- * also for a response that is not a success
+ * Returns a function that calls the REST API of a vendor, validates the JSON in the response, and returns it.
+ * @throws Problems, including the problem that `refusalOf` creates for a response that is not a success
  */
 export const openFetch =
   (send: SendCall, refusalOf: RefusalOf) =>

@@ -44,7 +44,9 @@ export interface InboundEvent {
   repository: string | null;
   /** Host name of the repository's web pages, if the event contains it. */
   server?: string | undefined;
-  /** The server, and its id of the repository, if the event contains both. */
+  /**
+   * Identifies the repository even after a rename: the server, and the id that the server has given the repository. Set if the event contains both.
+   */
   repositoryKey?: string | undefined;
   /** The project of the event, when the sender knows it. */
   projectId?: string;
@@ -63,9 +65,9 @@ export interface InboundEvent {
   words: string;
   /** Number of the issue or pull request that gets a comment when the event starts a mission; null when none does. */
   number: number | null;
-  /** The issue or comment that gets a reaction when the event starts a mission, such as `issues/12`; null when none does. */
+  /** The issue or comment to which a reaction is added when the event starts a mission, such as `issues/12`; null when no reaction is added. */
   reactsTo: string | null;
-  /** A remark of a person or a check about a pull request that a mission may have opened; null for other events. */
+  /** A remark about a pull request that a mission may have opened. A person has written it, or a check has reported it. Null for other events. */
   remark: Remark | null;
   /** For a merged pull request that reverts another one, the number of the reverted one; null for other events. */
   reverts: number | null;
@@ -93,7 +95,7 @@ export interface UnusedEvent {
   repositoryKey?: string | undefined;
   /** The earlier name of a repository that was renamed or transferred, or of its owner. */
   formerly?: { owner: string; repository?: string };
-  /** Whether the access of the vendor's connectors may have changed. */
+  /** Whether the event may have changed what the connectors of the vendor are allowed to do. */
   changesAccess?: true;
   /** The agent session of the event, as in `InboundEvent.session`; the session shows `reason`. */
   session?: SessionEvent | undefined;
@@ -103,13 +105,13 @@ export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent
 /** Events that a vendor sends to its hooks. */
 export interface EventSource {
   /**
-   * Starts the verification that the sender has the secret of the hook; null when a header already proves it. @throws 401 that names the
-   * header
+   * Starts to verify that the sender knows the secret of the hook. Returns null when a header already proves that.
+   * @throws 401 whose problem names the missing or wrong header
    */
   signature(secret: string, headers: IncomingHttpHeaders): BodySignature | null;
-  /** Headers that contain the secret and are not stored, in lower case. */
+  /** Names, in lower case, of the headers that contain the secret. These headers are not stored. */
   secretHeaders: readonly string[];
-  /** Header with the sender's id of the delivery, lower case. */
+  /** Name, in lower case, of the header with the id that the sender has given the delivery. */
   idHeader: string;
   /** Name of the event, such as `issues.labeled`; `namesOfKind` lists the part before the dot. @throws 400 without a name */
   nameOf(headers: IncomingHttpHeaders, payload: EventPayload): string;
@@ -117,7 +119,7 @@ export interface EventSource {
   isReadable(name: string): boolean;
   /** URL of a page of the repository; undefined when the event names no repository. */
   pageOf?(payload: EventPayload): unknown;
-  /** The sender's id of the repository. */
+  /** The id that the source host has given the repository of the event. */
   repositoryIdOf?(payload: EventPayload): unknown;
   /** The vendor's names of events, by kind; a kind that the vendor does not send is absent. */
   namesOfKind: Readonly<Partial<Record<VendorEventKind, readonly string[]>>>;

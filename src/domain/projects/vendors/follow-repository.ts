@@ -1,5 +1,5 @@
-// Projects follow their repository when its host renames or transfers it. The host is asked with the credentials of the project, so that no
-// event alone leads a project to another repository.
+// A project follows its repository when the source host renames or transfers the repository. The new name is requested from the host with the
+// credentials of the project, so that an event alone cannot make the project use another repository.
 import type { Integration } from '../integrations/model.ts';
 import { parseRepository } from '../integrations/repository-name.ts';
 import type { Project } from '../projects/model.ts';

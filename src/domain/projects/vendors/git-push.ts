@@ -35,8 +35,8 @@ interface Transport {
 }
 
 /**
- * Pushes the pack, unless the branch already has the commit. @throws 409 for a branch at another commit, and for a refusal of the host;
- * 502, retryable
+ * Pushes the pack, unless the branch already has the commit.
+ * @throws 409 when the branch is at another commit, or when the host refuses the push; a retryable 502 when the host fails or cannot be reached
  */
 export async function pushPack(access: RepositoryAccess, pushed: PushedPack): Promise<void> {
   const { branch, headSha, expected } = pushed;
@@ -69,7 +69,7 @@ function commandOf({ capabilities }: ServedRefs, old: string, head: string, ref:
   return Buffer.concat([pktLine(`${old} ${head} ${ref}\0 ${wanted.join(' ')}`), Buffer.from('0000')]);
 }
 
-/** Maximum bytes of a bundle before its pack. */
+/** Maximum number of bytes in the header of a bundle, which precedes the pack. */
 const maxHeader = 1024 * 1024;
 
 /** Separates a bundle into its header and its pack: the header is a list of commits and an empty line (gitformat-bundle). */

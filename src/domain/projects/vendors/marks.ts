@@ -1,5 +1,5 @@
-// Marks of runs in texts at vendors without idempotency keys: an invisible mark shows whether an issue or comment already exists, and that
-// a mission has written it. Concurrent calls wait for each other.
+// Some vendors have no idempotency keys. The texts that runs write there contain an invisible mark. By the mark, a later call recognizes that an
+// issue or comment already exists, and that a mission has written it. Concurrent calls wait for each other.
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { minutes, now } from '#foundation/clock.ts';

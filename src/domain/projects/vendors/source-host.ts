@@ -134,7 +134,7 @@ export interface PullRequests {
   resolveThread(project: Project, number: number, key: string, isResolved: boolean): Promise<void>;
   /** Writes a comment in a thread; a repeated call with the same id writes nothing. */
   answerThread(project: Project, number: number, key: string, comment: ThreadAnswer): Promise<void>;
-  /** Sets the mission's status of a commit; it replaces an earlier status of the mission. */
+  /** Sets the status that the mission shows on the commit. It replaces the status that the mission has set before. */
   setStatus(project: Project, sha: string, status: CommitStatus): Promise<void>;
   /**
    * Shows the mission as a check of the commit, one per run. Returns false when the credentials cannot create checks; the caller then sets
@@ -179,7 +179,7 @@ export interface Repository {
   mayWrite?(project: Project, login: string): Promise<boolean>;
   /** The person's account at the connector's host; null for an unknown login, and for the account of a program. @throws as `readFile` */
   findAccount?(connector: Integration, login: string): Promise<{ id: string; login: string } | null>;
-  /** Adds a reaction to an issue or a comment, which shows that its event was received. A repeated call changes nothing. */
+  /** Adds a reaction to an issue or a comment, to show that the service has received the event about it. A repeated call changes nothing. */
   react?(project: Project, target: string): Promise<void>;
   /** Writes the comment of a run on an issue or pull request, or replaces the run's earlier comment. */
   comment?(project: Project, place: CommentPlace, comment: { runId: string; text: string }): Promise<void>;
@@ -223,7 +223,10 @@ export function textOf(content: Buffer): string {
 
 export const fileTooLarge = () => invalid.field('path', `the file has more than ${bytes.repositoryFile} bytes`);
 
-/** Downloads a file of at most `bytes.repositoryFile`; null for a 404, which hosts also answer without access. @throws Problems */
+/**
+ * Downloads a file of at most `bytes.repositoryFile` bytes. Returns null for a 404, which a host also sends when the credentials do not give access
+ * to the file. @throws Problems
+ */
 export const openDownload =
   (send: SendCall, refusalOf: RefusalOf) =>
   async (connection: VendorConnection, path: string, accept: string): Promise<OutboundResponse | null> => {

@@ -35,8 +35,8 @@ export interface AppCredentials {
 
 export interface VendorModule {
   /**
-   * Checks the credentials, with a call that changes nothing and costs nothing; absent for a vendor without credentials. @throws a Problem,
-   * as the operations of a tracker do
+   * Checks the credentials, with a call that changes nothing and costs nothing; absent for a vendor without credentials.
+   * @throws the same Problems as the operations of a tracker
    */
   check?(connection: VendorConnection): Promise<Verdict>;
   tracker?: Tracker;

@@ -35,8 +35,9 @@ const claimMessageSql = `insert into a2a_messages (org_id, user_id, message_id, 
   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning message_id`;
 const earlierSql = `select fingerprint, run_id from a2a_messages where org_id = $1 and user_id = $2 and message_id = $3`;
 /**
- * Starts the work of a message, once per message id of a person: a repeated message waits for the first and returns its run. @throws 422
- * for a different message with the same id; otherwise as `startMission` and `runNow`
+ * Does what a message asks for, but only once for each message id of a person: a repeated message waits until the first one is processed, and returns
+ * the same run.
+ * @throws 422 when the person has sent a different message with the same id; the errors of `startMission` and `runNow`
  */
 export async function receiveMessage(caller: Caller, message: Received): Promise<string> {
   const { messageId, contextId, text, order } = message;

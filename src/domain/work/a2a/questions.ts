@@ -15,7 +15,7 @@ export interface TaskQuestion {
   position?: { sandboxId: string; seq: number };
 }
 
-/** Unanswered questions of the agents of running runs, by run, and the limits that parked runs wait for. */
+/** Reasons why runs wait, by run id: the unanswered question of an agent, or the limit that has parked the run. */
 export async function findQuestions(runs: readonly Asking[]): Promise<Map<string, TaskQuestion>> {
   const running = runs.filter(({ status }) => status === 'running');
   const asked = await openQuestions(running.map(({ id }) => id));

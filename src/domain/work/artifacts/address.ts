@@ -18,8 +18,8 @@ const signed = (purpose: Purpose, id: string, path: string, expires: number): st
   `${addresses().baseHost}${path}?expires=${expires}&signature=${sign(purpose, id, expires).toString('base64url')}`;
 
 /**
- * The download URL of an artifact, valid for about an hour. It stays the same for some minutes, so that a repeated read is unchanged and
- * browsers can cache it.
+ * The download URL of an artifact, valid for about an hour. Reads within the same few minutes return the same URL, so that browsers can cache the
+ * content.
  */
 export function contentAddress(artifactId: string): string {
   const at = now();

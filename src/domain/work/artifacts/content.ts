@@ -48,7 +48,10 @@ const renewHoldSql =
 const releaseHoldSql = `update stored_contents set uploading_until = null, size_bytes = $2
   where key = $1 and uploading_until = $3 returning key`;
 
-/** How long an upload holds its content without renewing the hold, longer than a client may pause. After that, another upload may begin. */
+/**
+ * How long an upload holds its content without renewing the hold. This time is longer than a client may pause. When the hold has ended, another
+ * upload of the content may begin.
+ */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
 /** Retention of content that no artifact and no recording uses. */
@@ -103,7 +106,8 @@ async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): Async
     if (hold.until - now() <= holdMs - holdRenewalMs) await renew(hold);
     yield chunk;
   }
-  // The last bytes may have arrived slowly. An upload that has lost its hold must not overwrite the content of a later upload.
+  // The last bytes may have arrived so slowly that the hold has ended since its last renewal. An upload that has lost its hold must not overwrite the
+  // content of a later upload, so the hold is renewed once more.
   await renew(hold);
 }
 

@@ -27,15 +27,15 @@ const deleteSql =
   'delete from stored_contents where key = any($1) and org_id is null and size_bytes is null returning key';
 
 /**
- * Transfers received contents to the archives that use them, by deleting the rows of the contents. Returns the keys of contents that were
- * not received.
+ * Deletes the rows of contents that were received, so that each content belongs to the archive that uses it. Returns the keys of the contents that
+ * were not received.
  */
 export async function adoptJoinedContents(trx: Transaction, keys: readonly string[]): Promise<string[]> {
   const adopted = new Set((await sql<{ key: string }>(deleteSql, [keys], trx)).map(({ key }) => key));
   return keys.filter((key) => !adopted.has(key));
 }
 
-/** Removes contents that are only reserved, with their bytes. */
+/** Removes contents that were reserved but that nothing uses: their bytes and their rows. */
 export async function removeReservedContents(keys: readonly string[]): Promise<void> {
   for (let first = 0; first < keys.length; first += batch) {
     await transaction(async (trx) => {

@@ -59,7 +59,7 @@ export class StoredContent extends table('stored_contents', {
   createdAt: column<number>(),
   /** Size of the content; null until the upload is complete. */
   sizeBytes: column<number | null>(),
-  /** End of the exclusive hold of the upload in progress; null while there is none. */
+  /** End of the time in which only the upload in progress may write the content; null while no upload is in progress. */
   uploadingUntil: column<number | null>(),
 }) {
   static override noun = 'content';

@@ -14,8 +14,8 @@ export const deleteArtifactsUntil = async (orgId: string, at: number, isNeeded: 
   (await sql(deleteSql(isNeeded), [orgId, at])).length === batch;
 
 /**
- * Deletes artifacts of runs. @param runIds The ids, `$2` of the queries. @param sandboxIds SQL query for the sandboxes of the runs
- * @param artifactIds SQL query for further artifacts
+ * Deletes artifacts of runs. @param runIds Ids of the runs, which the SQL queries receive as `$2`
+ * @param sandboxIds SQL query for the sandboxes of the runs @param artifactIds SQL query for further artifacts
  */
 export const deleteArtifactsOf = async (
   trx: Transaction,

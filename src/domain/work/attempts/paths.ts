@@ -67,7 +67,10 @@ export async function pathsIn(lines: AsyncIterable<string>): Promise<string[]> {
 const recent = new Map<string, Promise<string[] | null>>();
 const maxRecent = 50;
 
-/** The paths in the artifact with a diff, whose content never changes; null when it cannot be read. */
+/**
+ * The paths of the changed files in an artifact that contains a diff; null when the diff cannot be read. The paths are cached, because an artifact
+ * never changes.
+ */
 export function changedPaths(artifact: Artifact): Promise<string[] | null> {
   const known = recent.get(artifact.id);
   if (known) return known;

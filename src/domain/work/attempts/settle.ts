@@ -1,5 +1,5 @@
-// The effects of a decision at the source host, in the background: the pull request of the chosen attempt is opened, and the branches of
-// the other attempts are deleted. Each effect can be repeated.
+// Changes the source host after a person has decided about attempts: opens the pull request of the chosen attempt, and deletes the branches of the
+// other attempts. This happens in the background, and each change can be repeated.
 
 import { transaction } from '#foundation/postgres/database.ts';
 import { waitsFor } from '../../projects/effects/policy.ts';
@@ -37,14 +37,14 @@ export async function settleAttempts({ groupId }: { groupId: string }): Promise<
   }
   if (errors.length > 0)
     throw new Error(
-      `${errors.length} calls to the source host failed after one of several attempts was chosen or all were discarded`,
+      `The source host could not open the pull request of the chosen attempt, or delete branches of other attempts (${errors.length} failed calls)`,
       {
         cause: errors[0],
       },
     );
 }
 
-/** Opens the pull request for the branch that the attempt pushed before the choice. */
+/** Opens the pull request of a chosen attempt. The attempt has pushed its branch before the choice. */
 async function openDraft(run: Run): Promise<void> {
   const { id, projectId, branch, baseBranch, pullRequestDraft } = run;
   const project = await Project.find({ id: projectId });

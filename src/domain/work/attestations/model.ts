@@ -1,4 +1,4 @@
-// Commits of missions, found by runtimes in the checkouts of their agents, each with its signed statement.
+// Commits of missions. Runtimes find the commits in the checkouts of agents. Each commit has a signed statement.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Envelope } from '#foundation/merkle/envelope.ts';

@@ -17,7 +17,7 @@ export async function findAttestation(caller: Caller, sha: string): Promise<Sign
 /** Maximum number of attestations of each run in a list of runs; the newest are returned. */
 export const attestationsPerParent = 100;
 
-/** The newest attestations of each of these runs that the caller can reach, in the order of the commits. */
+/** For each of these runs, the newest attestations that the caller can reach, in the order of the commits. */
 export async function attestationsOf(runIds: readonly string[], caller: Caller): Promise<SignedAttestation[]> {
   const reach = withinReach(caller);
   const newest = '"position" desc';

@@ -1,4 +1,4 @@
-// Records the commits that a runtime reports with the branch of its run, and has them attested.
+// Records the commits that a runtime reports together with the branch of its run, and has the commits attested.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';

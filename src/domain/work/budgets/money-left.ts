@@ -42,8 +42,8 @@ async function limitOfAttempts(trx: Transaction, { attemptGroupId, budgetUsd }: 
 }
 
 /**
- * Computes the amount that the tightest limit leaves, and reserves credits for `amount`, as far as credits remain. Requires the lock on the
- * organization's ledger.
+ * Computes the amount that the tightest limit leaves. Reserves credits for `amount`, or all remaining credits if they are less. Requires the lock on
+ * the organization's ledger.
  */
 export async function readMoneyLeft(trx: Transaction, run: Run, amount: number): Promise<MoneyLeft> {
   const { id: runId, orgId } = run;

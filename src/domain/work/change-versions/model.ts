@@ -1,4 +1,4 @@
-// A version of a change: the diff of the branch as it was reported with one of its commits.
+// A version of a change: the diff that a runtime has reported for a branch at one of the commits of the branch.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

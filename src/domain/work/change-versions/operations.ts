@@ -28,12 +28,12 @@ export async function recordChangeVersion(
     .ignore();
 }
 
-/** SQL query for the runs with a version whose diff or commits are in the artifact. */
+/** SQL query for the runs of the versions that refer to the artifact, as their diff or as their commits. */
 export const runsOfVersionSql = (artifactId: string): string =>
   `select run_id from change_versions where artifact_id = ${artifactId}
     union all select run_id from change_versions where commits_artifact_id = ${artifactId}`;
 
-/** SQL query for the artifacts of the versions of runs. @param runIds SQL for an array of ids */
+/** SQL query for the artifacts to which versions of these runs refer. @param runIds SQL for an array of ids */
 export const artifactsOfVersionsSql = (runIds: string): string =>
   `select unnest(array[artifact_id, commits_artifact_id]) from change_versions where run_id = any(${runIds})`;
 
@@ -47,7 +47,7 @@ const ofBranchesSql = `select ${columnsOf(ChangeVersion, 'v')} from unnest($3::t
     ${selectionOf(ChangeVersion)} where org_id = $1 and ($2::text is null or project_id = $2)
       and project_id = b.project and change_versions.branch = b.branch order by ${ChangeVersion.order} limit ${versionsShown}) v`;
 
-/** The versions on these branches, each named by `branchKeyOf`, that the caller can reach, newest first. */
+/** The versions on these branches, newest first; only versions that the caller can reach. @param branches Keys from `branchKeyOf` */
 export function versionsOfBranches(branches: readonly string[], caller: Caller): Promise<ChangeVersion[]> {
   const { orgId, projectId = null } = withinReach(caller);
   return sql<ChangeVersion>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);

@@ -65,10 +65,10 @@ export class ChatThread extends table('chat_threads', {
 }) {
   static override noun = 'chat thread';
 
-  /** `state`: the state that was last reported of the thread's newest run. `follows`: whether later changes of the run are reported. */
+  /** `state` is the state of the thread's newest run that was reported last. `follows` says whether later changes of that run are reported. */
   declare state: string | null;
   declare follows: boolean;
-  /** Until `claimedUntil`, one process reports exclusively; at `retryAt`, the next attempt is due. */
+  /** Until `claimedUntil`, only one process may report in the thread. At `retryAt`, a failed report is tried again. */
   declare claimedUntil: number | null;
   declare retryAt: number | null;
 }
@@ -79,7 +79,7 @@ export class ChatPost extends table('chat_posts', {
   cause: column<string>(),
   /** The vendor's id of the message; null until it is posted. */
   messageId: column<string | null>(),
-  /** The message in the form that chats show (../../projects/vendors/chat.ts). */
+  /** The message as it is passed to the module of the vendor (../../projects/vendors/chat.ts). */
   message: column<object>(),
   createdAt: column<number>(),
 }) {

@@ -9,7 +9,7 @@ import { ChatPost, ChatThread } from './model.ts';
 
 type ThreadId = ChatThread['id'];
 
-/** Makes the thread report on the run. */
+/** Links the thread to the run, so that changes of the run are reported in the thread. */
 export async function reportIn(trx: Transaction, id: ThreadId, runId: Run['id']): Promise<void> {
   await recordChatThread(trx, runId, id);
   await ChatThread.patch(trx, { id }, { follows: true });
@@ -46,13 +46,13 @@ export const reportLater = async (id: ThreadId, retryAt: number): Promise<void> 
   await ChatThread.patch(undefined, { id }, { retryAt, follows: true });
 };
 
-/** Makes all reports of a connector that wait for a retry due at once. */
+/** Schedules the retry for now, instead of later, in each thread of the connector where a report waits for a retry. */
 export const reportSooner = async (integrationId: string): Promise<void> => {
   const text = 'update chat_threads set retry_at = $2 where integration_id = $1 and retry_at is not null';
   await sql(text, [integrationId, now()]);
 };
 
-/** Records the first message about the mission of a command, which becomes the start of its thread. */
+/** Records the id of the first message about a mission that a command has started. This message becomes the start of the thread. */
 export const beginThread = async (id: ThreadId, threadId: string): Promise<void> => {
   await ChatThread.patch(undefined, { id }, { threadId });
 };

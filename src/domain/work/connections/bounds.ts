@@ -4,7 +4,7 @@
 export const connectionsPerRun = 500;
 export const otherHosts = '*';
 
-/** Maximum number of program names in a row; further programs are not named. */
+/** Maximum number of program names that are stored in one row of the table; further programs are not named. */
 export const programsPerConnection = 10;
 
 /** Maximum number of entries per report, of connections per entry, of bytes per direction, and of characters in a host name. */

@@ -13,11 +13,11 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
   active: ['destroying', 'failed'],
   destroying: ['destroyed', 'failed'],
   destroyed: [],
-  // A failed environment may still exist at its platform, so its destruction can still be requested.
+  // A failed environment may still exist on its platform, so its destruction can still be requested.
   failed: ['destroying'],
 };
 
-/** The statuses from which this status may be reached: a condition of the update. */
+/** The statuses that may precede this status. An update to this status requires one of them. */
 export const statusesBefore = (next: EnvironmentStatus): EnvironmentStatus[] =>
   environmentStatuses.filter((status) => environmentMoves[status].includes(next));
 

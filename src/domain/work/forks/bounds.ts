@@ -1,6 +1,6 @@
 // Limits for forks.
 export const forkBounds = {
-  /** Smallest and largest number of a call in its step. */
+  /** Smallest and largest number that a call can have; the calls of each step are numbered from 1. */
   call: { min: 1, max: 1_000_000 },
   /** Maximum number of model calls on a page of a recording. */
   calls: 200,

@@ -1,5 +1,5 @@
-// Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording; later ones are
-// made with the agent, model and message that the caller has chosen.
+// Starts a fork: a mission that repeats a recorded mission up to one of its model calls, and continues from there. Earlier calls are
+// answered from the recording; later calls use the agent, model and message that the caller has chosen.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -40,8 +40,9 @@ export interface NewFork {
 }
 
 /**
- * Starts the fork. @throws 400 for a call, version or model that is not possible; 402; 403 without the scope to read recordings; 404 for the run, the
- * step, and a run without a recording; 409 for an open run, and for a recording that cannot be replayed
+ * Starts the fork.
+ * @throws 400 when the call, version or model cannot be used; 402; 403 without the scope to read recordings; 404 when the run, the step or the
+ * recording does not exist; 409 when the run is open, or when its recording cannot be replayed
  */
 export async function forkMission(caller: Caller, fork: NewFork): Promise<Run> {
   const source = await findForkable(caller, fork);
@@ -90,7 +91,7 @@ async function writeFork(
   return run;
 }
 
-/** Writes a run with the task, issue and limits of the run `source`. @throws 409 when its task is deleted; as `writeMission` */
+/** Writes a run with the task, issue and limits of the run `source`. @throws 409 when the task is deleted; the errors of `writeMission` */
 async function writeSameMission(
   trx: Transaction,
   caller: Caller,
@@ -135,7 +136,7 @@ async function findVersion(trx: Transaction, { agentId, name }: RunAgent, number
   return found;
 }
 
-/** A call of a model that a fork can begin with. */
+/** A recorded model call from which a fork can continue. */
 export interface ForkableCall extends Omit<RecordedCall, 'path'> {
   stepId: string;
   role: RecordedStep['role'];
@@ -156,7 +157,7 @@ export async function listForkableCalls(
   return { data: calls.slice(after, after + forkBounds.calls), hasMore: calls.length > after + forkBounds.calls };
 }
 
-/** The forks whose own runs are among these. */
+/** Finds which of these runs are forks, and returns these forks. */
 export const forksWithRuns = (runIds: readonly string[], caller: Caller): Promise<RunFork[]> =>
   RunFork.findByKeys('runId', runIds, withinReach(caller));
 

@@ -1,11 +1,12 @@
-// The people whose work a recording contains: a fork repeats calls of the mission that it continues, which may be a fork itself.
+// Finds the people whose work a recording contains. The recording of a fork also contains calls of the mission that the fork continues, and that
+// mission may itself be a fork. So the people are those who have started any of these missions.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { Run } from '../runs/model.ts';
 import { RunFork } from './model.ts';
 
 type Started = Pick<Run, 'id' | 'orgId' | 'billingActorUserId'>;
 
-/** Ids of the people who have started the mission and those that it continues, in order. */
+/** Sorted ids of the people who have started the mission, the mission that it continues as a fork, and so on back to the first mission. */
 export async function peopleOfRecording(trx: Transaction, run: Started): Promise<string[]> {
   const people = new Set<string>();
   for (let one: Started | undefined = run; one; ) {

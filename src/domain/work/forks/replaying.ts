@@ -1,5 +1,5 @@
-// The steps of a fork: copies of its source's steps up to the step with the call at which the mission was forked, then a step that
-// continues the session of that step.
+// The steps of a fork. First come copies of the source run's steps, up to and including the step in which the mission was forked. Then comes a step
+// that continues the session of the last copy.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { createRecordingAddress } from '../artifacts/address.ts';
 import type { Run, RunAgent } from '../runs/model.ts';
@@ -32,7 +32,7 @@ export async function replayOrder(trx: Transaction, fork: RunFork, step: RunStep
   return { url, runId, stepId: source.id, call: endsAtCall(fork, step) ? call : null };
 }
 
-/** The copy of a step of the source. @param own The steps of the fork, whose sessions have different ids */
+/** Copies a step of the source run for the fork. @param own The steps that the fork already has; their sessions have other ids than in the source */
 export function repeatedStep(source: readonly RunStep[], seq: number, own: readonly RunStep[]): NewStep {
   const { agent, round, prompt, hasSchema, isRepeated, resumeSessionId } = source[seq]!;
   const begun = resumeSessionId === null ? null : source.find(({ sessionId }) => sessionId === resumeSessionId);
@@ -46,8 +46,8 @@ export type LiveStep = NewStep & Pick<Run, 'isReplaying'> & { team: RunAgent[] }
 const noSession = 'The harness kept no session at this call, so the mission cannot continue from it.';
 
 /**
- * The step after a replayed step, and the agents of the run from this step on. The replay is over after the step with the call; the mission
- * then continues without the recording.
+ * Returns the step after a replayed step of a fork, and the agents of the run from that next step on. The replay ends with the step that contains the
+ * call at which the mission was forked. Then the mission continues without the recording.
  */
 export async function nextOfFork(
   trx: Transaction,

@@ -1,4 +1,4 @@
-// The call of a recording at which a mission is forked: it can be reached only when everything before it is recorded.
+// Finds the call of a recording at which a mission is forked. A fork replays everything before this call, so the recording must contain all of it.
 import { conflict, invalid } from '#foundation/problem.ts';
 import { isModelCall, type RecordedStep } from '../recordings/calls.ts';
 import type { RunStep } from '../runs/step-model.ts';

@@ -128,7 +128,9 @@ export async function setConnectorHookSecret(integrationId: Id<'integration'>, s
 /** Rejects changes of an integration's hook. @throws 409 */
 function refuseOfConnector({ integrationId }: InboundHook): void {
   if (integrationId !== null)
-    throw conflict('The hook belongs to a chat connection: rotate its credentials, or disconnect it.');
+    throw conflict(
+      'The hook belongs to a chat connection: rotate the credentials of the connection, or disconnect the chat.',
+    );
 }
 
 const change = (

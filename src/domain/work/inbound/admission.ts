@@ -130,7 +130,7 @@ export interface People {
   member: Approver;
 }
 
-/** The reason why the author of an event cannot start missions in the project, or only with an approval; null when nothing prevents it. */
+/** The reason why the author of an event cannot start missions in the project, or can start them only after an approval; null when there is none. */
 export async function authorRefusal(
   { author, repository }: Pick<InboundEvent, 'author' | 'repository'>,
   project: Project,

@@ -56,7 +56,7 @@ const noteSql = `update inbound_deliveries set answer_problems = case when $3::t
     else coalesce(answer_problems, '{}') || jsonb_build_object($2::text, $3::text) end
   where id = $1 and answer_problems ->> $2::text is distinct from $3`;
 
-/** Records on the delivery why no answer could be written; null removes the reason after a success. */
+/** Stores, with the delivery, the reason why an answer of this kind could not be written. Without an error, the stored reason is removed. */
 export async function noteAnswer(deliveryId: string, kind: AnswerKind, error: unknown): Promise<void> {
   const { body, status } = error === null ? { body: null, status: 200 } : toProblem(error);
   if (status !== 500) await sql(noteSql, [deliveryId, kind, body && `No ${kind} was added: ${body.description}`]);

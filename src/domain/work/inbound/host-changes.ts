@@ -1,5 +1,5 @@
-// Work that an event of a source host causes besides missions: it reads the logs of a failed CI run, and checks pull requests that may
-// conflict and credentials whose access has changed.
+// Reacts to an event of a source host in other ways than by starting missions: reads the logs of a failed CI run, checks pull requests that may
+// conflict, and checks credentials whose access may have changed.
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
@@ -13,7 +13,7 @@ import type { InboundHook } from '../inbound-hooks/model.ts';
 import { checkAllInto } from '../runs/branch.ts';
 import { openHostFilter, projectsOf } from './match.ts';
 
-/** The event with the last lines of the logs of its failed jobs. @throws retryable Problems of the source host */
+/** Adds the ends of the failed jobs' logs to an event about a failed CI run. @throws retryable Problems of the source host */
 export async function withLogs(project: Project, event: InboundEvent): Promise<InboundEvent> {
   const { ciRun } = event;
   if (!ciRun) return event;

@@ -1,4 +1,4 @@
-// Decides whether an event matches a trigger. Each reason for a mismatch is a text for the page of events.
+// Decides whether an event matches a trigger. If it does not, the reason is a text that people read on the page that lists the events.
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -9,7 +9,7 @@ import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
 
-/** A scheduled task or automation, and its trigger that the event matches. */
+/** A scheduled task or automation, and the one of its triggers that the event matches. */
 export interface RuleMatch {
   mission: RecurringMission;
   project: Project;

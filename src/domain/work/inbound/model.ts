@@ -27,7 +27,7 @@ export class InboundDelivery extends table('inbound_deliveries', {
   hookId: column<Id<'inboundHook'>>(),
   /** The sender's id of the event, unique within its hook. */
   externalId: column<string>(),
-  /** The sender's name of the event, such as `issues.labeled`. */
+  /** The name that the sender uses for this kind of event, such as `issues.labeled`. */
   event: column<string>(),
   title: column<string | null>(),
   /** The payload as JSON; null for an event that no trigger can use. */

@@ -1,4 +1,4 @@
-// Applies a rule to events that have arrived, with the code that processes events, but starts no mission.
+// Previews a rule: applies it to events that have already arrived, and starts no mission. The events pass through the same code as new events.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql } from '#foundation/postgres/database.ts';

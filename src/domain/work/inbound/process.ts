@@ -197,7 +197,7 @@ async function startOne(
       trx,
     );
     const originNumber = own.issue ? null : event.number;
-    // An agent session gets its reports from domain/lifecycle/agent-sessions instead of a comment.
+    // No comment reports on a mission that an agent session has started, because domain/lifecycle/agent-sessions reports to the session.
     if (!event.session && (own.issue || originNumber !== null)) {
       const origin = { originDeliveryId: delivery.id, originNumber };
       await recordOrigin(trx, started.id, origin);
@@ -207,8 +207,8 @@ async function startOne(
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
-  // A mission that is blocked by a cost limit or the number of open missions may become possible later. Any other reason (a missing model,
-  // a paused project, an open run) remains until a person removes it.
+  // A mission that does not start because of a cost limit or the maximum number of open missions may be able to start later. Any other obstacle (a
+  // missing model, a paused project, an open run) remains until a person removes it.
   const { problem, reason } = started;
   if (problem?.status !== 402) return outcome('ignored', reason);
   // A used-up budget of a person or project does not block other missions.

@@ -42,7 +42,7 @@ export async function receiveEvent(hookId: string, { headers, type, read }: Rece
     signature?.verifyPayload?.(membersOf(payload));
     return await store(hook, headers, { payload, json, digest });
   } catch (error) {
-    // A payload with an old time (401) is not stored, because another sender may have repeated it.
+    // A payload whose timestamp is too old (401) is not stored, because somebody else may have recorded it and sent it again.
     if (error instanceof Problem && error.status !== 401) {
       const sent = { event: nameWithoutPayload(hook, headers), externalId: digest, payload: null };
       await storeDelivery(hook, sent, headers, error.message);
@@ -87,7 +87,7 @@ function readPayload(type: string, body: Buffer): { payload: unknown; json: stri
     throw unsupportedMediaType.field('Content-Type', 'must be application/json or application/x-www-form-urlencoded');
   }
   const form = isForm ? Object.fromEntries(new URLSearchParams(text)) : null;
-  // Some vendors send a form in which one member contains the JSON.
+  // Some vendors send a form in which the field `payload` contains the JSON.
   const json = form ? (form.payload ?? JSON.stringify(form)) : text;
   const payload = parseJson(json);
   if (payload === undefined) throw invalid('The body is not valid JSON.');
@@ -131,7 +131,7 @@ function nameOf(
   return { event, isUsed: isReadable(event.split('.', 1)[0]!) };
 }
 
-/** The name of an event without its payload, as far as the headers contain it. */
+/** The name of an event whose payload is unusable: the name in the headers, or `event` when the headers contain none. */
 function nameWithoutPayload(hook: InboundHook, headers: IncomingHttpHeaders): string {
   try {
     return nameOf(hook, headers, {}).event;

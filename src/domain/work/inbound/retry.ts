@@ -22,13 +22,15 @@ export interface Postponement {
   reason: string;
   /** Description of the event in one line, if it was read. */
   title?: string;
-  /** Whether the event waits until other missions end, or the organization has money for a mission again. */
+  /**
+   * Whether the event waits until the organization can start another mission: until other missions have ended, or there is money for a mission again.
+   */
   needsPlace: boolean;
   /** Minimum delay, as requested by the source host. */
   delayMs?: number;
 }
 
-/** Time until the next attempt: short at first, longer for an event that has waited for long. */
+/** Delay of the next attempt: short at first, and longer after the event has waited for a while. */
 const delays = { min: seconds(15), max: minutes(10) } as const;
 
 const postponeSql = `insert into inbound_retries (delivery_id, org_id, approved_by_user_id, needs_place, due_at, received_at)
@@ -47,7 +49,7 @@ export async function postpone(
   await sql(postponeSql, [id, orgId, approvedBy, needsPlace, dueAt, receivedAt], trx);
 }
 
-/** Schedules a retry after an error of a vendor that may be temporary. @throws other errors, after which the job is retried */
+/** Schedules a retry of the delivery after a temporary error of a vendor. @throws any other error, so that the job fails and is retried as a job */
 export async function postponeAfter(error: unknown, delivery: InboundDelivery, approvedBy: Approver): Promise<void> {
   if (!(error instanceof Problem) || !error.body.retryable) throw error;
   const { body, headers } = error;
@@ -102,7 +104,7 @@ async function take(trx: Transaction, statement: string, ...values: unknown[]): 
 export const placeWaitMs = days(14);
 
 export interface WaitingEvents {
-  /** Number of events that wait for the end of other missions, or for money. */
+  /** Number of events that wait until other missions have ended, or until there are credits or a higher cost limit for a mission again. */
   forPlace: number;
   /** Number of events that are retried at a scheduled time, after an error of a vendor. */
   forTime: number;

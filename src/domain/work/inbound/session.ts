@@ -1,5 +1,5 @@
-// The effects of an event about an agent session, written in one transaction with the message that the session shows. The missions of the
-// event report later (../../lifecycle/agent-sessions).
+// Writes the effects of an event about an agent session and the message that the session shows, both in one transaction. The missions that the event
+// has started send their own reports to the session later (../../lifecycle/agent-sessions).
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -58,7 +58,7 @@ export const recordStop = (
   message: SessionActivity,
 ): Promise<void> => queuePost(trx, { threadId, cause: stopped + deliveryId, message });
 
-/** Whether a person has stopped the session after the event was sent; the event then starts nothing. The caller has locked the session. */
+/** Locks the session of the event, and returns whether a person stopped the session after the event had arrived. The event then starts nothing. */
 export async function isStopped(
   trx: Transaction,
   { orgId, receivedAt }: InboundDelivery,
@@ -92,7 +92,7 @@ export const settleSessionEvent = (
     await writeOutcome(trx, delivery, event, outcome);
   });
 
-/** Queues one message to the session that explains why its event waits. */
+/** Queues a message that says why an event waits. The message goes to the agent session of the event, and is sent only once. */
 export async function queuePostponement({ id, orgId }: Delivery, { session }: InboundEvent): Promise<void> {
   if (!session) return;
   const { status, reason } = await InboundDelivery.get({ id, orgId });

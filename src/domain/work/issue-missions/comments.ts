@@ -44,7 +44,10 @@ export const commentOnIssue = (caller: Caller, issueId: string, body: string): P
     return { ...comment, effect };
   });
 
-/** Locks the newest run of the mission to which comments on the issue apply; null when it was canceled. */
+/**
+ * Locks and returns the run in which a comment on the issue takes effect: the newest run of the issue's mission. Null if that run was canceled, and
+ * for an issue without a mission.
+ */
 async function missionOf(trx: Transaction, { id: issueId, projectId }: Issue): Promise<Run | null> {
   const newest = await findRunOfIssue(trx, { projectId, issueId });
   const run = newest && (await lockRun(trx, { id: newest.id }));
@@ -104,7 +107,8 @@ async function lockOwnComment(
   if (!found) return IssueComment.refuse();
   const issue = await lockIssue(trx, caller, found.issueId);
   const comment = (await IssueComment.lock(trx, where)) ?? IssueComment.refuse();
-  if (comment.authorUserId !== ownPerson(caller)) throw forbidden('Only its author may change a comment.');
+  if (comment.authorUserId !== ownPerson(caller))
+    throw forbidden('Only the author of a comment may change or delete it.');
   return { issue, comment };
 }
 

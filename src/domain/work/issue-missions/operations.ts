@@ -1,5 +1,5 @@
-// Operations of people on issues of the built-in tracker: write, change, close and reopen, assign. The mission of an issue that loses its
-// agent, or is closed, is canceled.
+// Lets people write, change, close, reopen and assign issues of the built-in tracker. When an issue is closed, or is no longer assigned to its agent,
+// the mission of the issue is canceled.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinReach } from '#access/reach.ts';
 import { nowAfter } from '#foundation/clock.ts';

@@ -30,7 +30,8 @@ interface Claim {
   endedAt: number;
 }
 
-// Runs of an organization that is being moved are skipped until it has moved: claiming one would change nothing, and would end the call.
+// Runs of an organization that is being moved are skipped until the move is over. A claim of such a run would change no row, and `archiveLogs` would
+// return, because it would find no claimed run.
 const claimSql = `update unarchived_runs u set claimed_until = $1::bigint + ${claimMs} from (
     select org_id, run_id from unarchived_runs where ended_at <= $2 and coalesce(claimed_until, 0) <= $1
       and ${isWritableSql('unarchived_runs.org_id')} order by ended_at limit 1 for update skip locked) c
@@ -51,8 +52,8 @@ export async function archiveLogs(): Promise<void> {
 }
 
 /**
- * Archives the logs of a run. A run is claimed again later if its text is still being indexed, its sandboxes run, or its rows are being
- * moved by another process or cannot be changed now.
+ * Archives the logs of a run. If the text of the run is still being indexed, its sandboxes run, or its rows are being moved by another process or
+ * cannot be changed now, the function returns early, and a later call claims the run again.
  */
 async function archiveRun({ orgId, runId, endedAt }: Claim): Promise<void> {
   const run = await Run.find({ id: runId as Run['id'], orgId: orgId as Run['orgId'] });

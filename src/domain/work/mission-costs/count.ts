@@ -15,7 +15,7 @@ import { scriptCostUsd } from './cap.ts';
 import { costOfAttempts, costOfRun, recordMissionCost } from './ledger.ts';
 
 export interface ReportedCost {
-  /** Id that the runtime has chosen: a repeated cost counts once. */
+  /** Id that the runtime has chosen for the cost. A cost that is reported twice has the same id both times, and is counted once. */
   costId: string;
   usd: number;
   sandboxId?: string | null | undefined;
@@ -36,7 +36,7 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
   const { usd, role, sessionId } = cost;
   const sandboxId = cost.sandboxId ? await sandboxOfRun(trx, runId, cost.sandboxId) : null;
   const id = derivedId('missionCost', runId, cost.costId);
-  // Costs of several attempts count one after the other against their shared budget.
+  // Attempts at one task share a budget. The lock on their group makes sure that one cost is counted before the next one is checked.
   if (run.attemptGroupId !== null) await lockGroup(trx, run.attemptGroupId);
   const charged = cost.isClaim ? Math.min(usd, await claimableUsd(trx, run)) : usd;
   const isNew = await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId, usd: charged, at: now() });
@@ -50,7 +50,10 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
   return true;
 }
 
-/** The amount that may still be booked for scripts of the run, because a script must not use up the organization's cost cap and credits. */
+/**
+ * The amount in US dollars that the scripts of the run may still report as their cost. It is limited, because otherwise a script could use up the
+ * cost cap and the credits of the organization.
+ */
 const claimableUsd = async (trx: Transaction, { id, budgetUsd, attemptGroupId }: Run): Promise<number> =>
   Math.max(
     0,

@@ -35,7 +35,7 @@ export const readReservedCalls = async (trx: Transaction, runId: string): Promis
 const reservedByAttemptsSql = `select coalesce(sum(amount), 0)::bigint as reserved from model_calls
   where run_id in ${attemptIds('$1')}`;
 
-/** Reserved amount of the calls in progress of all attempts at a task, in millionths of a US dollar. */
+/** The amount, in millionths of a US dollar, that is reserved for model calls in progress, in all attempts at a task together. */
 export const readReservedByAttempts = async (trx: Transaction, groupId: string): Promise<number> =>
   (await sql<{ reserved: number }>(reservedByAttemptsSql, [groupId], trx))[0]!.reserved;
 
@@ -84,7 +84,9 @@ export const endModelCall = async (
     )
   )[0];
 
-/** Deletes the calls of an ended run, which are no longer reported. Returns whether there were any. */
+/**
+ * Deletes the model calls in progress of a run that has ended, because the end of these calls is no longer reported. Returns whether there were any.
+ */
 export const dropModelCalls = async (trx: Transaction, runId: string): Promise<boolean> =>
   (await sql('delete from model_calls where run_id = $1 returning run_id', [runId], trx)).length > 0;
 

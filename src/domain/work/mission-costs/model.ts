@@ -2,7 +2,7 @@
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
-/** A cost of a mission. Rows are only added; the reporter chooses the id, so that a repeated report counts once. */
+/** A cost of a mission. A row never changes after it was added. The reporter chooses the id, so that a repeated report is counted once. */
 export class MissionCost extends table('mission_costs', {
   id: column<Id<'missionCost'>>(),
   orgId: column<Id<'organization'>>(),
@@ -10,7 +10,7 @@ export class MissionCost extends table('mission_costs', {
   runId: column<string | null>(),
   sandboxId: column<string | null>(),
   usd: column<number>(),
-  /** Time of the cost in epoch milliseconds; the cost counts for the UTC day of this time. */
+  /** When the cost was recorded, in epoch milliseconds; the cost counts for the UTC day of this time. */
   at: column<number>(),
 }) {
   static override noun = 'mission cost';

@@ -7,7 +7,7 @@ export const pricesAsOf = '2026-11-22';
 
 export interface TokenPrice {
   input: number;
-  /** Prices of tokens read from the vendor's cache, and written to it. */
+  /** `cachedInput` is the price of tokens that the vendor reads from its cache, `cacheWrite` the price of tokens that it writes to its cache. */
   cachedInput: number;
   cacheWrite: number;
   output: number;
@@ -44,7 +44,7 @@ export const tokenPrices: Readonly<Record<string, TokenPrice>> = {
   'gpt-5-mini': openai(0.25, 2),
 };
 
-/** The price of a model, whose name may have the date that vendors append; undefined for a model without a price. */
+/** The price of a model; undefined for a model without a price. The name of the model may end with the date that vendors append to names. */
 export const priceOf = (model: string): TokenPrice | undefined =>
   tokenPrices[model] ?? tokenPrices[model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')];
 

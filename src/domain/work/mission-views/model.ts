@@ -6,7 +6,7 @@ import type { RunGrouping, RunKind, RunStatus } from '../runs/model.ts';
 export const viewLayouts = ['list', 'board'] as const;
 export type ViewLayout = (typeof viewLayouts)[number];
 
-/** Filters with the names of the runs list; an absent or null filter matches all runs. */
+/** The filters of a view, which have the same names as the filters of the runs list. An absent or null filter matches all runs. */
 export interface ViewFilters {
   search?: string | null | undefined;
   projectId?: string | null | undefined;

@@ -120,7 +120,9 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
   throw invalid.field('model', `must be one of ${offered.join(', ')}`);
 }
 
-/** Whether a person has to approve the plan of the run: the setting of its mission, else of its organization. */
+/**
+ * Whether a person has to approve the plan of the run. The setting of the mission decides; if the mission has none, the organization's setting does.
+ */
 export async function needsPlanApproval(
   trx: Transaction,
   { orgId, planApproval }: { orgId: string; planApproval: boolean | null },

@@ -1,8 +1,8 @@
 // Limits for preparations.
 
 /**
- * Bounds of preparations: `key`, `lastLines` and a `note` in characters; `perRun` is the maximum number of preparations per run, `notes`
- * the maximum number of notes.
+ * Bounds of preparations. The bounds of `key`, `lastLines` and `note` are lengths in characters. `perRun` is the maximum number of preparations of a
+ * run, `notes` the maximum number of notes.
  */
 export const preparationBounds = {
   key: { min: 1, max: 200 },

@@ -20,8 +20,8 @@ export interface ConnectorChoice {
 
 /**
  * Changes the connectors of the project.
- * @throws 400 for a connector of another kind, without credentials, or unknown; 403 for a credential that is bound to another project; 404;
- * 409 while missions or pull requests of the project are open at another server of that kind
+ * @throws 400 for an unknown connector, a connector of another kind, and a connector without credentials; 403 for a credential that is bound to
+ * another project; 404; 409 when the server would change while the project has open missions or pull requests there
  */
 export async function setConnectors(caller: Caller, projectId: string, choice: ConnectorChoice): Promise<Project> {
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');

@@ -16,7 +16,7 @@ export interface Difference {
 /** The quantile of the normal distribution for 95 percent. */
 const z = 1.959964;
 
-/** Wilson's confidence interval of one share. */
+/** Wilson's confidence interval for one proportion. */
 function interval({ count, of }: Share): { low: number; high: number } {
   const share = count / of;
   const center = share + z ** 2 / (2 * of);

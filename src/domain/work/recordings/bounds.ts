@@ -3,7 +3,7 @@
 export const recordingBounds = {
   /** Number of days for which a recording is kept. */
   days: { min: 1, max: 365, default: 30 },
-  /** Maximum bytes of the lines of one part. */
+  /** Maximum size of the lines in one part of a recording, in bytes. */
   partBytes: 48 * 1024 * 1024,
   /** Bytes by which a stored part may exceed its lines: encryption adds 28, and Brotli up to 4 in each 16 KiB that it cannot compress. */
   overheadBytes: 16 * 1024,

@@ -1,4 +1,4 @@
-// The calls of a recording by steps, without their bodies. To fork a mission, a person chooses one of these calls.
+// The calls of a recording, grouped by step and without their bodies. To fork a mission, a person chooses one of these calls.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { readingCapacity, readPart } from './content.ts';
@@ -21,7 +21,7 @@ export interface RecordedStep {
   role: AgentRole;
   /** Whether the step began from a checkpoint, which a replay does not restore. */
   hasCheckpoint: boolean;
-  /** Whether the recording has the end of the step. */
+  /** Whether the recording contains the end of the step. */
   isEnded: boolean;
   /** The calls in the order in which they began. */
   calls: RecordedCall[];
@@ -30,7 +30,7 @@ export interface RecordedStep {
 export const isModelCall = ({ path }: Pick<RecordedCall, 'path'>): boolean =>
   /^\/(anthropic\/v1\/messages|openai\/v1\/(responses|chat\/completions))(\?|$)/.test(path);
 
-/** The steps of the recording of a run, in their order; empty without a recording. @throws 404, 502, and 503 while too many recordings are read */
+/** The recorded steps of a run, in order; empty when the run has no recording. @throws 404, 502, and 503 while too many recordings are read */
 export async function readSteps(runId: string): Promise<RecordedStep[]> {
   const parts = await partsOfRun(runId);
   if (parts.length === 0) return [];

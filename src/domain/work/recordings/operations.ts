@@ -53,7 +53,7 @@ export async function findRecording(caller: Caller, runId: string): Promise<Reco
 const totalSql =
   'select count(*)::int as parts, coalesce(sum(size_bytes), 0)::bigint as bytes from recording_parts where run_id = $1';
 
-/** Checks the size limits of a run's recording. @throws 409 when the run cannot have a further part of this size */
+/** Checks that another part of this size can be added to the recording of a run. @throws 409 when the recording would exceed its size limits */
 export async function requireRoom(trx: Transaction, runId: string, sizeBytes: number): Promise<void> {
   const [total] = await sql<{ parts: number; bytes: number }>(totalSql, [runId], trx);
   if (total!.parts >= recordingBounds.partsPerRun || total!.bytes + sizeBytes > recordingBounds.runBytes)

@@ -17,7 +17,7 @@ import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
 import { findStartBlockers, lockBudgets } from './start-blocker.ts';
 
-/** Starts all due missions and continues the work of processes that died. @throws when one failed internally, after all were tried */
+/** Starts all due missions, and takes over runs from processes that died. @throws after all starts were tried, if one of them failed internally */
 export async function dispatchDue(): Promise<void> {
   const errors: unknown[] = [];
   const drain = async (takeBatch: () => Promise<WaitingRun[]>) => {

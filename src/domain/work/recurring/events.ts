@@ -14,7 +14,7 @@ import type { StartBlocker } from '../starts/blockers.ts';
 import { planRuns } from './dispatch.ts';
 import { type EventTrigger, RecurringMission, type Trigger } from './model.ts';
 
-/** Removes absent members, so that equal rules compare as equal. */
+/** Removes conditions that are null or undefined, so that equal triggers compare as equal. */
 export const plainEvent = ({ kind, from, ...conditions }: EventTrigger): EventTrigger => ({
   kind,
   from,
@@ -33,8 +33,8 @@ export function refuseNoTrigger(triggers: readonly Trigger[], eventTriggers: rea
 }
 
 /**
- * Locks the hooks and sandbox templates that the rules name until the transaction ends. @throws 404 for an unknown hook, 400 for an unknown
- * sandbox template
+ * Locks the hooks and sandbox templates to which the rules refer. The locks last until the transaction ends. @throws 404 for an unknown hook, 400 for
+ * an unknown sandbox template
  */
 export async function lockNamedRecords(
   trx: Transaction,

@@ -63,7 +63,7 @@ export class RecurringMission extends table('recurring_missions', {
   enabled: column<boolean>(),
   /** The only agent that may work on the runs, possibly a built-in one; null means any. */
   agentId: column<string | null>(),
-  /** Policy that decides which outside effects of its missions wait for approval; null means that none waits. */
+  /** Policy that decides which outside effects of the missions wait for approval; null means that no effect waits. */
   effectPolicy: column<EffectPolicy | null>(),
   /**
    * Time of the next run; null while the mission is disabled, and without a schedule. Changes only when a run is due, or when the triggers

@@ -15,7 +15,7 @@ export interface Schedule {
   timezone: string;
   /** Weekday of a weekly schedule; absent for other schedules. */
   weekday?: (typeof weekdays)[number] | null | undefined;
-  /** Day of a monthly schedule, 1 to 31. In a month without this day, the last day counts. */
+  /** Day of a monthly schedule, 1 to 31. In a month without this day, the mission starts on the last day of the month. */
   dayOfMonth?: number | null | undefined;
 }
 

@@ -74,7 +74,10 @@ async function readBudgets(
 /** Thrown when a budget does not suffice after all. The blockers are then determined again, with the ledgers locked. */
 class BudgetExceeded extends Error {}
 
-/** Locks the ledgers of runs that were written on the assumption that their organizations' budgets suffice. @throws when they do not */
+/**
+ * Locks the ledgers of the organizations whose runs were just written, and checks that their budgets suffice, as was assumed when the runs were
+ * written. @throws `BudgetExceeded` when a budget does not suffice
+ */
 export async function lockBudgets(trx: Transaction, runs: readonly WaitingRun[]): Promise<void> {
   const counts = new Map<string, number>();
   for (const { orgId } of runs.filter(isOpen)) counts.set(orgId, (counts.get(orgId) ?? 0) + 1);

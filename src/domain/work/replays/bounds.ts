@@ -8,5 +8,5 @@ export const shareBounds = {
   readsPerMinute: 60,
 } as const;
 
-/** Maximum number of entries in the state of a mission at one moment; the newest are included. */
+/** Maximum numbers of fragments, events and characters of the log in the state of a mission at a given time; the newest ones are included. */
 export const momentBounds = { fragments: 100, events: 500, logCharacters: 32_768 } as const;

@@ -18,7 +18,7 @@ export interface RunMoment {
   costUsd: number;
   steps: RunStep[];
   messages: RunMessage[];
-  /** The newest fragments up to that moment, oldest first. */
+  /** The newest fragments up to the time of this state, oldest first. */
   fragments: SandboxFragment[];
   /** The agent's plan at that moment; empty before the first plan. */
   plan: { content: string; status: string }[];
@@ -27,7 +27,7 @@ export interface RunMoment {
   paths: string[] | null;
 }
 
-/** Reads the state of the run at that time. The caller has checked who may read the run. */
+/** Reads the state of the run at the time `at`. The caller of the function has checked who may read the run. */
 export async function readMoment(run: Run, at: number): Promise<RunMoment> {
   const [steps, messages, fragments, plans, log, costUsd, paths] = await Promise.all([
     stepsUntil(run.id, at),

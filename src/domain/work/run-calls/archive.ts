@@ -47,7 +47,10 @@ export async function archivedCallsOf(orgId: string, runId: string): Promise<Run
 
 const pageSql = `select ${columns} from run_call_archives where org_id = $1 and run_id > $2 order by run_id limit 20`;
 
-/** The archived calls of an organization as JSON, for its export, in the form of their former database rows. */
+/**
+ * The archived calls of an organization, for the export of the organization. Each call is JSON with the same fields as the database row that the call
+ * had before it was archived.
+ */
 export async function* archivedCalls(trx: Transaction, orgId: string): AsyncGenerator<string> {
   for (let last = ''; ; ) {
     const page = await sql<Archived>(pageSql, [orgId, last], trx);

@@ -1,4 +1,5 @@
-// Queues reports of runs to the issues and pull requests whose events started them (../inbound/answer.ts).
+// A run that an event about an issue or pull request has started reports to that issue or pull request. This module queues the jobs that write the
+// reports (../inbound/answer.ts).
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';

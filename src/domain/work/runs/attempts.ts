@@ -17,7 +17,7 @@ export async function decideAttempt(trx: Transaction, id: Run['id'], attemptStat
   await announce(trx, id);
 }
 
-/** Attempts with a pushed branch for which a person has already decided. */
+/** The attempts of a group that a person has chosen or closed and whose branches were pushed. */
 export const decidedAttempts = async (attemptGroupId: string): Promise<Run[]> =>
   Run.query()
     .where({ attemptGroupId })
@@ -25,7 +25,7 @@ export const decidedAttempts = async (attemptGroupId: string): Promise<Run[]> =>
     .whereNotNull('headSha')
     .orderBy('attemptNumber');
 
-/** Queues the effects of a person's decision about the attempt again, if there is a decision. */
+/** If a person has already chosen or closed the attempt, carries out the effects of this decision once more, in the background. */
 export async function repeatDecision(trx: Transaction, id: Run['id']): Promise<void> {
   const { attemptGroupId, attemptState } = (await Run.query(trx).findById(id))!;
   if (attemptState !== 'open') await enqueue(trx, 'attempts', { groupId: attemptGroupId });

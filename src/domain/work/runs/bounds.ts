@@ -17,7 +17,7 @@ export const mission = {
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;
 
-/** Minimum number of output tokens to which a limit shortens a model call; an even shorter answer is useless to an agent. */
+/** A cost limit can shorten the output of a model call, but never below this number of tokens, because a shorter answer is useless to an agent. */
 export const minOutputTokens = 1_024;
 
 /** Minimum and maximum lengths of texts, in characters. A step's output is JSON. */
@@ -32,7 +32,7 @@ export const stepText = {
 /** Maximum number of answers that a question suggests. */
 export const maxChoices = 4;
 
-/** Maximum number of commits, of files and of lines of one branch. */
+/** Maximum of each of these numbers in a report about a branch: commits, changed files, and changed lines. */
 export const maxChanges = 1_000_000_000;
 
 /** Maximum number of messages of one run in the response to one heartbeat; further ones follow after an acknowledgement. */
@@ -44,6 +44,6 @@ export const steeringHeartbeatMs = seconds(1);
 /** Allowed values of time filters, in epoch milliseconds: until the end of the year 9999. */
 export const filterTime = { min: 0, max: 253_402_300_799_999 } as const;
 
-/** Maximum number of runs that are counted in groups (the newest matching ones), and of groups. */
+/** When runs are counted in groups: the maximum number of runs that are counted, beginning with the newest, and the maximum number of groups. */
 export const groupedRuns = 10_000;
 export const maxGroups = 100;

@@ -100,7 +100,7 @@ export const checkSoon = async (runId: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id: runId, prState: 'open' }, { prCheckAt: now() });
 };
 
-/** Maximum pull requests that are checked after one push, and the time within which several pushes cause one check. */
+/** Maximum number of pull requests that are checked after a push, and the time in which further pushes cause no further check. */
 const checkedAtOnce = 100;
 const collectMs = seconds(5);
 const checkAllSql = `update runs set pr_check_at = $3 where id in (

@@ -42,11 +42,12 @@ const claimOldestSql = claimSql(`with waiting as (
     select r.id from runs r where ${claimable} order by r.created_at, r.id limit 1 for update skip locked
   )`);
 
-// The oldest waiting run of the organization with the fewest running runs on runtimes that serve all organizations. If a concurrent claim
-// has locked it, the oldest run of the next organization; if the oldest runs of all organizations are locked, a later run, in the same
-// order. Organizations with waiting runs are found by jumping from one to the next in the index, because a scan would pass all runs of an
-// organization with thousands of them. `waiting` is not sorted, because a sort would lock a run of each organization: it reads
-// `by_fairness` in its order.
+// The claim of a runtime that serves all organizations. The organization with the fewest running runs on such runtimes comes first, and its oldest
+// waiting run is claimed. If another claim has locked that run, the oldest run of the next organization is claimed. If the oldest runs of all
+// organizations are locked, a later run is claimed, with the organizations in the same order. To find the organizations with waiting runs, the query
+// jumps from one organization to the next in the index, because a scan would read all runs of an organization that has thousands of waiting runs.
+// `waiting` reads the rows of `by_fairness` in the order in which they come, and does not sort them, because a sort would lock one run of each
+// organization.
 const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
     union all
@@ -155,7 +156,7 @@ const heldRunsSql = `select r.id, r.org_id, r.claimed_by, r.lease_until, r.inter
   from unnest($1::text[], $2::text[]) b (id, lease_id) join runs r on r.id = b.id and r.lease_id = b.lease_id
   where ($3::text is null or r.org_id = $3) and ${isInState(['running'], 'r')}`;
 
-/** A run whose lease its runtime still has. */
+/** A run whose lease the runtime still holds. */
 export interface HeldRun {
   id: string;
   orgId: string;
@@ -181,7 +182,9 @@ const heldValues = ({ orgId }: Caller, reports: readonly RunReport[]): unknown[]
 export const findHeldRuns = (caller: Caller, reports: readonly RunReport[]): Promise<HeldRun[]> =>
   lookUp<HeldRun>(heldRunsSql, heldValues(caller, reports), undefined, reports.length);
 
-/** Whether a report would change nothing on the run: its lease is recent, its current minute has not ended, and its progress is known. */
+/**
+ * Whether a report makes no update of the run necessary: the lease is recent, the current minute has not ended, and the progress is already stored.
+ */
 export function isUnchanged(run: HeldRun, { progress, activity }: RunReport, at: number, leaseUntil: number): boolean {
   const isRecent = !run.isPausing && run.leaseUntil > leaseUntil - renewalMs && (run.minuteUntil ?? 0) > at;
   const isProgressKnown = (progress ?? -1) <= (run.missionProgress ?? -1);

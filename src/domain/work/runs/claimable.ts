@@ -11,14 +11,15 @@ import { templateOfProject } from '../../projects/projects/model.ts';
 import { labelsOfTemplate } from '../../projects/sandbox-templates/labels.ts';
 import { waitsForRuntime } from './states.ts';
 
-// Before the first step of a run that names no agent, the template of its project counts, because the agents are chosen at the first claim.
+// The sandbox template of the next step. Before the first step of a run that names no agent, the template of the project is used, because the agents
+// are chosen only at the first claim.
 const templateOfRun = (run: string): string =>
   `coalesce(${run}.next_template_id, ${run}.sandbox_template_id, ${templateOfAgent(`${run}.agent_id`)}, ${templateOfProject(`${run}.project_id`)})`;
 
 /** SQL expression: the labels that the next step of the run needs, from the current version of the step's sandbox template. */
 export const labelsOfRun = (run: string): string => labelsOfTemplate(templateOfRun(run), `${run}.org_id`);
 
-/** SQL expressions with the offer of a runtime; null for the organization, vendors or instance types means all. */
+/** SQL expressions for what a runtime can execute; null for the organization, vendors or instance types means that the runtime accepts all. */
 export interface OfferSql extends Placeholders {
   orgId: string;
   types: string;
@@ -28,8 +29,9 @@ export interface OfferSql extends Placeholders {
 }
 
 /**
- * SQL condition: a runtime with the offer can work on the run `r`, which waits. Between steps, it needs the harness and a model of the next
- * step; before the first step, it needs the harness and a model of the agent named by the run, or of any agent of its organization.
+ * SQL condition: a runtime that offers this can work on the waiting run `r`. Between steps, the runtime needs the harness and a model of the next
+ * step. Before the first step, it needs the harness and a model of the agent that the run names or, if the run names none, of any agent of the
+ * organization.
  */
 export const canTake = (offer: OfferSql): string =>
   `${waitsForRuntime('r')} and (r.recurring_id is not null or r.prompt is not null)

@@ -11,7 +11,10 @@ export async function addCost(trx: Transaction, runId: string, usd: number): Pro
   );
 }
 
-/** SQL condition: the run belongs to the project, and is charged to the person, in the columns of `owner`, if any. */
+/**
+ * SQL condition: the run belongs to the project in `owner.project_id`, and is charged to the person in `owner.user_id`. A column that is null matches
+ * every run.
+ */
 export const isRunOf = (runId: string, owner: string): string =>
   `exists (select from runs r where r.id = ${runId} and (${owner}.project_id is null or r.project_id = ${owner}.project_id)
     and (${owner}.user_id is null or r.billing_actor_user_id = ${owner}.user_id))`;

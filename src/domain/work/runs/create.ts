@@ -56,7 +56,8 @@ export type NewRun = Pick<
   asks?: Omit<NewIssue, 'runId'> & { project: Project };
 };
 
-// One prepared statement for any number of runs. Objection is not used, because its result would also contain rows that a conflict skipped.
+// One prepared statement inserts any number of runs. It is written in SQL and not with Objection (the query library), which would also return the
+// runs that were not inserted because of a conflict.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
     issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id,
     max_minutes, max_model_calls, max_tokens, attempt_group_id, attempt_number, attempt_state, agent_model, next_harness, next_vendor,
@@ -81,12 +82,13 @@ export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: num
     .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
     .catch((error) => {
       if (databaseErrorKind(error) === 'retry') throw error;
-      // The runs are written without their issues, so that a failing issue affects only its own run when the runs are delivered.
+      // The runs are now written without their issues, which are created when the runs are delivered. An issue that cannot be created then affects
+      // only its own run.
       const apart = newRuns.map(({ asks, ...run }) => run);
       return writeRuns(trx, apart, at);
     });
 
-/** The written runs, and the issues that the built-in tracker still has to create for them. */
+/** The runs that were inserted, and the issues that the built-in tracker still has to create for them. */
 interface InsertedRuns {
   runs: WaitingRun[];
   issues: AskedIssue[];

@@ -86,7 +86,7 @@ export const keepPerson = async (
   if (handedToUserId) await Run.patch(trx, { id: runId }, { handedToUserId });
 };
 
-/** Reverts handovers to the person: the runs belong again to the people to whom they are charged. */
+/** Undoes all handovers of runs to this person: each run belongs once more to the person to whom it is charged. */
 export const returnHandedRuns = async (trx: Transaction, { userId, orgId }: PersonIn): Promise<void> => {
   await Run.query(trx)
     .where({ handedToUserId: userId, ...(orgId && { orgId }) })
@@ -125,7 +125,10 @@ export const markMetered = async (trx: Transaction, { id, isMetered }: Run): Pro
   if (!isMetered) await Run.patch(trx, { id }, { isMetered: true });
 };
 
-/** Parks the run: its next model call or minute waits until the limit is raised. A repeated refusal keeps the time of the first refusal. */
+/**
+ * Parks the run: its next model call, or the next minute of its sandbox, has to wait until the limit is raised. When the same limit refuses once
+ * more, the time of the first refusal is kept.
+ */
 export async function parkRun(trx: Transaction, run: Run, parkedBy: ParkingLimit, parkedReason: string): Promise<void> {
   if (run.parkedBy === parkedBy && run.parkedReason === parkedReason) return;
   await Run.patch(trx, { id: run.id }, { parkedBy, parkedReason, parkedAt: run.parkedAt ?? now() });

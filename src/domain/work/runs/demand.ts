@@ -11,7 +11,7 @@ interface LabelDemand {
   labels: string[];
   waiting: number;
   running: number;
-  /** When the oldest of them began to wait; null when none waits. */
+  /** When the oldest of the waiting missions with these labels began to wait; null when no mission waits. */
   since: number | null;
 }
 
@@ -49,7 +49,7 @@ export async function readRuntimeDemand({ orgId }: Caller, labels: readonly stri
 /** Maximum number of label sets that are reported separately; all other sets are reported together, as `other`. */
 const maxLabelSets = 50;
 
-/** Missions that wait for a runtime, and the age of the oldest in seconds, by their labels. */
+/** For each set of labels: the number of missions that wait for a runtime with these labels, and the age of the oldest of them in seconds. */
 export async function readQueueByLabels(): Promise<{ waiting: Record<string, number>; age: Record<string, number> }> {
   // The object has no prototype, because a label of an organization can have the name of an inherited member, such as `constructor`.
   const waiting: Record<string, number> = Object.create(null);

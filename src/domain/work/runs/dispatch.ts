@@ -1,6 +1,6 @@
-// Creates the issue of each new run in its project's tracker, by any number of processes at once
-// (docs/decisions/0030-schedules-are-wall-times.md). A process has a lease on a run while it calls the tracker. When the process dies,
-// another process takes over the run after the lease has expired. A tracker creates one issue per run, however often it is called.
+// Creates the issue of each new run in the tracker of its project. Any number of processes can do this at the same time
+// (docs/decisions/0030-schedules-are-wall-times.md). A process has a lease on a run while it calls the tracker. When the process dies, another
+// process takes over the run after the lease has expired. A tracker creates one issue per run, however often it is called.
 import { hostname } from 'node:os';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';

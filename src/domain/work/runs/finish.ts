@@ -115,8 +115,8 @@ export async function handBackRun(
 }
 
 /**
- * Ends the lease of a run between two steps, so that it waits for another runtime or for a person, and completes its sandboxes. The caller
- * has locked the run, whose lease is valid.
+ * Ends the lease of a run between two steps, and completes the sandboxes of the lease. Afterwards, the run waits for another runtime or for a person.
+ * The caller has locked the run, whose lease is valid.
  */
 export async function releaseRun(
   trx: Transaction,

@@ -26,7 +26,8 @@ const unfollowSql = `delete from run_followers where user_id = $3 and run_id in 
 /** Makes the caller's person follow the run; a repeated call changes nothing. @throws 404 */
 export async function startFollowing(caller: Caller, runId: string): Promise<Run> {
   await transaction(async (trx) => {
-    // The membership is locked before the run, in the same order as by the removal of a member, which also deletes followers.
+    // Both this transaction and the removal of a member, which also deletes followers, lock the membership first and the run afterwards. With the
+    // same order in both, they cannot block each other.
     const { userId, orgId } = await lockOwnMembership(trx, caller);
     const { id, attemptGroupId } = await readRun(trx, caller, runId);
     await sql(followSql, [id, attemptGroupId, userId, orgId, now()], trx);
@@ -46,7 +47,7 @@ export async function stopFollowing(caller: Caller, runId: string): Promise<Run>
   return findRun(caller, runId);
 }
 
-/** The runs among these that the caller's person follows. */
+/** The entries that say which of these runs the caller's person follows. */
 export const followedOf = async (runIds: readonly string[], { userId }: Caller): Promise<RunFollower[]> =>
   userId === null ? [] : RunFollower.findByKeys('runId', runIds, { userId });
 

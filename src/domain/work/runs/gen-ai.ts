@@ -24,7 +24,7 @@ interface ModelUse {
 
 interface Conventions {
   provider: string;
-  /** Names of the operations: of a mission, and of a step with this role. */
+  /** Names of operations: `mission` is the name for a mission, and `step` returns the name for a step with this role. */
   mission: string;
   step(role: AgentRole): string;
   /** Attributes of cached tokens. */

@@ -7,7 +7,7 @@ import { unansweredSql } from './needs.ts';
 import { personSql } from './person.ts';
 import { isInState, openStates } from './states.ts';
 
-/** SQL expressions for the columns of an item. Each query selects all columns, with null for those that are absent here. */
+/** SQL expressions for the columns of an inbox item. Each query selects all columns; a column for which this object has no expression is null. */
 export interface ItemColumns {
   /** SQL for the id of an item, which is the same at every read and contains only letters, digits, `_` and `-`. */
   id: string;
@@ -45,7 +45,8 @@ const within = `r.org_id = $1 and ($2::text is null or r.project_id = $2)`;
 /** Limits that only people with other scopes can raise. All runs that wait for the same limit share one item. */
 const sharedLimits = `'credits', 'cap', 'shared_budget'`;
 
-// The wait for a plan's approval counts from the end of the planning step, because an interruption may end the wait and begin it again.
+// The wait for the approval of a plan begins at the end of the planning step. `waiting_since` can be a later time, because an interruption may end
+// the wait and begin it again.
 const plansSql = `${itemSql({
   ...ofRun,
   id: `'approval-' || r.id`,
@@ -85,7 +86,10 @@ const questionsSql = `${itemSql({
 /** Open runs that wait for an action of a person who may run missions. */
 export const waitingItemsSql = [plansSql, parkedSql, questionsSql].join(' union all ');
 
-/** A limit of the organization that holds missions back, for people who may raise it. The item shows the run that has waited longest. */
+/**
+ * For people who may raise limits: one item for each limit of the organization that makes missions wait. The item shows the run that has waited
+ * longest.
+ */
 export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budget')[]): string => `${itemSql({
   id: `'spending-' || p.parked_by`,
   kind: `'spending'`,
@@ -106,19 +110,22 @@ export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budg
 
 /** Maximum number of ended runs that are considered, the newest first. */
 const endedRuns = 500;
-/** SQL condition: the run is not an attempt, or is the chosen one. Other attempts have no items of their own after their end. */
+/**
+ * SQL condition: the run is the only attempt at its task, or the attempt that a person has chosen. Any other attempt that has ended has no inbox
+ * item.
+ */
 const isOnItsOwn = `coalesce(r.attempt_state, 'chosen') = 'chosen'`;
 const endedWithin = { failuresMs: days(14), reviewsMs: days(30) } as const;
 
-/** SQL condition: no later run has the same values in these columns. A subquery with a limit reads one entry of an index. */
+/** SQL condition: no later run has the same values in these columns. The subquery has a limit, so that PostgreSQL reads one entry of an index. */
 const isNewest = (
   run: string,
   same: string,
 ): string => `coalesce((select n.id from runs n where ${same} and n.status <> 'skipped'
     order by n.created_at desc, n.id desc limit 1), ${run}.id) = ${run}.id`;
 
-// A failure disappears when there is a later run of the same task or issue; for a run that an event has started, only a later run that the
-// same event has started counts.
+// A failure disappears from the inbox when there is a later run for the same issue, or of the same scheduled task or automation. A later run of the
+// same scheduled task or automation does not count if an event has started the failed run, because the later run is about another event.
 export const failureItemsSql = `${itemSql({
   ...ofRun,
   id: `'failure-' || r.id`,
@@ -145,7 +152,7 @@ export const effectItemsSql = `${itemSql({
 })} from (${runsWithEffectsSql}) e join runs r on r.id = e.run_id
   where ${within} and (not ${isInState(openStates, 'r')} or e.has_call)`;
 
-/** SQL condition: the inbox may show the change of an ended run without a pull request. @param at SQL for the time */
+/** SQL condition: the run has ended without a pull request, and the inbox may show its change for review. @param at SQL for the current time */
 export const isInboxReviewSql = (run: string, at: string): string =>
   `(${run}.status = 'completed' and ${run}.head_sha is not null and ${run}.pr_state is null and ${run}.changed_files > 0
     and ${run}.finished_at > ${at}::bigint - ${endedWithin.reviewsMs})`;

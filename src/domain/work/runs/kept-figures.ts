@@ -1,12 +1,12 @@
-// Figures that remain of a run without details.
+// Defines the figures that a run keeps when its details are deleted.
 
 /** Figures that remain of a run whose details were deleted after the retention period of its organization. */
 export interface KeptFigures {
   deletedAt: number;
-  /** Days from the end of the run after which details were deleted. */
+  /** Number of days for which the details were kept, counted from the end of the run. */
   retentionDays: number;
   steps: number;
-  /** Messages and answers of people. */
+  /** Number of messages and answers that people sent to the agents of the run. */
   messages: number;
   inputTokens: number;
   cachedInputTokens: number;

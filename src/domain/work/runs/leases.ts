@@ -1,4 +1,4 @@
-// Leases of runs that their runtimes could not renew, because the organization was moving.
+// Renews leases of runs after their organization was moved. During the move, the runtimes could not renew the leases.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';

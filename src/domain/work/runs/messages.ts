@@ -78,7 +78,10 @@ export interface Delivered {
   messageId: string;
   text: string;
   author: string;
-  /** The answered question with the id that the runtime has assigned; null for a message that answers none. */
+  /**
+   * The text of the question that the message answers, and the id that the runtime has given this question. Both are null for a message that answers
+   * no question.
+   */
   question: string | null;
   questionId: string | null;
   /** Whether the tool call was approved; null when the question is about something else. */
@@ -156,9 +159,9 @@ const useApprovalSql = `update run_messages m set acknowledged_at = $6, delivere
 export interface ToolApproval {
   runId: string;
   leaseId: string;
-  /** Id of the question that the runtime has assigned. */
+  /** The id that the runtime has given the question. */
   questionId: string;
-  /** The tool and its arguments, as the question contains them. */
+  /** The tool that the agent wants to call and the arguments of the call, exactly as in the question. */
   tool: string;
   arguments: string;
 }

@@ -11,7 +11,7 @@ export interface Mission {
 const ownMissionsSql = `select id, coalesce(mission_title, 'Mission') as name, prompt, '{}'::text[] as labels
   from runs where id = any($1) and prompt is not null`;
 
-/** The missions of runs without a recurring mission, by run id. */
+/** The missions of the runs that belong to no scheduled task or automation, by run id. */
 export async function readOwnMissions(runs: readonly WaitingRun[], trx?: Transaction): Promise<Map<string, Mission>> {
   const ids = runs.flatMap(({ id, recurringId }) => (recurringId === null ? id : []));
   if (ids.length === 0) return new Map();

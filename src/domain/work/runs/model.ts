@@ -19,10 +19,10 @@ export type RunStatus = (typeof runStatuses)[number];
 export const runGroupings = ['status', 'project', 'agent', 'person'] as const;
 export type RunGrouping = (typeof runGroupings)[number];
 export const pullRequestStates = ['open', 'merged', 'closed'] as const;
-/** Statuses of an open run; the other ones are final. */
+/** Statuses of a run that has not ended; all other statuses are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
-/** The decision about an attempt: `open` until a person has chosen one of the group. */
+/** Decision of a person about an attempt; `open` until the person has chosen an attempt of the group, or has closed all of them. */
 export const attemptStates = ['open', 'chosen', 'closed'] as const;
 export type AttemptState = (typeof attemptStates)[number];
 
@@ -41,7 +41,7 @@ export const choiceWays = ['asked', 'model', 'rules'] as const;
 
 /** How the agents of a run were chosen. */
 export interface AgentChoice {
-  /** Whether a model or rules have chosen; `asked` until the model has answered. */
+  /** `model` if a model has chosen the agents, `rules` if rules have chosen them; `asked` until the model has answered. */
   way: (typeof choiceWays)[number];
   /** The model's reason, or why the model did not decide. */
   reason: string;
@@ -66,7 +66,7 @@ export class Run extends table('runs', {
   id: column<Id<'run'>>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** The recurring mission of the run; null once that is deleted, and for a run without one. */
+  /** The scheduled task or automation of the run; null for a run without one, and after it was deleted. */
   recurringId: column<Id<'scheduledTask' | 'automation'> | null>(),
   /** The time of the occurrence. Several missed occurrences become one run, with the time of the first. */
   scheduledFor: column<number>(),
@@ -162,7 +162,7 @@ export class Run extends table('runs', {
   finishedAt: column<number | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
-  /** Figures of the details; null while the run has its details. */
+  /** Figures that remain when the details of the run are deleted; null before the deletion. */
   kept: column<KeptFigures | null>(),
 }) {
   static override noun = 'run';
@@ -210,7 +210,7 @@ export class Run extends table('runs', {
   declare claimedBy: string | null;
   /** End of the lease: no other process claims the run before this time. */
   declare leaseUntil: number | null;
-  /** The id of the lease, created at each claim by a runtime, which sends it with its reports. */
+  /** The id of the lease. Each claim of the run by a runtime creates a new lease. The runtime sends the id with its reports. */
   declare leaseId: Id<'lease'> | null;
   /** Role of the current agent; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;
@@ -229,15 +229,15 @@ export class Run extends table('runs', {
   /** End of the current minute of the sandbox; null before the first. */
   declare minuteUntil: number | null;
   /**
-   * When the lease ends because the next minute would exceed a limit; until then the runtime saves the work. Null means that the lease
+   * The time when the lease ends because the next minute would exceed a limit. Until then, the runtime saves the work. Null means that the lease
    * continues.
    */
   declare pausesAt: number | null;
-  /** Reason why the steps have failed, until the runtime has finished the run. */
+  /** Reason why the steps have failed. It is stored here while the runtime still has to finish the run. */
   declare failure: string | null;
   /** Whether the current step of a fork is answered from the recording. */
   declare isReplaying: boolean;
-  /** Number of claims of the current step that ended with the loss of the runtime. */
+  /** How often a runtime has claimed the current step and was then lost. */
   declare claims: number;
   /** When the run began to wait for a runtime; null means when it was created. */
   declare waitingSince: number | null;

@@ -34,8 +34,8 @@ export const runWaitsSql = `select r.id as run_id, r.org_id, ${personSql('r')} a
     and (r.awaits_approval or r.parked_at is not null or q.seq is not null)`;
 
 /**
- * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that identifies the news within the run, its `kind`,
- * `detail` and time `since`. Runs that ended before the time are omitted.
+ * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that identifies the news within the run, its `kind`, `detail` and
+ * time `since`. Runs that ended before `endedAfter` are omitted.
  */
 export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter)} union all ${runWaitsSql}`;
 
@@ -53,12 +53,12 @@ export interface RunNews {
 
 const findNewsSql = `select cause, kind from (${runNewsSql('0')}) n where run_id = $1`;
 
-/** The current news about the run; null for a run that is working, and for a canceled one. */
+/** News that the person responsible for the run should get now; null for a run that is working, and for a canceled one. */
 export const findNews = async (runId: string): Promise<RunNews | null> =>
   (await sql<RunNews>(findNewsSql, [runId]))[0] ?? null;
 
 const findWaitSql = `select cause, kind, detail from (${runWaitsSql}) w where run_id = $1`;
 
-/** The first wait of the open run for a person; null without one. */
+/** The first reason why the open run waits for a person; null when the run waits for no person. */
 export const findWait = async (runId: string): Promise<RunWait | null> =>
   (await sql<RunWait>(findWaitSql, [runId]))[0] ?? null;

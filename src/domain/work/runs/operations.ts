@@ -87,7 +87,7 @@ const groupColumns = {
   person: personSql('runs'),
 } as const satisfies Record<RunGrouping, string>;
 
-/** The groups of the newest runs that match, largest first. */
+/** Divides the newest runs that match the filter into groups, and returns the groups with their numbers of runs, largest group first. */
 export async function groupRuns(caller: Caller, by: RunGrouping, filter: Chosen): Promise<RunGroup[]> {
   const chosen = await conditionsFor(caller, filter);
   if (!chosen) return [];
@@ -219,7 +219,9 @@ export const openRunsWithTemplate = (trx: Transaction, orgId: string, templateId
 const startsSql = `select count(*)::int as starts from runs
   where recurring_id = $1 and created_at > $2 and (lower(issue_id) = lower($3) or origin_number = $4)`;
 
-/** Number of runs of a recurring mission since a time on an issue, or by events about an issue or pull request. */
+/**
+ * Counts the runs that a recurring mission has started for the issue, or because of events about the issue or pull request, after the time `since`.
+ */
 export const countStarts = async (
   recurringId: string,
   { issueId, originNumber }: { issueId: string | null; originNumber: number | null },

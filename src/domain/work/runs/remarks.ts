@@ -16,7 +16,7 @@ const maxCharacters = 12_000;
 export interface NewRemark {
   /** URL, name or id that identifies the remark. */
   key: string;
-  /** Login at the source host, or name of the person; empty for a check. */
+  /** Login at the source host, or name of the person; empty when a check has reported the remark. */
   author: string;
   text: string;
   /** The person who is billed for the continuation; null means the person to whom the mission is billed. */
@@ -80,7 +80,7 @@ export const historyOf = async ({
 }: Pick<Run, 'projectId' | 'prNumber'> & Partial<Pick<Run, 'chatThreadId'>>): Promise<History> =>
   (await sql<History>(historySql, [projectId, prNumber, chatThreadId]))[0]!;
 
-/** Number of continuations, start and total cost of a mission. @param chain The runs of the mission, oldest first. */
+/** How often a mission was continued, when it started, and what it has cost in total. @param chain The runs of the mission, oldest first. */
 export const roundsOf = (chain: readonly Run[]): Rounds => ({
   rounds: chain.length - 1,
   since: chain[0]!.createdAt,

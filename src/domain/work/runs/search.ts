@@ -19,8 +19,8 @@ const batch = 20;
 const isWritable = isWritableSql('(select org_id from runs where runs.id = run_texts.run_id)');
 
 /**
- * Maximum number of matching runs that are listed by id. More common words match so many runs that a scan of the newest runs soon finds a
- * page.
+ * Maximum number of matching runs whose ids are listed. When words are so common that more runs match, the newest runs are scanned instead, which
+ * soon finds enough runs for a page.
  */
 const maxListed = 2_000;
 
@@ -78,7 +78,7 @@ const forgetMessagesSql = `update run_texts t set words = found.words, all_words
     from runs where id = any($1)) found
   where t.run_id = found.id`;
 
-/** Removes the words of messages, transcripts and logs of runs from the index; their titles and prompts are still found. */
+/** Removes the words of messages, transcripts and logs from the index. The runs are still found by the words of their titles and prompts. */
 export const forgetWords = async (trx: Transaction, runIds: readonly string[]): Promise<void> => {
   await sql(forgetMessagesSql, [runIds], trx);
 };

@@ -86,8 +86,8 @@ export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> &
   Partial<Pick<RunMessage, 'authorUserId'>> & { key: string };
 
 /**
- * Writes messages from other systems, each once by its key. The messages are dropped when the run accepts no messages, or has the maximum
- * number of messages.
+ * Writes messages from other systems to the run. A message whose key was already used is not written again. The messages are dropped when the run
+ * accepts no messages, or has the maximum number of messages.
  */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
@@ -147,7 +147,7 @@ export const answerElicitation = (
     if (before && (before.text !== text || before.approved !== approved))
       throw conflict('The question has already been answered.');
     if (before) return before;
-    if (isOver && tool !== null) throw conflict('The agent no longer waits for the decision.');
+    if (isOver && tool !== null) throw conflict('The agent is no longer waiting for the decision.');
     return writeMessageToAgent(trx, caller, run, {
       kind: 'answer',
       text,
@@ -186,7 +186,7 @@ export const approvePlan = (caller: Caller, runId: string): Promise<Run> =>
       if (run.awaitsApproval)
         return { awaitsApproval: false, waitingSince: now(), reason: null, missionActivity: null };
       if (await hasApproval(trx, run.id)) return null;
-      throw conflict('The run has no plan that waits for approval.');
+      throw conflict('The run has no plan that is awaiting approval.');
     },
     'approval',
   );

@@ -29,7 +29,7 @@ export class RunStep extends table('run_steps', {
   /** Position of the step in the run, counted from 0. */
   seq: column<number>(),
   role: column<AgentRole>(),
-  /** The round of building, counted from 1; 0 for the planner. */
+  /** Number of the round in which the agents build and check the change, counted from 1; 0 for the planner. */
   round: column<number>(),
   status: column<StepStatus>(),
   /** The agent as it was when the run was first claimed. */

@@ -59,7 +59,7 @@ export async function appendStep(
   } as Partial<RunStep>);
 }
 
-/** Marks the step as running under the lease, even a step that another runtime has abandoned. */
+/** Marks the step as running, and links it to this lease. The step may be one that another runtime has begun and abandoned. */
 export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunStep['leaseId']): Promise<RunStep> {
   const begun = {
     status: 'running' as const,
@@ -120,7 +120,7 @@ interface Placed {
   harness: HarnessId;
 }
 
-/** Records the sandbox of the running step with the lease. Returns undefined when it was recorded before. */
+/** Records in which sandbox the running step of this lease is executed. Returns undefined when that was already recorded. */
 export const placeStep = async (
   trx: Transaction,
   runId: string,

@@ -3,7 +3,7 @@ import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
-/** The version of a file to which lines of a diff belong. */
+/** Whether lines of a diff belong to the old or to the new version of the file. */
 export const diffSides = ['old', 'new'] as const;
 
 export class PullRequestThread extends table('pull_request_threads', {

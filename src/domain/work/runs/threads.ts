@@ -61,7 +61,7 @@ const sameThreads = (before: readonly PullRequestThread[], after: readonly PullR
 const deleteSql = `delete from pull_request_threads t using runs r
   where r.id = any($1) and t.project_id = r.project_id and t.pr_number = r.pr_number`;
 
-/** Deletes the threads of the pull requests of runs. */
+/** Deletes the comment threads on pull requests that these runs have opened. */
 export const deleteThreadsOf = async (trx: Transaction, runIds: readonly string[]): Promise<void> => {
   await sql(deleteSql, [runIds], trx);
 };
@@ -70,7 +70,7 @@ const ofPullRequestsSql = `${selectionOf(PullRequestThread)} where org_id = $1 a
   and (project_id, pr_number) in (select p.project, p.number from unnest($3::text[], $4::integer[]) p (project, number))
   order by ${PullRequestThread.order}`;
 
-/** The threads that the caller can reach, of the pull requests with these keys (`pullRequestKeyOf`). */
+/** The comment threads on these pull requests; only threads that the caller can reach. @param keys Keys from `pullRequestKeyOf` */
 export function threadsOf(keys: readonly string[], caller: Caller): Promise<PullRequestThread[]> {
   const { orgId, projectId = null } = withinReach(caller);
   return sql<PullRequestThread>(ofPullRequestsSql, [orgId, projectId, ...partsOf(keys)]);

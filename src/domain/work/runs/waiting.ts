@@ -155,8 +155,8 @@ const findReasonsSql = `with kind as materialized (
     )
   select ids, reason from found where former is distinct from reason`;
 
-// The statement gets the ids of the runs. A join would be slow: the planner underestimates the number of waiting runs, and would compare
-// every pair of rows. Rows that another process has locked are skipped.
+// The statement receives the ids of the runs as `$1` and does not join the query that finds them. With a join, PostgreSQL would underestimate the
+// number of waiting runs and compare every pair of rows, which is slow. Rows that another process has locked are skipped.
 const setReasonSql = announcing(`update runs r set reason = $2, updated_at = $3 from (
     select r.id as run_id from runs r where r.id = any($1) and ${waits} and r.reason is distinct from $2 for no key update skip locked
   ) free where r.id = free.run_id`);

@@ -56,8 +56,8 @@ const fragmentsSql = (isRunHeld: string) => `with locked as (${lockSandboxSql('i
   returning seq`;
 
 /**
- * Whether the statement can append the fragment: questions must be announced to more readers, and suggested answers do not fit into its
- * arrays.
+ * Whether the statement can append the fragment. It cannot append a question, which must be announced to more readers. It also cannot append a
+ * fragment that suggests answers, because its parameters are arrays with one value for each fragment.
  */
 const isPlain = ({ kind, choices = [] }: Fragment): boolean => kind !== 'elicitation' && choices.length === 0;
 

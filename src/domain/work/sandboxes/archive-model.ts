@@ -24,7 +24,7 @@ export class LogArchive extends table('log_archives', {
   static override idColumn = ['orgId', 'runId', 'number'];
 }
 
-/** Names one log of a session. */
+/** Identifies one log of a session. */
 export interface LogName {
   role: AgentRole;
   sessionId: string;

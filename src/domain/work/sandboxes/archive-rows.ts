@@ -20,7 +20,10 @@ const fragmentRowsSql = `select ${columnsOf(SandboxFragment, 'f')}, bytes from (
     from sandboxes s join sandbox_fragments l on l.sandbox_id = s.id where s.run_id = $1) f
   where upto - bytes < ${max.bytes} order by sandbox_id, seq limit ${max.rows}`;
 
-/** The first rows of the run, in blocks: for each log and each sandbox, the earliest ones. Empty when all have been moved. */
+/**
+ * The rows of the run that are moved to archives next, in blocks. Of each log, and of the fragments of each sandbox, these are the earliest rows.
+ * Empty when all rows have been moved.
+ */
 export async function readRows(runId: string): Promise<NewBlock[]> {
   const parts = await sql<SandboxLogPart>(logRowsSql, [runId]);
   const logs = blocksOf(parts, ({ sandboxId, role, sessionId, part }) => [sandboxId, role, sessionId, part], logBlock);
@@ -30,7 +33,9 @@ export async function readRows(runId: string): Promise<NewBlock[]> {
   return [...logs, ...blocksOf(fragments, ({ sandboxId }) => [sandboxId], fragmentBlock)];
 }
 
-/** Blocks of consecutive rows. A gap, which reports never leave, begins a new block. */
+/**
+ * Divides rows into blocks. The numbers of the rows in a block are consecutive; if a number is missing, which should not happen, a new block begins.
+ */
 function blocksOf<T extends { seq: number; bytes: number }>(
   rows: readonly T[],
   keyOf: (row: T) => string[],

@@ -1,5 +1,5 @@
-// The archives of runs, and the entries that they contain of one log or of the fragments of a sandbox. The archives contain the entries
-// below a certain number, and the database contains all later ones.
+// Reads the archives of runs: the archived entries of one log, or the archived fragments of a sandbox. The archives contain the entries with the
+// lowest numbers, and the database contains all later entries.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
 import { readBlocks, readDirectory } from './archive-content.ts';
@@ -131,8 +131,8 @@ export interface ArchivedFragments {
 const none: ArchivedFragments = { next: 0, lastPlan: -1, read: async () => [] };
 
 /**
- * The archived fragments of ended sandboxes. The caller must have read the rows of the database before. Rows below `next` then repeat
- * archived fragments, and no fragment is missed.
+ * The archived fragments of ended sandboxes. The caller must have read the rows from the database before this call, so that a fragment that is moved
+ * in the meantime is not missed. A row with a number below `next` repeats an archived fragment.
  */
 export async function archivedFragmentsOf(
   sandboxIds: readonly string[],

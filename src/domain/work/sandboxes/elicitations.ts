@@ -1,4 +1,5 @@
-// The questions that agents ask people: fragments of the kind `elicitation`. A question with an action is about the call of that tool.
+// The questions that agents ask people. A question is a fragment of the kind `elicitation`. If the fragment has an `action`, the question is whether
+// the agent may call the tool that `action` names.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 export interface Elicitation {

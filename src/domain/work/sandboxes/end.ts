@@ -1,4 +1,4 @@
-// Ends running sandboxes: by their runtime, with their run, or by a timeout.
+// Ends running sandboxes. The runtime of a sandbox ends it, or it ends together with its run, or after a timeout.
 
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';

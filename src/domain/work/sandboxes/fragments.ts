@@ -48,7 +48,7 @@ export async function listFragments(sandboxId: string, { limit, cursor }: PageRe
 const fragmentsFromSql = `${selectionOf(SandboxFragment)}
   where sandbox_id = $1 and seq >= $2 order by seq limit $3`;
 
-/** The fragments of a sandbox from a number on, at most `previewSizes.fragments`. */
+/** The fragments of a sandbox whose numbers are `from` or higher, in order, at most `previewSizes.fragments` of them. */
 export async function fragmentsFrom(sandboxId: string, from: number): Promise<SandboxFragment[]> {
   const rows = await sql<SandboxFragment>(fragmentsFromSql, [sandboxId, from, previewSizes.fragments]);
   const { next, lastPlan, read } = (await archivedFragmentsOf([sandboxId]))(sandboxId);

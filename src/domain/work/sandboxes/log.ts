@@ -36,9 +36,9 @@ export interface SandboxLog extends LogRequest {
   content: string;
   /** Length of the whole log in bytes. */
   bytes: number;
-  /** When the log was deleted after the organization's retention period, which leaves it empty; null while it is kept. */
+  /** When the text of this log was deleted after the organization's retention period. The log is empty from then on. Null while the text is kept. */
   deletedAt: number | null;
-  /** Source of the text of the whole prompt; null in the other logs and while the log is empty. */
+  /** Where the text of the prompt comes from, if this is a log of a prompt. Null in any other log, and while the log is empty. */
   promptScope: PromptScope | 'mixed' | null;
   /** The spans of `content`, one entry for each id. */
   promptSpans: PromptSpan[];
@@ -61,7 +61,8 @@ const scopeOf = "coalesce(prompt_scope, 'repo-contributed')";
 const ofLog =
   'from sandbox_log_parts where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4 and seq >= $5';
 const wholeSql = `select coalesce(sum(bytes), 0)::bigint as bytes, min(${scopeOf}) as first, max(${scopeOf}) as last ${ofLog}`;
-// The query reads the lengths of all rows, but contents only of the rows between two offsets. The archives contain the first $6 bytes.
+// Reads the lengths of all rows, but only the contents of rows that overlap the bytes from $7 to $8 of the log. The first row begins after the first
+// $6 bytes of the log, because the archives contain those.
 const readChunkSql = `select content, span_id, scope, appended_at, upto - bytes as begin from (
     select seq, content, span_id, bytes, scope, appended_at, $6::bigint + sum(bytes) over (order by seq) as upto
     from (select seq, content, span_id, bytes, appended_at, ${scopeOf} as scope ${ofLog}) one) p
@@ -83,7 +84,7 @@ interface Chunk {
   rows: Row[];
 }
 
-/** The part of the log that the archives contain, and the rest from the database. */
+/** Reads a chunk of the log: its beginning from the archives, and the rest from the database. */
 async function readChunk(
   archives: readonly LogArchive[],
   request: LogRequest,
@@ -180,7 +181,7 @@ function spansOf(rows: readonly Row[]): PromptSpan[] {
   return [...spans.values()];
 }
 
-/** A line has the arrival time of the log part in which it begins. Times are rounded to the second, which bounds their number. */
+/** A line has the arrival time of the log part in which it begins. Times are rounded to the second, so that one entry can cover many lines. */
 function timesOf(rows: readonly Row[]): LogTime[] {
   const times: LogTime[] = [];
   let line = 0;

@@ -36,7 +36,9 @@ async function directoryOf(
   { externalOrgId: folder, displayName }: Integration,
 ): Promise<string> {
   if (!folder || !path.isAbsolute(folder)) {
-    throw conflict(`The connector ${displayName} has no folder of repositories: connect it with an absolute path.`);
+    throw conflict(
+      `The connector ${displayName} has no folder of repositories: connect it again, with the absolute path of the folder.`,
+    );
   }
   const directory = await gitDirectory(folder, scmOwner, scmRepo);
   if (!directory) throw conflict(`The connector ${displayName} has no repository ${scmOwner}/${scmRepo}.`);

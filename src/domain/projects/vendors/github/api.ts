@@ -76,7 +76,10 @@ export async function callGitHub(
   return target ? callAs(connection, token, target, question) : answered;
 }
 
-/** The redirect target for a renamed or transferred repository, which addresses it by id; null for any other response. */
+/**
+ * The path to which GitHub redirects a request for a renamed or transferred repository. The path contains the id of the repository. Null for any
+ * other response.
+ */
 function movedTo({ address }: VendorConnection, { status, headers }: OutboundResponse): string | null {
   const { location = '' } = headers;
   const isMoved = [301, 302, 307, 308].includes(status) && location.startsWith(`${address}/repositories/`);
@@ -136,7 +139,11 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
   if (status === 410) return conflict(`Issues are disabled for ${repository} on GitHub: enable them in its settings.`);
   if (status < 400) return conflict(`GitHub has moved the repository ${repository}: correct repoFullName.`);
   if (status === 403)
-    return refusedBy(connection, `access for the credentials of the ${connection.kind} connector`, words);
+    return refusedBy(
+      connection,
+      `the request, because the credentials of the ${connection.kind} connector do not allow it`,
+      words,
+    );
   return refusedBy(connection, 'the request', words);
 }
 

@@ -85,7 +85,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       title: `${pull_request.title} (#${pull_request.number})`,
       author: authorOf(sender),
       issue: null,
-      // At GitHub, pull requests share the numbers and the reactions API of issues.
+      // On GitHub, pull requests and issues share one sequence of numbers and one API for reactions.
       number: pull_request.number,
       reactsTo: `issues/${pull_request.number}`,
       branch: pull_request.head?.ref ?? null,

@@ -19,7 +19,7 @@ interface OfProject {
   scmRepo: string;
 }
 
-/** The path of a project with its groups, `group/subgroup/project`. An owner with subgroups is stored with `%2F` between them. */
+/** The path of a project with its groups, `group/subgroup/project`. The stored owner has `%2F` in place of the slash between group and subgroup. */
 export const fullPathOf = ({ scmOwner, scmRepo }: OfProject): string =>
   `${scmOwner.replaceAll(/%2f/gi, '/')}/${scmRepo}`;
 
@@ -95,7 +95,11 @@ export function gitlabRefusal(connection: VendorConnection, path: string, answer
   if (project && status === 404) return unknownProject(project);
   if (project && status < 400) return conflict(`GitLab has moved the project ${project}: correct repoFullName.`);
   if (status === 403)
-    return refusedBy(connection, `access for the credentials of the ${connection.kind} connector`, words);
+    return refusedBy(
+      connection,
+      `the request, because the credentials of the ${connection.kind} connector do not allow it`,
+      words,
+    );
   return refusedBy(connection, 'the request', words);
 }
 

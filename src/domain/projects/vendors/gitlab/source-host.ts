@@ -83,7 +83,7 @@ export const gitlabHost: Repository = {
     const connection = await connectVendor(project, 'scm', 'gitlab');
     const user = await findUser(connection, login);
     if (!user) return false;
-    // "Get a member of a project, including inherited and invited members": outsiders cause a 404.
+    // GitLab's call "Get a member of a project, including inherited and invited members" answers 404 for a person who is not a member.
     const path = `${projectPath(project)}/members/all/${user.id}`;
     const answered = await callGitLab(connection, path);
     if (answered.status === 404) return false;

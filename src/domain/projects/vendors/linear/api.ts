@@ -36,7 +36,10 @@ const Answer = z.object({ data: z.unknown().optional(), errors: z.array(LinearEr
 const authorization = (credentials: string): string =>
   credentials.startsWith('lin_api_') ? credentials : `Bearer ${credentials}`;
 
-/** Number of attempts with tokens of an application: another process may replace the first and the second token. */
+/**
+ * Maximum number of attempts at a call with an access token of an application. Linear rejects a token that another process has replaced in the
+ * meantime, which can happen to the first and to the second token.
+ */
 const attempts = 3;
 
 async function ask(connection: VendorConnection, json: object): Promise<OutboundResponse> {
@@ -60,7 +63,7 @@ async function ask(connection: VendorConnection, json: object): Promise<Outbound
   }
 }
 
-/** The data of an operation. @throws Problems */
+/** Executes a GraphQL operation of Linear, and returns the data of the response. @throws Problems */
 export async function queryLinear<T>(
   connection: VendorConnection,
   shape: z.ZodType<T>,
@@ -101,7 +104,11 @@ function problemOf(
   if (status === 401 || code === 'AUTHENTICATION_ERROR' || type === 'authentication error')
     return credentialsRefused(connection, words);
   if (status === 403 || code === 'FORBIDDEN' || type === 'forbidden')
-    return refusedBy(connection, 'access for the credentials of the tracker connector', words);
+    return refusedBy(
+      connection,
+      'the request, because the credentials of the tracker connector do not allow it',
+      words,
+    );
   const lasts = userError || lasting.includes(type ?? '') || (!type && status >= 400 && status < 500);
   return lasts ? refusedBy(connection, 'the request', words) : failed(connection, status);
 }

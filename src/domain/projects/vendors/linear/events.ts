@@ -41,7 +41,7 @@ const CommentEvent = z.object({
   updatedFrom: z.object({ body: z.string().nullish() }).nullish(),
 });
 
-/** People are `user`; integrations and OAuth applications are programs. */
+/** An actor of the type `user` is a person; any other actor is a program, such as an integration or an OAuth application. */
 const authorOf = (actor: z.infer<typeof Actor> | null | undefined): InboundEvent['author'] =>
   actor
     ? {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The last part of an id is a digest of its other parts, by which this service recognizes its own ids. */
+/** The last part of an id is a digest of the other parts. By this digest, the service recognizes ids that it has created itself. */
 const signed = (head: string): string => `${head}-${digest(`record of a mission ${head}`).slice(0, 12)}`;
 
 /** A UUID in the form of version 4, which Linear accepts from clients, derived from the names. */

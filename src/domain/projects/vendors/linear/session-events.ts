@@ -25,7 +25,7 @@ const Payload = z.object({
   agentActivity: z
     .object({
       id: z.string(),
-      // Linear's documentation names `body`, its published schema `content`.
+      // According to Linear's documentation, the text is in `body`; according to its published schema, the text is in `content`.
       body: z.string().nullish(),
       content: z.object({ body: z.string().nullish() }).nullish(),
       signal: z.string().nullish(),

@@ -114,6 +114,6 @@ async function teamAndLabels(connection: VendorConnection, keyOrId: string, labe
 async function close(connection: VendorConnection, id: string): Promise<void> {
   const { type, first } = await readState(connection, id, 'completed');
   if (type === 'completed' || type === 'canceled') return;
-  if (!first) throw conflict("The issue's Linear team has no workflow state of the type completed.");
+  if (!first) throw conflict("The issue's Linear team has no workflow state of the type `completed`.");
   await moveIssue(connection, id, { stateId: first });
 }

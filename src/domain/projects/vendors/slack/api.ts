@@ -15,7 +15,7 @@ import {
 
 const Answer = z.object({ ok: z.boolean(), error: z.string().catch(''), needed: z.string().optional() });
 
-/** Errors of all methods that only a new token can correct. */
+/** Errors that every method can return, and that only a new token can correct. */
 const ofToken = ['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired', 'no_permission'];
 /** Errors after which another attempt may succeed. */
 const passing = ['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'];
@@ -41,7 +41,7 @@ export async function callSlack<T>(
     'content-type': 'application/x-www-form-urlencoded',
   };
   const text = new URLSearchParams(given).toString();
-  // Slack answers 200 also for a rejected token, so the credentials are judged by the body.
+  // Slack answers 200 even for a rejected token, so the body shows whether the credentials were accepted.
   const request = { method: 'POST', headers, text, judgesNothing: true, limitIn } as const;
   const answered = await call(connection, `/${method}`, request);
   if (answered.status !== 200) throw failed(connection, answered.status);

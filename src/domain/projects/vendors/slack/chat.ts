@@ -37,7 +37,7 @@ const History = z.object({
   ),
 });
 
-/** The event type of the metadata that identify a message. */
+/** The event type of the metadata that this service adds to each of its messages, so that it can find a message again. */
 const eventType = 'mission_message';
 /** Maximum length of an answer, in characters. */
 const maxReply = 2_000;
@@ -113,7 +113,7 @@ export const slackChat: Chat = {
     const { status } = await sendRequest(responseUrl, { method: 'POST', json, signal, maxBytes: 65_536 }).catch(() => {
       throw badGateway('Slack is unreachable.');
     });
-    // The URL expires after 30 minutes or five answers, so another attempt would not succeed.
+    // With any other status, the URL has expired, which happens after 30 minutes or five answers. Another attempt to send the answer would fail, too.
     if (status >= 500 || status === 429) throw badGateway(`Slack failed (status ${status}).`);
   },
   read: readSlackEvent,

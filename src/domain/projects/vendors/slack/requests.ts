@@ -13,7 +13,7 @@ import { byPeople } from './events.ts';
 const maxAgeMs = seconds(300);
 const [signatureHeader, timeHeader] = ['X-Slack-Signature', 'X-Slack-Request-Timestamp'] as const;
 
-/** Starts the verification of a request. @throws 401 that names the header, when the time is not valid */
+/** Starts the verification of a request. @throws 401 that names the timestamp header, when the timestamp is invalid or more than 5 minutes off */
 export function slackSignature(secret: string, headers: IncomingHttpHeaders): BodySignature {
   const time = headerOf(headers, timeHeader);
   if (!/^\d{1,15}$/.test(time) || Math.abs(now() - seconds(Number(time))) > maxAgeMs)
@@ -51,7 +51,7 @@ const help =
 /** Removes the legacy verification token, which is a credential that nothing uses. */
 const withoutToken = ({ token, ...payload }: EventPayload): EventPayload => payload;
 
-/** Parses a request. @throws 400 for a form that Slack does not document */
+/** Parses a request. @throws 400 for a payload whose structure Slack does not document */
 export function receiveSlackRequest(payload: EventPayload): ChatRequest {
   const challenge = Challenge.safeParse(payload).data;
   if (challenge) return { event: null, onlyIn: null, answer: { challenge: challenge.challenge } };

@@ -1,4 +1,4 @@
-// Converts a stored delivery to the event that triggers read.
+// Converts a stored delivery to an event that can be matched against triggers.
 import {
   type EventPayload,
   type EventSource,
